@@ -1,0 +1,79 @@
+"""Classical Bayesian models, each as algebra and as PyMC, and a referee between the two.
+
+>>> import bayesmodels as bm
+>>> bm.BetaBernoulli(2, 2).update([1, 0, 0, 1, 0]).mean()["theta"].round(4)
+np.float64(0.4444)
+
+Public names are loaded on first use: closed forms work without importing PyMC, ArviZ or Matplotlib.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from bayesmodels.data import BinomialCounts as BinomialCounts
+    from bayesmodels.data import Design as Design
+    from bayesmodels.data import Grouped as Grouped
+    from bayesmodels.data import MultinomialCounts as MultinomialCounts
+    from bayesmodels.draws import exact_draws as exact_draws
+    from bayesmodels.draws import mcmc_draws as mcmc_draws
+    from bayesmodels.errors import DataError as DataError
+    from bayesmodels.errors import ModeError as ModeError
+    from bayesmodels.errors import NotConjugate as NotConjugate
+    from bayesmodels.errors import PriorError as PriorError
+    from bayesmodels.errors import SeparationError as SeparationError
+    from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
+    from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
+    from bayesmodels.models.dirichlet_categorical import (
+        CategoricalStatistic as CategoricalStatistic,
+    )
+    from bayesmodels.models.dirichlet_categorical import (
+        DirichletCategorical as DirichletCategorical,
+    )
+    from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
+    from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
+    from bayesmodels.referee import check_identity as check_identity
+    from bayesmodels.referee import compare as compare
+    from bayesmodels.report import validate as validate
+
+_HOMES = {
+    "BernoulliStatistic": "models.beta_bernoulli",
+    "BetaBernoulli": "models.beta_bernoulli",
+    "BinomialCounts": "data",
+    "CategoricalStatistic": "models.dirichlet_categorical",
+    "DataError": "errors",
+    "Design": "data",
+    "DirichletCategorical": "models.dirichlet_categorical",
+    "Grouped": "data",
+    "LinearRegression": "models.linear_regression",
+    "ModeError": "errors",
+    "MultinomialCounts": "data",
+    "NotConjugate": "errors",
+    "PriorError": "errors",
+    "RegressionStatistic": "models.linear_regression",
+    "SeparationError": "errors",
+    "check_identity": "referee",
+    "compare": "referee",
+    "datasets": "",
+    "exact_draws": "draws",
+    "mcmc_draws": "draws",
+    "validate": "report",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, of the names above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module 'bayesmodels' has no attribute {name!r}"
+        raise AttributeError(msg)
+    home = _HOMES[name]
+    if not home:
+        return import_module(f"bayesmodels.{name}")
+    return getattr(import_module(f"bayesmodels.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,668 @@
+"""Rows in any common container, checked once and turned into arrays.
+
+Data may be lists, NumPy arrays, or pandas, polars and Arrow series and tables (read through
+narwhals). Axis 0 counts the rows; the axes after it are a batch of independent problems, and the
+last axis of a design matrix or a table of counts belongs to the model. Column names become the
+labels of the axis ``feature`` and an index becomes the labels of the axis ``row``.
+
+Every complaint about input is worded here, so that code behind it may trust what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.labels import Coords, unique
+
+Array = NDArray[np.float64]
+Values = NDArray[Any]
+
+LARGEST_COUNT = 2.0**53
+"""Beyond it float64 cannot tell neighbouring whole numbers apart."""
+
+
+# --- what users wrap their data in ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Rows split by a label: one independent problem for each group.
+
+    Parameters
+    ----------
+    rows : array_like, Series, BinomialCounts or MultinomialCounts
+        Data of one problem, with n rows.
+    by : array_like or Series of length n
+        The group of each row. Groups are ordered by value, or as the categories are.
+    groups : sequence, optional
+        All groups, in the order wanted; needed when a group may have no row.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> rows = bm.Grouped([1, 0, 1, 1], by=["b", "a", "b", "a"])
+    >>> bm.BetaBernoulli(1, 1).update(rows).mean()["theta"]
+    array([0.5 , 0.75])
+    """
+
+    rows: Any
+    by: Any
+    groups: Sequence[Hashable] | None = None
+
+
+@dataclass(frozen=True)
+class BinomialCounts:
+    """Numbers of successes among numbers of trials, one pair a row.
+
+    Counts forget the order of the trials, so their evidence contains the binomial coefficient.
+
+    Parameters
+    ----------
+    successes, trials : array_like of shape (n,) or (n, *batch)
+        Whole numbers with ``0 <= successes <= trials``.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))
+    BetaBernoulli(alpha=5, beta=19)
+    """
+
+    successes: Any
+    trials: Any
+
+
+@dataclass(frozen=True)
+class MultinomialCounts:
+    """Counts of each category, one multinomial observation a row.
+
+    Counts forget the order of the draws, so their evidence contains the multinomial coefficient.
+
+    Parameters
+    ----------
+    counts : array_like of shape (K,) or (n, K) or (n, *batch, K)
+        Whole numbers, not negative. A frame's column names are the categories.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.DirichletCategorical([1, 1, 1]).update(bm.MultinomialCounts([5, 0, 2]))
+    DirichletCategorical(alpha=[6, 1, 3])
+    """
+
+    counts: Any
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design matrix and its target.
+
+    Parameters
+    ----------
+    features : array_like or frame of shape (n, p) or (n, *batch, p)
+        One column a coefficient.
+    target : array_like or Series of shape (n,) or (n, *batch)
+        What the columns are to explain.
+    intercept : bool, default False
+        Put a column of ones, named ``intercept``, before the others.
+
+    See Also
+    --------
+    Design.from_frame : the same from one frame with named columns.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> data = bm.Design([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0], intercept=True)
+    >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(12)
+    array([1., 2.])
+    """
+
+    features: Any
+    target: Any
+    intercept: bool = False
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        target: str,
+        features: Sequence[str] | None = None,
+        *,
+        intercept: bool = False,
+    ) -> Design:
+        """Take target and features (default: all other columns) from one frame by name."""
+        chosen, wanted = _select(frame, target, features)
+        return cls(features=wanted, target=chosen, intercept=intercept)
+
+
+# --- what models receive -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Checked data of a Bernoulli or binomial model.
+
+    ``trials`` is None for rows of 0 and 1; ``groups`` holds the group number of each row.
+    """
+
+    successes: Values
+    trials: Values | None
+    groups: NDArray[np.intp] | None
+    coords: Coords
+    rows: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Checked data of a categorical model (category numbers) or a multinomial one (counted)."""
+
+    values: Values
+    counted: bool
+    groups: NDArray[np.intp] | None
+    coords: Coords
+    rows: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A checked design matrix X of shape (n, *batch, p) or (n, p) with targets y (n, *batch)."""
+
+    X: Array
+    y: Array
+    features: tuple[Hashable, ...] | None
+    coords: Coords
+    rows: tuple[Hashable, ...]
+
+
+def trials(data: Any) -> Trials:
+    """Check 0/1 rows, binomial counts, or either of them in groups."""
+    inner, group = _ungroup(data)
+    if isinstance(inner, BinomialCounts):
+        successes = _read(inner.successes, "successes", scalar_row=True)
+        total = _read(inner.trials, "trials", scalar_row=True)
+        _same_rows(successes, total)
+        k, n = _counts(successes), _counts(total)
+        if k.shape != n.shape:
+            msg = (
+                f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
+                "Give every row its own number of trials."
+            )
+            raise DataError(msg)
+        if (k > n).any():
+            at = _first(k > n)
+            msg = (
+                f"successes: must not exceed trials; {_where(at)} has {k[at]:g} successes in "
+                f"{n[at]:g} trials."
+            )
+            raise DataError(msg)
+        block, values, totals = successes, k, n
+    else:
+        block = _read(inner, "x")
+        values, totals = _binary(block), None
+    coords, codes = _batch(block, values.shape[1:], group)
+    return Trials(values, totals, codes, coords, block.row_labels())
+
+
+def categories(data: Any, levels: tuple[Hashable, ...] | None, size: int) -> Categories:
+    """Check labels or multinomial counts against the model's categories."""
+    inner, group = _ungroup(data)
+    if isinstance(inner, MultinomialCounts):
+        block = _read(inner.counts, "counts", vector_row=True)
+        values = _counts(block)
+        if values.ndim < 2 or values.shape[-1] != size:  # noqa: PLR2004 - rows and categories
+            msg = (
+                f"counts: must have one column for each of the model's {size} categories; got "
+                f"shape {values.shape}."
+            )
+            raise DataError(msg)
+        if levels and block.columns and block.columns != levels:
+            msg = (
+                f"counts: columns must be the model's categories in the model's order "
+                f"{levels}; got {block.columns}. Reorder the columns."
+            )
+            raise DataError(msg)
+        coords, codes = _batch(block.without_columns(), values.shape[1:-1], group)
+        return Categories(values, True, codes, coords, block.row_labels())
+    block = _read(inner, "x")
+    numbers = _codes(block, levels, size)
+    coords, codes = _batch(block, numbers.shape[1:], group)
+    return Categories(numbers, False, codes, coords, block.row_labels())
+
+
+def regression(data: Any) -> Regression:
+    """Check a `Design` or a pair ``(X, y)``."""
+    if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
+        data = Design(*data)
+    if not isinstance(data, Design):
+        msg = (
+            f"data: must be a bayesmodels.Design or a pair (X, y); got {type(data).__name__}. "
+            "For one frame use Design.from_frame(frame, target=...)."
+        )
+        raise DataError(msg)
+    left, right = _read(data.features, "features"), _read(data.target, "target")
+    _same_rows(left, right)
+    features, y = design(left, intercept=data.intercept), _finite(right)
+    X, names = features
+    batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:]) if _fits(X, y) else None
+    if batch is None:
+        msg = (
+            f"target: batch axes must fit those of features; got {y.shape[1:]} and {X.shape[1:-1]}."
+        )
+        raise DataError(msg)
+    coords: Coords = {"target": right.columns} if right.columns else {}
+    return Regression(X, np.broadcast_to(y, y.shape[:1] + batch), names, coords, left.row_labels())
+
+
+def design(
+    features: Any, *, intercept: bool = False
+) -> tuple[Array, tuple[Hashable, ...] | None]:
+    """Check a design matrix; return it with its column names, if it has any."""
+    block = features if isinstance(features, Block) else _read(features, "features")
+    X = _finite(block)
+    if X.ndim < 2:  # noqa: PLR2004 - rows and columns
+        msg = (
+            f"features: must have rows and columns, got shape {X.shape}. For a single column use "
+            "x[:, None]; for a single row x[None, :]."
+        )
+        raise DataError(msg)
+    names = block.columns
+    if intercept:
+        if names and "intercept" in names:
+            msg = "features: a column 'intercept' is there already; leave intercept=False."
+            raise DataError(msg)
+        X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
+        names = ("intercept", *names) if names else None
+    if X.shape[-1] == 0:
+        msg = "features: must have at least one column; got none. Name some, or add an intercept."
+        raise DataError(msg)
+    return X, names
+
+
+def declarable(data: Any, statistic: type, likelihood: str) -> None:
+    """Check that a PyMC model with this likelihood can be declared from these data."""
+    if likelihood not in ("rows", "statistic"):
+        msg = f"likelihood: must be 'rows' or 'statistic'; got {likelihood!r}."
+        raise DataError(msg)
+    if likelihood == "rows" and isinstance(data, statistic):
+        msg = (
+            "data: a statistic has forgotten its rows; pass the rows, or declare the model with "
+            "likelihood='statistic'."
+        )
+        raise DataError(msg)
+
+
+def parameter(
+    value: Any, argument: str, *, positive: bool = False, nonnegative: bool = False
+) -> Array:
+    """Check one parameter of a prior: finite numbers within their range; returned read-only."""
+    block = _read(value, argument, bare=True)
+    try:
+        result = _finite(block)
+    except DataError as error:
+        raise PriorError(str(error)) from None
+    low = (result <= 0) if positive else (result < 0) if nonnegative else np.zeros_like(result, bool)
+    if low.any():
+        rule = "positive" if positive else "zero or positive"
+        msg = f"{argument}: must be {rule}; got {result[_first(low)]:g}{_of(_first(low))}."
+        raise PriorError(msg)
+    result = result.copy()
+    result.setflags(write=False)
+    return result
+
+
+def totals(value: Any, argument: str) -> Array:
+    """Check entries of a sufficient statistic: finite and not negative."""
+    result = _finite(_read(value, argument, bare=True))
+    if (result < 0).any():
+        at = _first(result < 0)
+        msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
+        raise DataError(msg)
+    result = result.copy()
+    result.setflags(write=False)
+    return result
+
+
+def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
+    """Check a whole number or an array of them, each at least `least`."""
+    numbers = _counts(_read(value, argument, bare=True))
+    if (numbers < least).any():
+        at = _first(numbers < least)
+        msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
+        raise DataError(msg)
+    return numbers
+
+
+# --- reading containers ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """One argument as read: values with rows on axis 0, and the names that came along."""
+
+    argument: str
+    values: Values
+    columns: tuple[Hashable, ...] | None = None
+    index: Any = None
+
+    def row_labels(self) -> tuple[Hashable, ...]:
+        if self.index is not None:
+            labels = tuple(self.index)
+            if len(set(labels)) == len(labels):
+                return labels
+        return tuple(range(len(self.values)))
+
+    def without_columns(self) -> Block:
+        return Block(self.argument, self.values, None, self.index)
+
+
+def _read(
+    data: Any,
+    argument: str,
+    *,
+    bare: bool = False,
+    scalar_row: bool = False,
+    vector_row: bool = False,
+) -> Block:
+    """Read any container; a lone number (or vector) may stand for one row where that is clear."""
+    if isinstance(data, Block):
+        return data
+    if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
+        block = Block(argument, _array(data, argument))
+    else:
+        block = _foreign(data, argument)
+    values = block.values
+    if values.ndim == 0 and not bare:
+        if not scalar_row:
+            msg = f"{argument}: must have rows, got the single value {values[()]!r}; write [x]."
+            raise DataError(msg)
+        values = values[None]
+    if vector_row and values.ndim == 1:
+        return Block(argument, values[None], tuple(block.index) if _named(block) else None)
+    return Block(argument, values, block.columns, block.index)
+
+
+def _named(block: Block) -> bool:
+    return block.index is not None
+
+
+def _array(data: Any, argument: str) -> Values:
+    try:
+        values = np.asarray(data)
+    except ValueError as error:  # ragged lists
+        msg = f"{argument}: rows must have the same length ({error})."
+        raise DataError(msg) from None
+    if values.dtype == object or values.dtype.kind in "US":
+        return _plain(np.asarray(data, dtype=object), argument)
+    return values
+
+
+def _foreign(data: Any, argument: str) -> Block:
+    import narwhals as nw  # noqa: PLC0415 - only containers need it
+
+    if isinstance(data, (Iterator, set, dict, str, bytes)) or hasattr(data, "tocsr"):
+        msg = (
+            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
+            f"Arrow; got {type(data).__name__}. Turn it into one of these first."
+        )
+        raise DataError(msg)
+    if type(data).__module__.startswith("pyarrow") and not hasattr(data, "column_names"):
+        import pyarrow as pa  # noqa: PLC0415 - already loaded: the data are Arrow's
+
+        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
+        raise DataError(msg)
+    if isinstance(native, nw.Series):
+        return Block(argument, _series(native, argument), None, _index(native))
+    if isinstance(native, nw.DataFrame):
+        names = unique(tuple(native.columns), f"{argument}: column names")
+        if not names:
+            msg = f"{argument}: must have at least one column; the frame has none."
+            raise DataError(msg)
+        arrays = [_series(native[name], f"{argument}[{name!r}]") for name in names]
+        return Block(argument, np.stack(arrays, axis=1), names, _index(native))
+    values = _array(data, argument)
+    if values.ndim == 0 and values.dtype == object:
+        msg = (
+            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
+            f"Arrow; got {type(data).__name__}."
+        )
+        raise DataError(msg)
+    return Block(argument, values)
+
+
+def _index(native: Any) -> Any:
+    import narwhals as nw  # noqa: PLC0415 - only containers need it
+
+    index = nw.maybe_get_index(native)
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None
+    return index
+
+
+def _series(series: Any, argument: str) -> Values:
+    missing = series.is_null()
+    if missing.any():
+        raise DataError(_missing_message(argument, missing.to_numpy().astype(bool)))
+    values = series.to_numpy()
+    return _plain(values, argument) if values.dtype == object else values
+
+
+def _plain(values: Values, argument: str) -> Values:
+    """Give an object array its natural dtype; refuse missing entries."""
+    import pandas as pd  # noqa: PLC0415 - the one library that knows every kind of missing
+
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise DataError(_missing_message(argument, missing))
+    flat = values.ravel()
+    if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
+        return values.astype(bool)
+    if all(isinstance(v, (int, float, np.number)) for v in flat) and flat.size:
+        return np.array(flat.tolist()).reshape(values.shape)
+    return values
+
+
+def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[Any, Any]:
+    import narwhals as nw  # noqa: PLC0415 - only containers need it
+
+    native = nw.from_native(frame, pass_through=True)
+    if not isinstance(native, nw.DataFrame):
+        msg = f"frame: must be a frame with named columns; got {type(frame).__name__}."
+        raise DataError(msg)
+    columns = unique(tuple(native.columns), "frame: column names")
+    if features is not None and isinstance(features, str):
+        features = [features]
+    chosen = [c for c in columns if c != target] if features is None else list(features)
+    unique(tuple(chosen), "features")
+    if target in chosen:
+        msg = f"features: must not hold the target {target!r}; leave it out of features."
+        raise DataError(msg)
+    for name in (target, *chosen):
+        if name not in columns:
+            msg = f"frame: has no column {name!r}; its columns are {list(columns)}."
+            raise DataError(msg)
+    return native[target].to_native(), native.select(chosen).to_native()
+
+
+# --- checks of values ----------------------------------------------------------------------------
+
+
+def _numbers(block: Block) -> Values:
+    values = block.values
+    if values.dtype.kind not in "biuf":
+        shown = values.ravel()[:1].tolist()
+        msg = (
+            f"{block.argument}: must hold numbers; got dtype {values.dtype}"
+            f"{f' (first value {shown[0]!r})' if shown else ''}. Convert the values first."
+        )
+        if values.size == 0 and values.dtype == object:
+            return values.astype(float)
+        raise DataError(msg)
+    if values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+        if bad.any():
+            missing = np.isnan(values)
+            if missing.any():
+                raise DataError(_missing_message(block.argument, missing))
+            at = _first(bad)
+            msg = f"{block.argument}: must be finite; {_where(at)} holds {values[at]}."
+            raise DataError(msg)
+    return values
+
+
+def _finite(block: Block) -> Array:
+    return np.asarray(_numbers(block), dtype=np.float64)
+
+
+def _binary(block: Block) -> Values:
+    values = _numbers(block)
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    bad = (values != 0) & (values != 1)
+    if bad.any():
+        at = _first(bad)
+        msg = (
+            f"{block.argument}: must hold only 0 and 1 (or booleans); {_where(at)} holds "
+            f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
+        )
+        raise DataError(msg)
+    return values
+
+
+def _counts(block: Block) -> NDArray[np.int64]:
+    values = _numbers(block)
+    bad = (values < 0) | (values > LARGEST_COUNT)
+    if values.dtype.kind == "f":
+        bad = bad | (values != np.floor(values))
+    if bad.any():
+        at = _first(bad)
+        msg = (
+            f"{block.argument}: must hold whole numbers from 0 to 2**53; "
+            f"{_where(at)} holds {values[at]:g}."
+        )
+        raise DataError(msg)
+    return values.astype(np.int64)
+
+
+def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDArray[np.intp]:
+    values = block.values
+    if levels is None:
+        if values.dtype.kind not in "biuf" and values.size:
+            msg = (
+                f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
+                f"was given no categories; {_where(_first(values == values))} holds "
+                f"{values.ravel()[0]!r}. Name them: DirichletCategorical(alpha, categories=[...])."
+            )
+            raise DataError(msg)
+        numbers = _counts(block)
+        bad = numbers >= size
+        codes = numbers.astype(np.intp)
+        known = f"0 to {size - 1}"
+    else:
+        import pandas as pd  # noqa: PLC0415 - its hash table maps labels to numbers
+
+        flat = pd.Index(values.ravel())
+        codes = pd.Index(levels).get_indexer(flat).reshape(values.shape)
+        bad = codes < 0
+        known = f"{list(levels)}"
+    if bad.any():
+        at = _first(bad)
+        msg = (
+            f"{block.argument}: must hold only the model's categories {known}; {_where(at)} "
+            f"holds {values[at]!r}. Declare all categories in the prior."
+        )
+        raise DataError(msg)
+    return codes
+
+
+def _ungroup(data: Any) -> tuple[Any, Grouped | None]:
+    return (data.rows, data) if isinstance(data, Grouped) else (data, None)
+
+
+def _batch(
+    block: Block, shape: tuple[int, ...], group: Grouped | None
+) -> tuple[Coords, NDArray[np.intp] | None]:
+    """Return the coordinates of the leading axes and, for grouped rows, each row's group."""
+    if group is None:
+        return ({"feature": block.columns} if block.columns else {}), None
+    if shape:
+        msg = (
+            f"rows: grouped data must be a single column; got rows of shape {shape}. Group each "
+            "column on its own."
+        )
+        raise DataError(msg)
+    by = _read(group.by, "by")
+    _same_rows(block, by)
+    if by.values.ndim != 1:
+        msg = f"by: must hold one label a row; got shape {by.values.shape}."
+        raise DataError(msg)
+    import pandas as pd  # noqa: PLC0415 - its hash table maps labels to numbers
+
+    given = pd.Index(by.values)
+    levels = pd.Index(group.groups) if group.groups is not None else given.unique().sort_values()
+    codes = levels.get_indexer(given)
+    if (codes < 0).any():
+        at = _first(codes < 0)
+        msg = (
+            f"by: must hold only the given groups {list(levels)}; {_where(at)} holds "
+            f"{by.values[at]!r}."
+        )
+        raise DataError(msg)
+    return {"group": unique(tuple(levels.tolist()), "groups")}, codes
+
+
+def _same_rows(left: Block, right: Block) -> None:
+    if len(left.values) != len(right.values):
+        msg = (
+            f"{right.argument}: must have as many rows as {left.argument}; got "
+            f"{len(right.values)} and {len(left.values)}."
+        )
+        raise DataError(msg)
+    if left.index is not None and right.index is not None and not left.index.equals(right.index):
+        msg = (
+            f"{right.argument}: must have the index of {left.argument}, row for row. Align them "
+            "(b.loc[a.index]) or drop the index (.to_numpy())."
+        )
+        raise DataError(msg)
+
+
+def _fits(X: Values, y: Values) -> bool:
+    try:
+        np.broadcast_shapes(X.shape[1:-1], y.shape[1:])
+    except ValueError:
+        return False
+    return True
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _first(bad: Values) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
+
+
+def _where(at: tuple[int, ...]) -> str:
+    if not at:
+        return "it"
+    row, *rest = at
+    return f"row {row}" + (f", column {', '.join(map(str, rest))}" if rest else "")
+
+
+def _of(at: tuple[int, ...]) -> str:
+    return f" at position {at[0] if len(at) == 1 else at}" if at else ""
+
+
+def _missing_message(argument: str, missing: Values) -> str:
+    return (
+        f"{argument}: missing values are not allowed; {int(missing.sum())} of {missing.size} are "
+        f"missing, the first in {_where(_first(missing))}. Drop these rows first."
+    )

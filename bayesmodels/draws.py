@@ -1,0 +1,244 @@
+"""Exact and MCMC draws as DataTrees that look the same to ArviZ.
+
+Groups: ``posterior``, ``posterior_predictive``, ``prior``, ``observed_data``, ``log_likelihood``
+(a value for each row) and ``sample_stats``; variables, dims and coords as in the PyMC model.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.data import whole as whole_number
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.files import whole
+from bayesmodels.labels import Coords
+from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.reading import in_chains
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+LARGEST_GROUP = 20_000_000
+"""Groups with one number a draw and row are left out when they would hold more numbers."""
+
+
+def exact_draws(
+    prior: Belief,
+    data: Any,
+    *,
+    draws: int = 1000,
+    chains: int = 4,
+    rng: np.random.Generator | None = None,
+) -> xr.DataTree:
+    """Return independent draws from the exact posterior, with all groups that ArviZ reads.
+
+    Parameters
+    ----------
+    prior : Belief
+        The prior.
+    data : rows or statistic
+        As in the model's `statistic`. A statistic has no rows, hence no predictive groups.
+    draws, chains : int
+        Numbers of draws a chain and of chains.
+    rng : numpy.random.Generator, optional
+        Source of randomness; fresh if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``sample_stats`` holds ``lp``, the exact posterior log density. The attribute
+        ``omitted`` of the root names groups left out, with the reason.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> tree = bm.exact_draws(
+    ...     bm.BetaBernoulli(1, 1), [1, 0, 1], draws=50, rng=np.random.default_rng(1)
+    ... )
+    >>> sorted(tree.children)  # doctest: +NORMALIZE_WHITESPACE
+    ['log_likelihood', 'observed_data', 'posterior', 'posterior_predictive', 'prior',
+     'sample_stats']
+    """
+    rng = np.random.default_rng(rng)
+    draws, chains = int(whole_number(draws, "draws", 1)), int(whole_number(chains, "chains", 1))
+    after = prior.update(data)
+    posterior = in_chains(after, draws, chains, rng)
+    lp = np.asarray(after.log_density(posterior))
+    stats = {"lp": lp.reshape(chains, draws, -1).sum(-1)}
+    return _tree(prior, after, data, posterior, stats, rng)
+
+
+def mcmc_draws(
+    prior: Belief,
+    data: Any,
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    likelihood: Likelihood = "rows",
+    rng: np.random.Generator | None = None,
+    progress: bool = False,
+) -> xr.DataTree:
+    """Return draws of PyMC's sampler from the model's declaration.
+
+    Parameters
+    ----------
+    prior : Belief
+        The prior, which declares the PyMC model.
+    data : rows or statistic
+        As in the model's `declare`.
+    draws, tune, chains : int
+        Numbers of draws and of discarded tuning steps a chain, and of chains.
+    likelihood : {"rows", "statistic"}
+        How the data are declared; the posterior is the same.
+    rng : numpy.random.Generator, optional
+        Source of randomness; fresh if not given.
+    progress : bool, default False
+        Show PyMC's progress bar.
+
+    Returns
+    -------
+    xarray.DataTree
+        The groups of `exact_draws`; ``sample_stats`` are the sampler's own.
+
+    See Also
+    --------
+    exact_draws : the same without a sampler.
+    """
+    import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+
+    rng = np.random.default_rng(rng)
+    model = prior.declare(data, likelihood)
+    with model:
+        sampled = pm.sample(
+            draws=int(whole_number(draws, "draws", 1)),
+            tune=int(whole_number(tune, "tune")),
+            chains=int(whole_number(chains, "chains", 1)),
+            random_seed=int(rng.integers(2**31)),
+            progressbar=progress,
+            compute_convergence_checks=False,
+        )
+    after = prior.update(data)
+    posterior = {name: sampled.posterior[name].to_numpy() for name in after.dims}
+    stats = {
+        str(name): values.to_numpy()
+        for name, values in sampled.sample_stats.data_vars.items()
+        if values.dims == ("chain", "draw") and values.dtype.kind in "biuf"
+    }
+    return _tree(prior, after, data, posterior, stats, rng)
+
+
+def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
+    """Write draws to netCDF (``.nc``) or zarr (``.zarr``), whole or not at all.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        Draws.
+    path : path-like
+        Ends in ``.nc`` or ``.zarr``.
+
+    Raises
+    ------
+    DataError
+        If the path ends otherwise.
+
+    Examples
+    --------
+    >>> import tempfile, bayesmodels as bm
+    >>> from bayesmodels.draws import load, save
+    >>> tree = bm.BetaBernoulli(1, 1).to_datatree(draws=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(tree, f"{folder}/draws.nc")
+    ...     dict(load(f"{folder}/draws.nc").posterior.sizes)
+    {'chain': 4, 'draw': 10}
+    """
+    kind = _kind(path)
+    with whole(path) as part:
+        if kind == ".zarr":
+            tree.to_zarr(part)
+        else:
+            tree.to_netcdf(part, engine="h5netcdf")
+
+
+def load(path: str | os.PathLike[str]) -> xr.DataTree:
+    """Read draws written by `save` (or by ArviZ), fully into memory.
+
+    Raises
+    ------
+    DataError
+        If the path ends neither in ``.nc`` nor in ``.zarr``, or is not there.
+    """
+    import xarray as xr  # noqa: PLC0415 - closed forms work without xarray
+
+    kind = _kind(path)
+    if not Path(path).exists():
+        msg = f"path: there is no file {str(path)!r}."
+        raise DataError(msg)
+    with xr.open_datatree(path, engine="zarr" if kind == ".zarr" else "h5netcdf") as tree:
+        return tree.load()
+
+
+def _kind(path: str | os.PathLike[str]) -> str:
+    kind = Path(path).suffix
+    if kind not in (".nc", ".zarr"):
+        msg = f"path: must end in .nc (netCDF) or .zarr; got {str(path)!r}."
+        raise DataError(msg)
+    return kind
+
+
+def _tree(
+    prior: Belief,
+    after: Belief,
+    data: Any,
+    posterior: dict[str, NDArray[Any]],
+    stats: dict[str, NDArray[Any]],
+    rng: np.random.Generator,
+) -> xr.DataTree:
+    from arviz_base import from_dict  # noqa: PLC0415 - closed forms work without ArviZ
+
+    chains, draws = next(iter(posterior.values())).shape[:2]
+    groups: dict[str, dict[str, NDArray[Any]]] = {"posterior": posterior, "sample_stats": stats}
+    dims = {name: list(axes) for name, axes in after.dims.items()}
+    axes: Coords = dict(after.coords)
+    omitted = {}
+    statistic = prior.statistic(data)
+    try:
+        groups["prior"] = in_chains(prior.update(statistic.without_rows()), draws, chains, rng)
+    except PriorError as error:
+        omitted["prior"] = str(error)
+    if data is statistic:
+        omitted["observed_data"] = "the data are a statistic, whose rows are gone"
+    else:
+        name, rows, labels = prior.observed(data)
+        groups["observed_data"] = {name: rows}
+        dims[name] = list(labels)
+        axes = {**axes, **labels}
+        if rows.size * chains * draws <= LARGEST_GROUP:
+            groups["posterior_predictive"] = {name: prior.replicate(posterior, data, rng)}
+            groups["log_likelihood"] = {name: prior.log_likelihood(posterior, data)}
+        else:
+            omitted["log_likelihood"] = omitted["posterior_predictive"] = (
+                f"{rows.size} rows times {chains * draws} draws are more than {LARGEST_GROUP}"
+            )
+    tree = from_dict(
+        cast("dict[Any, Any]", groups),
+        dims=dims,
+        coords={axis: _labels(values) for axis, values in axes.items()},
+    )
+    if omitted:
+        tree.attrs["omitted"] = "; ".join(f"{group}: {why}" for group, why in omitted.items())
+    return tree
+
+
+def _labels(values: tuple[Any, ...]) -> NDArray[Any]:
+    """Return labels of one kind, as netCDF wants them: all numbers, or all strings."""
+    array = np.array(values)
+    if array.dtype.kind in "biuf":
+        return array
+    return np.array([str(value) for value in values])

@@ -1,0 +1,1 @@
+"""The joint density of a PyMC model, and what can be proved with it."""

@@ -1,0 +1,73 @@
+"""Names of axes and of the places along them, shared by beliefs, PyMC models and DataTrees.
+
+Coordinates are a plain dict from the name of an axis to the tuple of its labels, in the order of
+the axes. An axis that nobody named is called ``dim_0``, ``dim_1``, ... and counted from 0.
+"""
+
+from collections.abc import Hashable, Mapping
+
+from bayesmodels.errors import DataError
+
+Coords = dict[str, tuple[Hashable, ...]]
+
+
+def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument: str) -> Coords:
+    """Check that `coords` names the axes of `shape`, one entry an axis, and copy it to tuples."""
+    if not coords:
+        return {}
+    result: Coords = {}
+    for name, labels in coords.items():
+        if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+            msg = (
+                f"{argument}: coordinates of axis {name!r} must be a sequence of labels, "
+                f"got {labels!r}."
+            )
+            raise DataError(msg)
+        result[name] = unique(tuple(labels), f"{argument}: labels of axis {name!r}")
+    lengths = tuple(len(labels) for labels in result.values())
+    if lengths != shape:
+        msg = (
+            f"{argument}: coordinates must name every leading axis, with one label a place; the "
+            f"axes have lengths {shape}, the coordinates {dict(zip(result, lengths, strict=True))}."
+        )
+        raise DataError(msg)
+    return result
+
+
+def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
+    """Return the labels; raise if one of them stands twice."""
+    if len(set(labels)) != len(labels):
+        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
+        msg = f"{what} must differ from each other; {twice!r} is given twice. Rename or drop one."
+        raise DataError(msg)
+    return labels
+
+
+def completed(coords: Coords, shape: tuple[int, ...]) -> Coords:
+    """Return `coords`, or counted axes ``dim_0``, ``dim_1``, ... where nothing was named."""
+    return coords or {f"dim_{axis}": tuple(range(length)) for axis, length in enumerate(shape)}
+
+
+def joined(
+    before: Coords, shape: tuple[int, ...], data: Coords, data_shape: tuple[int, ...]
+) -> Coords:
+    """Return the coordinates of a batch after a merge or an update.
+
+    A single problem (shape ``()``) meets a batch by being repeated; two batches must have the same
+    shape and, where both are named, the same names.
+    """
+    if shape and data_shape and shape != data_shape:
+        msg = (
+            f"data: must have the leading axes it is combined with; got shape {data_shape} and "
+            f"{shape}. Use one prior for all (scalars), or one for each column or group."
+        )
+        raise DataError(msg)
+    if "dim_0" in before or not before:
+        return data or before
+    if "dim_0" in data or not data or data == before:
+        return before
+    msg = (
+        f"data: axes must have the labels they had before; before {before}, now {data}. "
+        "Select and reorder the columns or groups so that they match."
+    )
+    raise DataError(msg)

@@ -1,0 +1,1 @@
+"""One conjugate model per file: prior, statistic, update, evidence, predictive, declaration."""

@@ -1,0 +1,441 @@
+"""Beta-Bernoulli and beta-binomial: the probability of a yes-or-no event.
+
+=============  =================================================================================
+Prior          theta ~ Beta(alpha, beta)
+Rows           x_i | theta ~ Bernoulli(theta), or k_i | theta ~ Binomial(n_i, theta)
+Statistic      N1 = number of ones, N0 = number of zeros
+Posterior      Beta(alpha + N1, beta + N0)
+Log evidence   ln B(alpha + N1, beta + N0) - ln B(alpha, beta)  [+ ln C(N, N1) for counts]
+Predictive     k of M new trials ~ BetaBinomial(M, alpha, beta)
+=============  =================================================================================
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import betaln, gammaln, xlog1py, xlogy
+
+from bayesmodels import data as checked
+from bayesmodels import labels, reading, values
+from bayesmodels.errors import DataError, ModeError
+from bayesmodels.labels import Coords
+from bayesmodels.laws import beta_binomial, dirichlet_draws
+from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.special import log_dirichlet_multinomial, log_multinomial_coefficient
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class BernoulliStatistic:
+    r"""Numbers of ones and zeros; ``a + b`` merges disjoint rows.
+
+    Parameters
+    ----------
+    ones, zeros : array_like of shape (*batch), default 0
+        Counts, not negative.
+    log_coefficient : array_like of shape (*batch), default 0
+        Sum of log binomial coefficients: 0 for rows in the order observed,
+        :math:`\sum_i \ln\binom{n_i}{k_i}` for counts.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Examples
+    --------
+    >>> BernoulliStatistic(3, 17) + BernoulliStatistic(8, 2)
+    BernoulliStatistic(ones=11, zeros=19, log_coefficient=0)
+    """
+
+    ones: Array
+    zeros: Array
+    log_coefficient: Array
+    coords: Coords
+
+    def __init__(
+        self,
+        ones: ArrayLike = 0,
+        zeros: ArrayLike = 0,
+        log_coefficient: ArrayLike = 0,
+        coords: Any = None,
+    ) -> None:
+        ones, zeros, log_coefficient = np.broadcast_arrays(
+            checked.totals(ones, "ones"),
+            checked.totals(zeros, "zeros"),
+            checked.totals(log_coefficient, "log_coefficient"),
+        )
+        coords = labels.named(coords, ones.shape, "coords")
+        values.fill(self, ones=ones, zeros=zeros, log_coefficient=log_coefficient, coords=coords)
+
+    def __add__(self, other: Self) -> Self:
+        coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
+        return type(self)(
+            self.ones + other.ones,
+            self.zeros + other.zeros,
+            self.log_coefficient + other.log_coefficient,
+            coords,
+        )
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same batch."""
+        return type(self)(np.zeros(self.ones.shape), coords=self.coords)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimate N1 / N, the minimiser of the cross-entropy.
+
+        Raises
+        ------
+        DataError
+            Without rows, where every value is as likely as any other.
+
+        Examples
+        --------
+        >>> BernoulliStatistic(55, 45).mle()["theta"]
+        np.float64(0.55)
+        """
+        total = self.ones + self.zeros
+        if (total == 0).any():
+            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
+            raise DataError(msg)
+        return {"theta": self.ones / total}
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class BetaBernoulli:
+    r"""Belief about the probability of an event.
+
+    .. math:: p(\theta) = \theta^{\alpha - 1} (1 - \theta)^{\beta - 1} / B(\alpha, \beta)
+
+    Parameters
+    ----------
+    alpha : array_like of shape (*batch)
+        Pseudo-count of ones, positive.
+    beta : array_like of shape (*batch)
+        Pseudo-count of zeros, positive.
+    coords : dict, optional
+        Names of the batch axes with their labels, such as ``{"group": ["a", "b"]}``.
+
+    Raises
+    ------
+    PriorError
+        If a parameter is not positive and finite.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 3.3.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> posterior = bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))
+    >>> posterior
+    BetaBernoulli(alpha=5, beta=19)
+    >>> posterior.predictive(trials=10).pmf(0).round(4)
+    np.float64(0.1538)
+    """
+
+    alpha: Array
+    beta: Array
+    coords: Coords
+
+    title: ClassVar = "Beta–Bernoulli"
+    equations: ClassVar = (
+        ("Prior", r"\theta \sim \mathrm{Beta}(\alpha, \beta)"),
+        ("Likelihood", r"x_i \mid \theta \sim \mathrm{Bernoulli}(\theta)"),
+        ("Posterior", r"\theta \mid x \sim \mathrm{Beta}(\alpha + N_1, \beta + N_0)"),
+        (
+            "Evidence",
+            r"\ln p(x) = \ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)",
+        ),
+    )
+
+    def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
+        alpha, beta = np.broadcast_arrays(
+            checked.parameter(alpha, "alpha", positive=True),
+            checked.parameter(beta, "beta", positive=True),
+        )
+        given = labels.named(coords, alpha.shape, "coords")
+        values.fill(self, alpha=alpha, beta=beta, coords=labels.completed(given, alpha.shape))
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``theta``."""
+        return {"theta": tuple(self.coords)}
+
+    def statistic(self, data: Any) -> BernoulliStatistic:
+        """Count ones and zeros.
+
+        Parameters
+        ----------
+        data : array_like, Series or frame of 0/1 or booleans, shape (n,) or (n, *batch)
+            Rows; or `BinomialCounts`; or `Grouped` rows or counts; or a statistic, returned as is.
+
+        Returns
+        -------
+        BernoulliStatistic
+            Of the batch shape of the data.
+
+        Raises
+        ------
+        DataError
+            If a value is missing, is neither 0 nor 1, or successes exceed trials.
+        """
+        if isinstance(data, BernoulliStatistic):
+            return data
+        d = checked.trials(data)
+        ones = _totals(d.successes, d)
+        if d.trials is None:
+            return BernoulliStatistic(ones, _row_count(d) - ones, 0, d.coords)
+        pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
+        coefficient = _totals(log_multinomial_coefficient(pairs), d)
+        return BernoulliStatistic(ones, _totals(d.trials, d) - ones, coefficient, d.coords)
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior Beta(alpha + N1, beta + N0)."""
+        s = self.statistic(data)
+        coords = labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
+        return type(self)(self.alpha + s.ones, self.beta + s.zeros, coords)
+
+    def log_evidence(self, data: Any) -> Array:
+        r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.
+
+        For counts the log binomial coefficients are added; rows have none. The value is computed
+        from the beta-binomial log mass, so that it keeps its digits at any counts.
+
+        Returns
+        -------
+        ndarray of shape (*batch)
+            Natural logarithms.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(np.exp(-bm.BetaBernoulli(1, 1).log_evidence(bm.BinomialCounts(3, 20))).round(9))
+        21.0
+        """
+        s = self.statistic(data)
+        labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
+        counts = np.stack([s.ones, s.zeros], axis=-1)
+        mass = log_dirichlet_multinomial(counts, np.stack([self.alpha, self.beta], axis=-1))
+        return (mass + (s.log_coefficient - log_multinomial_coefficient(counts)))[()]
+
+    def predictive(self, trials: ArrayLike = 1) -> Any:
+        """Return the law of the number of ones among M new trials: BetaBinomial(M, alpha, beta).
+
+        Parameters
+        ----------
+        trials : array_like of int, default 1
+            M. With M = 1 the mass at 1 is the mean of theta.
+
+        Returns
+        -------
+        frozen SciPy distribution
+            With ``pmf``, ``cdf``, ``mean``, ``var``, ``rvs``.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> bm.BetaBernoulli(1, 1).predictive().pmf(1).round(12)
+        np.float64(0.5)
+        """
+        return beta_binomial(checked.whole(trials, "trials"), self.alpha, self.beta)
+
+    def plug_in(self, parameters: Draws, trials: ArrayLike = 1) -> Any:
+        """Return the law of new trials as if `parameters` were known: Binomial(M, theta).
+
+        With ``statistic.mle()`` or ``belief.mode()`` these are the MLE and MAP plug-ins, which,
+        unlike `predictive`, forget that theta is uncertain.
+
+        Examples
+        --------
+        The black swan: after three zeros and no one, the MLE calls a one impossible.
+
+        >>> import bayesmodels as bm
+        >>> prior = bm.BetaBernoulli(1, 1)
+        >>> seen = prior.statistic([0, 0, 0])
+        >>> float(prior.plug_in(seen.mle()).pmf(1)), float(prior.update(seen).predictive().pmf(1))
+        (0.0, 0.2)
+        """
+        return stats.binom(checked.whole(trials, "trials"), np.asarray(parameters["theta"]))
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the Beta law of theta."""
+        return {"theta": stats.beta(self.alpha, self.beta)}
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return (alpha - 1) / (alpha + beta - 2), the maximum a posteriori (MAP) estimate.
+
+        Raises
+        ------
+        ModeError
+            Unless both parameters exceed 1; the message says where the density is largest.
+        """
+        flat = (self.alpha <= 1) | (self.beta <= 1)
+        if flat.any():
+            at = tuple(np.argwhere(flat)[0])
+            a, b = self.alpha[at], self.beta[at]
+            where = (
+                "is the same everywhere"
+                if a == b == 1
+                else "grows without bound at both ends"
+                if a < 1 and b < 1
+                else "is largest at 0"
+                if a <= 1 and b >= 1
+                else "is largest at 1"
+            )
+            msg = (
+                f"theta{list(map(int, at)) or ''}: has no interior mode, since alpha = {a:g} and "
+                f"beta = {b:g} must both exceed 1; the density {where}. Use mean() instead."
+            )
+            raise ModeError(msg)
+        return {"theta": (self.alpha - 1) / (self.alpha + self.beta - 2)}
+
+    def equivalent_sample_size(self) -> Array:
+        """Return alpha + beta: the number of rows that the belief weighs as much as."""
+        return self.alpha + self.beta
+
+    def shrinkage(self, data: Any) -> Array:
+        """Return the weight of the prior mean in the posterior mean.
+
+        ``posterior mean = weight * prior mean + (1 - weight) * MLE`` with
+        ``weight = (alpha + beta) / (alpha + beta + N)``.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.BetaBernoulli(2, 2).shrinkage(bm.BinomialCounts(3, 20)).round(4))
+        0.1667
+        """
+        s = self.statistic(data)
+        prior = self.equivalent_sample_size()
+        return prior / (prior + s.ones + s.zeros)
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the Beta log density at ``draws["theta"]`` of shape (..., *batch)."""
+        theta = np.asarray(draws["theta"])
+        return (
+            xlogy(self.alpha - 1, theta)
+            + xlog1py(self.beta - 1, -theta)
+            - betaln(self.alpha, self.beta)
+        )
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
+        theta = np.asarray(draws["theta"])
+        size = (
+            np.abs(xlogy(self.alpha - 1, theta))
+            + np.abs(xlog1py(self.beta - 1, -theta))
+            + np.abs(gammaln(self.alpha))
+            + np.abs(gammaln(self.beta))
+            + np.abs(gammaln(self.alpha + self.beta))
+        )
+        return 8 * np.finfo(float).eps * (1 + size)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return `draws` independent draws of theta, of shape (draws, *batch)."""
+        pairs = np.stack([self.alpha, self.beta], axis=-1)
+        return {"theta": dirichlet_draws(pairs, draws, rng)[..., 0]}
+
+    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+        """Return the log mass of each row given theta, of shape (..., n, *batch)."""
+        d = checked.trials(data)
+        theta = _by_row(np.asarray(draws["theta"]), d)
+        if d.trials is None:
+            return np.where(d.successes == 1, np.log(theta), np.log1p(-theta))
+        return stats.binom.logpmf(d.successes, d.trials, theta)
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Return new rows (or counts among as many trials), of shape (..., n, *batch)."""
+        d = checked.trials(data)
+        theta = _by_row(np.asarray(draws["theta"]), d)
+        shape = np.broadcast_shapes(theta.shape, d.successes.shape)
+        if d.trials is None:
+            return (rng.random(shape) < theta).astype(np.uint8)
+        return rng.binomial(d.trials, theta, shape)
+
+    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
+        """Return ``"x"``, the rows, and the labels of their axes."""
+        d = checked.trials(data)
+        batch = {} if d.groups is not None else labels.completed(d.coords, d.successes.shape[1:])
+        return "x", d.successes, {"row": d.rows, **batch}
+
+    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+        """Return the model in PyMC.
+
+        Parameters
+        ----------
+        data : rows or statistic
+            As in `statistic`. A statistic needs ``likelihood="statistic"``.
+        likelihood : {"rows", "statistic"}
+            Observe every row, or only the two counts: the same density at a cost that does not
+            grow with the number of rows.
+
+        Returns
+        -------
+        pymc.Model
+            With the free variable ``theta`` and, for rows, the observed ``x``.
+        """
+        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+        from pymc import math  # noqa: PLC0415
+
+        checked.declarable(data, BernoulliStatistic, likelihood)
+        s = self.statistic(data)
+        prior = self.update(s.without_rows())
+        with pm.Model(coords=prior.coords) as model:
+            theta = pm.Beta("theta", prior.alpha, prior.beta, dims=prior.dims["theta"])
+            if likelihood == "statistic":
+                terms = s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
+                pm.Potential("likelihood", terms.sum())
+                return model
+            d = checked.trials(data)
+            name, x, axes = self.observed(data)
+            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
+            p = theta if d.groups is None else theta[d.groups]
+            if d.trials is None:
+                pm.Bernoulli(name, p=p, observed=x, dims=tuple(axes))
+            else:
+                pm.Binomial(name, n=d.trials, p=p, observed=x, dims=tuple(axes))
+        return model
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+def _totals(numbers: NDArray[Any], d: checked.Trials) -> NDArray[Any]:
+    """Add up rows, within groups if there are any; narrow integers are widened first."""
+    if d.groups is None:
+        return numbers.sum(axis=0, dtype=np.int64 if numbers.dtype.kind in "iu" else np.float64)
+    size = len(d.coords["group"])
+    return np.bincount(d.groups, weights=numbers, minlength=size)
+
+
+def _row_count(d: checked.Trials) -> NDArray[Any]:
+    """Count rows, within groups if there are any."""
+    if d.groups is None:
+        return np.asarray(len(d.successes))
+    return np.bincount(d.groups, minlength=len(d.coords["group"]))
+
+
+def _by_row(theta: Array, d: checked.Trials) -> Array:
+    """Give theta of shape (..., *batch) the row axis of the data."""
+    if d.groups is not None:
+        return theta[..., d.groups]
+    return np.expand_dims(theta, theta.ndim - (d.successes.ndim - 1))

@@ -1,0 +1,464 @@
+"""Dirichlet-categorical and Dirichlet-multinomial: the probabilities of K categories.
+
+=============  =================================================================================
+Prior          theta ~ Dirichlet(alpha)
+Rows           x_i | theta ~ Categorical(theta), or n_i | theta ~ Multinomial(M_i, theta)
+Statistic      N_k = number of rows in category k
+Posterior      Dirichlet(alpha + N)
+Log evidence   ln B(alpha + N) - ln B(alpha)  [+ log multinomial coefficients for counts]
+Predictive     counts of M new draws ~ DirichletMultinomial(M, alpha)
+=============  =================================================================================
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import gammaln, xlogy
+
+from bayesmodels import data as checked
+from bayesmodels import labels, reading, values
+from bayesmodels.errors import DataError, ModeError, PriorError
+from bayesmodels.labels import Coords
+from bayesmodels.laws import DirichletMultinomial, dirichlet_draws
+from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.special import log_dirichlet_multinomial, log_multinomial_coefficient
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CategoricalStatistic:
+    r"""Numbers of rows in each category; ``a + b`` merges disjoint rows.
+
+    Parameters
+    ----------
+    counts : array_like of shape (*batch, K), default 0
+        Counts, not negative. A single 0 is the empty statistic.
+    log_coefficient : array_like of shape (*batch), default 0
+        Sum of log multinomial coefficients: 0 for rows in the order observed.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Examples
+    --------
+    >>> CategoricalStatistic([5, 0, 2]) + CategoricalStatistic([1, 1, 1])
+    CategoricalStatistic(counts=[6, 1, 3], log_coefficient=0)
+    """
+
+    counts: Array
+    log_coefficient: Array
+    coords: Coords
+
+    def __init__(
+        self, counts: ArrayLike = 0, log_coefficient: ArrayLike = 0, coords: Any = None
+    ) -> None:
+        counts = np.atleast_1d(checked.totals(counts, "counts"))
+        coefficient = np.broadcast_to(
+            checked.totals(log_coefficient, "log_coefficient"), counts.shape[:-1]
+        )
+        coords = labels.named(coords, counts.shape[:-1], "coords")
+        values.fill(self, counts=counts, log_coefficient=coefficient, coords=coords)
+
+    def __add__(self, other: Self) -> Self:
+        coords = labels.joined(
+            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
+        )
+        return type(self)(
+            self.counts + other.counts, self.log_coefficient + other.log_coefficient, coords
+        )
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same batch."""
+        return type(self)(np.zeros(self.counts.shape), coords=self.coords)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimate N_k / N.
+
+        Raises
+        ------
+        DataError
+            Without rows, where every value is as likely as any other.
+
+        Examples
+        --------
+        >>> CategoricalStatistic([5, 0, 3]).mle()["theta"]
+        array([0.625, 0.   , 0.375])
+        """
+        total = self.counts.sum(-1, keepdims=True)
+        if (total == 0).any():
+            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
+            raise DataError(msg)
+        return {"theta": self.counts / total}
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class DirichletCategorical:
+    r"""Belief about the probabilities of K categories.
+
+    .. math:: p(\theta) = \prod_k \theta_k^{\alpha_k - 1} / B(\alpha), \qquad
+        \textstyle\sum_k \theta_k = 1
+
+    Parameters
+    ----------
+    alpha : array_like of shape (*batch, K)
+        Pseudo-counts, positive; K is at least 2.
+    categories : sequence of length K, optional
+        What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Raises
+    ------
+    PriorError
+        If a pseudo-count is not positive and finite, or there are fewer than two categories.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 3.4.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.DirichletCategorical([1, 1, 1], categories=["red", "green", "blue"])
+    >>> prior.update(["red", "blue", "red"]).mean()["theta"].round(3)
+    array([0.5  , 0.167, 0.333])
+    """
+
+    alpha: Array
+    categories: tuple[Hashable, ...] | None
+    coords: Coords
+
+    title: ClassVar = "Dirichlet–categorical"
+    equations: ClassVar = (
+        ("Prior", r"\theta \sim \mathrm{Dirichlet}(\alpha)"),
+        ("Likelihood", r"x_i \mid \theta \sim \mathrm{Categorical}(\theta)"),
+        ("Posterior", r"\theta \mid x \sim \mathrm{Dirichlet}(\alpha + N)"),
+        ("Evidence", r"\ln p(x) = \ln B(\alpha + N) - \ln B(\alpha)"),
+    )
+
+    def __init__(
+        self,
+        alpha: ArrayLike,
+        categories: Sequence[Hashable] | None = None,
+        coords: Any = None,
+    ) -> None:
+        alpha = checked.parameter(alpha, "alpha", positive=True)
+        if alpha.ndim == 0 or alpha.shape[-1] < 2:  # noqa: PLR2004 - one category has no law
+            msg = (
+                f"alpha: must hold at least two pseudo-counts, one a category; got shape "
+                f"{alpha.shape}. For K equal ones write [a] * K."
+            )
+            raise PriorError(msg)
+        size = alpha.shape[-1]
+        if categories is not None:
+            categories = labels.unique(tuple(categories), "categories")
+            if len(categories) != size:
+                msg = f"categories: must be {size}, one for each alpha; got {len(categories)}."
+                raise PriorError(msg)
+        batch = {k: v for k, v in (coords or {}).items() if k != "category"}
+        given = labels.named(batch, alpha.shape[:-1], "coords")
+        axes = labels.completed(given, alpha.shape[:-1])
+        axes = {**axes, "category": categories or tuple(range(size))}
+        values.fill(self, alpha=alpha, categories=categories, coords=axes)
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``theta``; the last one is ``category``."""
+        return {"theta": tuple(self.coords)}
+
+    def statistic(self, data: Any) -> CategoricalStatistic:
+        """Count the rows of each category.
+
+        Parameters
+        ----------
+        data : array_like or Series of categories, shape (n,) or (n, *batch)
+            Rows; or `MultinomialCounts`; or `Grouped` rows or counts; or a statistic.
+
+        Returns
+        -------
+        CategoricalStatistic
+            Of the batch shape of the data.
+
+        Raises
+        ------
+        DataError
+            If a value is missing or is none of the model's categories.
+        """
+        if isinstance(data, CategoricalStatistic):
+            return data
+        size = self.alpha.shape[-1]
+        d = checked.categories(data, self.categories, size)
+        if not d.counted:
+            return CategoricalStatistic(_tally(d, size), 0, d.coords)
+        coefficients = log_multinomial_coefficient(d.values)
+        if d.groups is None:
+            return CategoricalStatistic(d.values.sum(0), coefficients.sum(0), d.coords)
+        members = np.arange(len(d.coords["group"]))[:, None] == d.groups
+        return CategoricalStatistic(members @ d.values, members @ coefficients, d.coords)
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior Dirichlet(alpha + N)."""
+        s = self.statistic(data)
+        coords = self._joined(s)
+        return type(self)(self.alpha + s.counts, self.categories, coords)
+
+    def log_evidence(self, data: Any) -> Array:
+        r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.
+
+        For counts the log multinomial coefficients are added; rows have none.
+
+        Returns
+        -------
+        ndarray of shape (*batch)
+            Natural logarithms.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.DirichletCategorical([1, 1, 1])
+        >>> float(np.exp(prior.log_evidence([0, 1])).round(12))  # 1/3 times 1/4
+        0.083333333333
+        """
+        s = self.statistic(data)
+        self._joined(s)
+        counts = np.broadcast_to(s.counts, np.broadcast_shapes(s.counts.shape, self.alpha.shape))
+        mass = log_dirichlet_multinomial(counts, self.alpha)
+        return (mass + (s.log_coefficient - log_multinomial_coefficient(counts)))[()]
+
+    def predictive(self, trials: ArrayLike = 1) -> DirichletMultinomial:
+        """Return the law of the counts in M new draws: DirichletMultinomial(M, alpha).
+
+        Parameters
+        ----------
+        trials : array_like of int, default 1
+            M. With M = 1 the mean is the mean of theta.
+
+        Returns
+        -------
+        DirichletMultinomial
+            With ``pmf``, ``logpmf``, ``mean``, ``cov``, ``marginal``, ``rvs``.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> bm.DirichletCategorical([2, 1, 1]).predictive().mean()
+        array([0.5 , 0.25, 0.25])
+        """
+        return DirichletMultinomial(self.alpha, checked.whole(trials, "trials"))
+
+    def plug_in(self, parameters: Draws, trials: int = 1) -> Any:
+        """Return the law of new counts as if `parameters` were known: Multinomial(M, theta).
+
+        With ``statistic.mle()`` or ``belief.mode()`` these are the MLE and MAP plug-ins.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.DirichletCategorical([1, 1, 1])
+        >>> prior.plug_in(prior.statistic([0, 1, 1, 1]).mle()).mean()
+        array([0.25, 0.75, 0.  ])
+        """
+        return stats.multinomial(int(checked.whole(trials, "trials")), parameters["theta"])
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""
+        return {"theta": stats.beta(self.alpha, _others(self.alpha))}
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return (alpha_k - 1) / (sum of alphas - K), the maximum a posteriori (MAP) estimate.
+
+        Raises
+        ------
+        ModeError
+            Unless every alpha exceeds 1; the message names the first that does not.
+        """
+        low = self.alpha <= 1
+        if low.any():
+            at = tuple(np.argwhere(low)[0])
+            label = reading.places(self, "theta", self.alpha.shape)
+            name = next(text for text, place in label if place == at)
+            where = (
+                "the density is the same everywhere"
+                if (self.alpha == 1).all()
+                else "the density is largest on the simplex's border"
+            )
+            msg = (
+                f"{name}: has no interior mode, since its alpha = {self.alpha[at]:g} must exceed "
+                f"1; {where}. Use mean() instead."
+            )
+            raise ModeError(msg)
+        above = self.alpha - 1
+        return {"theta": above / above.sum(-1, keepdims=True)}
+
+    def equivalent_sample_size(self) -> Array:
+        """Return the sum of the alphas: the number of rows that the belief weighs as much as."""
+        return np.asarray(self.alpha.sum(-1))[()]
+
+    def shrinkage(self, data: Any) -> Array:
+        """Return the weight of the prior mean in the posterior mean.
+
+        ``posterior mean = weight * prior mean + (1 - weight) * MLE`` with
+        ``weight = A / (A + N)``, A the sum of the alphas.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.DirichletCategorical([1, 1, 1]).shrinkage([0, 0, 2]))
+        0.5
+        """
+        prior = self.equivalent_sample_size()
+        return prior / (prior + self.statistic(data).counts.sum(-1))
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., *batch, K)."""
+        theta = np.asarray(draws["theta"])
+        return xlogy(self.alpha - 1, theta).sum(-1) - _log_beta(self.alpha)
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
+        theta = np.asarray(draws["theta"])
+        size = (
+            np.abs(xlogy(self.alpha - 1, theta)).sum(-1)
+            + np.abs(gammaln(self.alpha)).sum(-1)
+            + np.abs(gammaln(self.alpha.sum(-1)))
+        )
+        return (8 + self.alpha.shape[-1]) * np.finfo(float).eps * (1 + size)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return `draws` independent draws of theta, of shape (draws, *batch, K)."""
+        return {"theta": dirichlet_draws(self.alpha, draws, rng)}
+
+    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+        """Return the log mass of each row given theta, of shape (..., n, *batch)."""
+        d = checked.categories(data, self.categories, self.alpha.shape[-1])
+        theta = _by_row(np.asarray(draws["theta"]), d)
+        if d.counted:
+            return xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
+        codes = np.broadcast_to(d.values, _samples(theta, d) + d.values.shape)
+        wide = np.broadcast_to(theta, (*codes.shape, theta.shape[-1]))
+        return np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Return new category numbers of shape (..., n, *batch), or counts (..., n, *batch, K)."""
+        d = checked.categories(data, self.categories, self.alpha.shape[-1])
+        theta = _by_row(np.asarray(draws["theta"]), d)
+        if d.counted:
+            return rng.multinomial(d.values.sum(-1), theta)
+        shape = _samples(theta, d) + d.values.shape
+        below = theta.cumsum(-1)[..., :-1]
+        codes = np.zeros(shape, dtype=np.min_scalar_type(theta.shape[-1]))
+        uniform = rng.random(shape)
+        for k in range(below.shape[-1]):
+            codes += uniform >= below[..., k]
+        return codes
+
+    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
+        """Return ``"x"``, category numbers or counts, and the labels of their axes."""
+        d = checked.categories(data, self.categories, self.alpha.shape[-1])
+        inner = d.values.shape[1:-1] if d.counted else d.values.shape[1:]
+        axes = {} if d.groups is not None else labels.completed(d.coords, inner)
+        if d.counted:
+            axes = {**axes, "category": self.coords["category"]}
+        return "x", d.values, {"row": d.rows, **axes}
+
+    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+        """Return the model in PyMC.
+
+        Parameters
+        ----------
+        data : rows or statistic
+            As in `statistic`. A statistic needs ``likelihood="statistic"``.
+        likelihood : {"rows", "statistic"}
+            Observe every row, or only the counts of the categories: the same density at a cost
+            that does not grow with the number of rows.
+
+        Returns
+        -------
+        pymc.Model
+            With the free variable ``theta`` and, for rows, the observed ``x``.
+        """
+        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+        from pymc import math  # noqa: PLC0415
+
+        checked.declarable(data, CategoricalStatistic, likelihood)
+        s = self.statistic(data)
+        prior = self.update(s.without_rows())
+        with pm.Model(coords=prior.coords) as model:
+            theta = pm.Dirichlet("theta", prior.alpha, dims=prior.dims["theta"])
+            if likelihood == "statistic":
+                terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
+                pm.Potential("likelihood", terms.sum())
+                return model
+            d = checked.categories(data, self.categories, self.alpha.shape[-1])
+            name, x, axes = self.observed(data)
+            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
+            p = theta if d.groups is None else theta[d.groups]
+            if d.counted:
+                pm.Multinomial(name, n=x.sum(-1), p=p, observed=x, dims=tuple(axes))
+            else:
+                pm.Categorical(name, p=p, observed=x, dims=tuple(axes))
+        return model
+
+    def _joined(self, s: CategoricalStatistic) -> Coords:
+        """Return the batch coordinates after meeting a statistic."""
+        own = {axis: self.coords[axis] for axis in self.coords if axis != "category"}
+        return labels.joined(own, self.alpha.shape[:-1], s.coords, s.counts.shape[:-1])
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+def _log_beta(alpha: Array) -> Array:
+    return gammaln(alpha).sum(-1) - gammaln(alpha.sum(-1))
+
+
+def _others(alpha: Array) -> Array:
+    """Add up, for each k, all alphas but the k-th, without subtracting from the total."""
+    edge = np.zeros((*alpha.shape[:-1], 1))
+    ahead = np.cumsum(np.concatenate([edge, alpha[..., :-1]], -1), -1)
+    behind = np.cumsum(np.concatenate([edge, np.flip(alpha, -1)[..., :-1]], -1), -1)
+    return ahead + np.flip(behind, -1)
+
+
+def _tally(d: checked.Categories, size: int) -> NDArray[Any]:
+    """Count categories along axis 0, within groups if there are any."""
+    codes = d.values
+    if d.groups is not None:
+        groups = len(d.coords["group"])
+        flat = np.bincount(d.groups * size + codes, minlength=groups * size)
+        return flat.reshape(groups, size)
+    columns = codes.reshape(len(codes), -1)
+    tally = [np.bincount(column, minlength=size) for column in columns.T]
+    return np.reshape(tally, (*codes.shape[1:], size))
+
+
+def _by_row(theta: Array, d: checked.Categories) -> Array:
+    """Give theta of shape (..., *batch, K) the row axis of the data."""
+    if d.groups is not None:
+        return theta[..., d.groups, :]
+    return np.expand_dims(theta, theta.ndim - (d.values.ndim - d.counted))
+
+
+def _samples(theta: Array, d: checked.Categories) -> tuple[int, ...]:
+    """Return the sample axes of `_by_row`'s theta, for rows that hold category numbers."""
+    return theta.shape[: theta.ndim - 1 - d.values.ndim]

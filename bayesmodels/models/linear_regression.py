@@ -1,0 +1,850 @@
+"""Linear regression with unknown noise variance: normal coefficients, inverse-gamma variance.
+
+=============  =================================================================================
+Prior          w | sigma2 ~ Normal(m, sigma2 P^-1),  sigma2 ~ InverseGamma(a, b)
+Rows           y_i | x_i, w, sigma2 ~ Normal(x_i . w, sigma2)
+Statistic      n, the column means and a triangular factor of the centred [X y]
+Posterior      the same family: one QR factorisation of prior rows stacked on data rows
+Log evidence   -n/2 ln 2pi + ½ ln|P| - ½ ln|P_n| + a ln b - a_n ln b_n + lnΓ(a_n) - lnΓ(a)
+Predictive     y ~ Student-t(2a, x . m, (b / a) (1 + x' P^-1 x))
+=============  =================================================================================
+
+A belief is kept as one upper triangular matrix, the factor of the augmented least-squares problem,
+
+    F = [ R  z ]     P = R'R,   R m = z,   b = r² / 2,
+        [ 0  r ]
+
+in which prior and data are rows alike: the posterior's F is the triangular factor of both stacked.
+Neither a precision matrix nor an inverse is formed, and b cannot become negative.
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 7.6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln
+
+from bayesmodels import data as checked
+from bayesmodels import labels, reading, values
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.labels import Coords
+from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+_EPS = float(np.finfo(float).eps)
+_BLOCK = 2**18  # numbers in a block of rows: small enough for the cache, large enough for LAPACK
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class RegressionStatistic:
+    """Row count, means and a triangular factor of the centred [X y]; ``a + b`` merges rows.
+
+    Centring before factoring keeps the digits of columns with a large offset. The factor has
+    ``factor.T @ factor`` equal to the centred cross products, which are never formed.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    mean : array_like of shape (*batch, p + 1)
+        Means of the p columns of X and of y.
+    factor : array_like of shape (*batch, p + 1, p + 1)
+        Upper triangular, diagonal not negative.
+    features : sequence of length p, optional
+        Names of the columns of X.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.LinearRegression.flat(2)
+    >>> part = model.statistic(([[1, 0], [1, 1]], [1, 2])), model.statistic(([[1, 5]], [7]))
+    >>> (part[0] + part[1]).n
+    3
+    """
+
+    n: int
+    mean: Array
+    factor: Array
+    features: tuple[Hashable, ...] | None
+    coords: Coords
+
+    def __init__(
+        self,
+        n: int,
+        mean: ArrayLike,
+        factor: ArrayLike,
+        features: Sequence[Hashable] | None = None,
+        coords: Any = None,
+    ) -> None:
+        mean = np.array(mean, dtype=float)
+        values.fill(
+            self,
+            n=int(checked.whole(n, "n")),
+            mean=mean,
+            factor=np.array(factor, dtype=float),
+            features=None if features is None else tuple(features),
+            coords=labels.named(coords, mean.shape[:-1], "coords"),
+        )
+
+    def __add__(self, other: Self) -> Self:
+        coords = labels.joined(
+            self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
+        )
+        features = _same_features(self.features, other.features)
+        n = self.n + other.n
+        shift = other.mean - self.mean
+        share = other.n / n if n else 0.0
+        between = np.sqrt(self.n * share) * shift
+        factor = _triangle(self.factor, other.factor, between[..., None, :])
+        return type(self)(n, self.mean + share * shift, factor, features, coords)
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same batch and columns."""
+        blank = np.zeros(self.mean.shape), np.zeros(self.factor.shape)
+        return type(self)(0, *blank, self.features, self.coords)
+
+    def triangle(self) -> Array:
+        """Return the triangular factor of the raw [X y], of shape (*batch, p + 1, p + 1)."""
+        return _triangle(np.sqrt(self.n) * self.mean[..., None, :], self.factor)
+
+    def mle(self) -> dict[str, Array]:
+        """Return least-squares coefficients ``w`` and ``sigma2`` = RSS / n.
+
+        Raises
+        ------
+        DataError
+            If columns are collinear (or rows fewer than columns); the message names them.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> data = bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True)
+        >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(3)
+        array([0.8, 2.3])
+        """
+        factor = self.triangle()
+        flat = _flat(factor)
+        if flat.any():
+            names = self.features or tuple(range(flat.shape[-1]))
+            named = [names[j] for j in np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))]
+            msg = (
+                f"features: least squares needs linearly independent columns; {named} depend on "
+                "the columns before them. Drop them, add rows, or use a proper prior."
+            )
+            raise DataError(msg)
+        return {"w": _location(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class LinearRegression:
+    r"""Belief about the coefficients and the noise variance of a linear regression.
+
+    .. math:: w \mid \sigma^2 \sim N(m, \sigma^2 P^{-1}), \qquad
+        \sigma^2 \sim \mathrm{InverseGamma}(a, b), \quad p(\sigma^2) \propto
+        (\sigma^2)^{-a-1} e^{-b/\sigma^2}
+
+    Parameters
+    ----------
+    mean : array_like of shape (*batch, p) or ()
+        m, a coefficient for each column; a single number stands for all of them.
+    precision : array_like of shape (*batch, p, p), (p, p) or ()
+        P, in units of 1 / sigma2; a single number means that multiple of the identity. Zero rows
+        and columns are allowed and make these coefficients flat a priori: the limit of ever wider
+        normal laws.
+    shape : array_like of shape (*batch)
+        a. Negative values are allowed for improper priors; see `flat`.
+    scale : array_like of shape (*batch)
+        b, in squared units of y; zero or positive.
+    features : sequence of length p, optional
+        Names of the columns; columns of data with other names are refused.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Raises
+    ------
+    PriorError
+        If the precision is not symmetric and positive definite apart from zero rows and columns,
+        or the scale is negative.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 7.6.3.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.LinearRegression(mean=[0, 0], precision=1, shape=2, scale=1)
+    >>> posterior = prior.update(bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True))
+    >>> posterior.mean()["w"].round(3)
+    array([0.733, 2.173])
+    >>> float(posterior.predictive([[1, 4]]).mean().round(3)[0])
+    9.427
+    """
+
+    factor: Array
+    shape: Array
+    features: tuple[Hashable, ...] | None
+    coords: Coords
+
+    title: ClassVar = "Linear regression"
+    equations: ClassVar = (
+        ("Prior", r"w \mid \sigma^2 \sim \mathrm{Normal}(m, \sigma^2 P^{-1})"),
+        ("", r"\sigma^2 \sim \mathrm{InverseGamma}(a, b)"),
+        ("Likelihood", r"y_i \mid w, \sigma^2 \sim \mathrm{Normal}(x_i^\top w, \sigma^2)"),
+        ("Posterior", r"P_n = P + X^\top X, \quad P_n m_n = P m + X^\top y"),
+        (
+            "",
+            r"a_n = a + \frac{n}{2}, \quad b_n = b + \frac{1}{2} \left( \|y - X m_n\|^2"
+            r" + (m_n - m)^\top P (m_n - m) \right)",
+        ),
+        (
+            "Evidence",
+            r"\ln p(y) = -\frac{n}{2} \ln 2\pi + \frac{1}{2} \ln \frac{|P|}{|P_n|}"
+            r" + a \ln b - a_n \ln b_n + \ln \frac{\Gamma(a_n)}{\Gamma(a)}",
+        ),
+    )
+
+    def __init__(
+        self,
+        mean: ArrayLike,
+        precision: ArrayLike,
+        shape: ArrayLike,
+        scale: ArrayLike,
+        features: Sequence[Hashable] | None = None,
+        coords: Any = None,
+    ) -> None:
+        mean = checked.parameter(mean, "mean")
+        precision = checked.parameter(precision, "precision")
+        shape = checked.parameter(shape, "shape")
+        scale = checked.parameter(scale, "scale", nonnegative=True)
+        size = (
+            len(features)
+            if features is not None
+            else mean.shape[-1]
+            if mean.ndim
+            else precision.shape[-1]
+            if precision.ndim
+            else 1
+        )
+        if precision.ndim == 0:
+            precision = precision * np.eye(size)
+        batch = _batch_shape(mean, precision, shape, scale, size)
+        root = _root(np.broadcast_to(precision, (*batch, size, size)))
+        factor = np.zeros((*batch, size + 1, size + 1))
+        factor[..., :-1, :-1] = root
+        factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
+        factor[..., -1, -1] = np.sqrt(2 * scale)
+        self._fill(factor, np.broadcast_to(shape, batch), features, coords)
+
+    def _fill(self, factor: Array, shape: Array, features: Any, coords: Any) -> None:
+        size = factor.shape[-1] - 1
+        features = None if features is None else labels.unique(tuple(features), "features")
+        batch = {k: v for k, v in (coords or {}).items() if k != "feature"}
+        axes = labels.completed(
+            labels.named(batch, factor.shape[:-2], "coords"), factor.shape[:-2]
+        )
+        axes = {**axes, "feature": features or tuple(range(size))}
+        values.fill(self, factor=factor, shape=np.array(shape), features=features, coords=axes)
+
+    @classmethod
+    def flat(cls, features: int | Sequence[Hashable]) -> Self:
+        r"""Return the reference prior :math:`p(w, \sigma^2) \propto 1 / \sigma^2`.
+
+        Its posterior has the least-squares estimate as mean, t laws with n - p degrees of freedom,
+        and ``scale / shape`` = RSS / (n - p): the classical answers. As a limit of normal priors,
+        every flat coefficient brings a factor 1 / sigma; shape = -p/2 takes these away again.
+
+        Parameters
+        ----------
+        features : int or sequence
+            Number of columns of the design matrix, or their names.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> data = bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True)
+        >>> bm.LinearRegression.flat(2).update(data).mean()["w"].round(3)
+        array([0.8, 2.3])
+        """
+        names = None if isinstance(features, int) else tuple(features)
+        size = features if isinstance(features, int) else len(features)
+        return cls(np.zeros(size), 0, -size / 2, 0, features=names)
+
+    @classmethod
+    def g_prior(cls, features: Any, g: float, shape: float, scale: float) -> Self:
+        """Return Zellner's prior: mean zero and precision X'X / g.
+
+        Parameters
+        ----------
+        features : array_like or frame of shape (n, p)
+            The design matrix X.
+        g : float
+            Number of rows that the prior is spread over; g = n is the unit-information prior.
+        shape, scale : float
+            Parameters of the noise variance.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.LinearRegression.g_prior([[1.0], [2.0]], g=2, shape=1, scale=1)
+        >>> prior.precision
+        array([[2.5]])
+        """
+        X, names = checked.design(features)
+        if X.ndim != 2:  # noqa: PLR2004 - rows and columns
+            msg = f"features: must have rows and columns only; got shape {X.shape}."
+            raise DataError(msg)
+        weight = checked.parameter(g, "g", positive=True)
+        blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
+        rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
+        return blank._with(_triangle(blank.factor, rows), blank.shape, blank.features, {})
+
+    @property
+    def precision(self) -> Array:
+        """P, the precision of w in units of 1 / sigma2, of shape (*batch, p, p)."""
+        root = self._root
+        return np.swapaxes(root, -1, -2) @ root
+
+    @property
+    def scale(self) -> Array:
+        """Scale b of the inverse-gamma law of sigma2, of shape (*batch)."""
+        return (0.5 * self.factor[..., -1, -1] ** 2)[()]
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``sigma2`` and ``w``; the last one of ``w`` is ``feature``."""
+        axes = tuple(self.coords)
+        return {"sigma2": axes[:-1], "w": axes}
+
+    def statistic(self, data: Any) -> RegressionStatistic:
+        """Return row count, means and a triangular factor of the centred [X y].
+
+        Parameters
+        ----------
+        data : Design, pair (X, y) or RegressionStatistic
+            X of shape (n, p) or (n, *batch, p), y of shape (n,) or (n, *batch).
+
+        Raises
+        ------
+        DataError
+            If a value is missing or infinite, or lengths or column names do not fit.
+        """
+        size = self.factor.shape[-1] - 1
+        if isinstance(data, RegressionStatistic):
+            _fitting(data.mean.shape[-1] - 1, size)
+            return data
+        d = self._checked(data)
+        blank = np.zeros((*d.y.shape[1:], size + 1))
+        total = RegressionStatistic(
+            0, blank, np.zeros((*blank.shape, size + 1)), d.features, d.coords
+        )
+        step = max(size + 1, _BLOCK // max(1, blank.size))
+        for start in range(0, len(d.y), step):
+            total = total + _block(d, slice(start, start + step))
+        return total
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior: the factor of prior rows and data rows, and shape + n / 2."""
+        s = self.statistic(data)
+        features, coords = self._joined(s)
+        # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
+        heavy = np.sqrt(s.n) * s.mean[..., None, :]
+        return self._with(
+            _triangle(heavy, s.factor, self.factor), self.shape + s.n / 2, features, coords
+        )
+
+    def log_evidence(self, data: Any) -> Array:
+        """Return the log density of y given X with w and sigma2 integrated out.
+
+        Returns
+        -------
+        ndarray of shape (*batch)
+            Natural logarithms; the density of y, so it depends on y's unit.
+
+        Raises
+        ------
+        PriorError
+            Under an improper prior, whose evidence has an arbitrary factor.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.LinearRegression(0, 1, 2, 1)
+        >>> float(prior.log_evidence(([[1.0], [2.0]], [1.0, 2.5])).round(6))
+        -3.263537
+        """
+        s = self.statistic(data)
+        self._require_proper("log_evidence")
+        after = self.update(s)
+        b, b_n = self.scale, after.scale
+        return (
+            -s.n * HALF_LOG_2PI
+            + _half_log_det(self._root)
+            - _half_log_det(after._root)
+            - self.shape * (np.log(b_n) - np.log(b))
+            - 0.5 * s.n * np.log(b_n)
+            + log_gamma_ratio(self.shape, 0.5 * s.n)
+        )[()]
+
+    def predictive(self, features: Any, *, intercept: bool = False, joint: bool = False) -> Any:
+        """Return the law of y at new rows: Student-t with 2a degrees of freedom.
+
+        Parameters
+        ----------
+        features : array_like or frame of shape (m, p)
+            New rows of the design matrix.
+        intercept : bool, default False
+            Put a column of ones before the others, as `Design` does.
+        joint : bool, default False
+            False: one univariate law a row, of shape (m, *batch), at a cost linear in m. True: the
+            m-dimensional law of all rows together, which needs a matrix of shape (m, m).
+
+        Returns
+        -------
+        frozen SciPy distribution
+            ``scipy.stats.t`` or ``scipy.stats.multivariate_t``.
+
+        Raises
+        ------
+        PriorError
+            If the belief is improper.
+        DataError
+            If columns do not fit, or `joint` is asked for a batch.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> belief = bm.LinearRegression(mean=[1, 2], precision=4, shape=3, scale=3)
+        >>> belief.predictive([[1, 0], [1, 10]]).std().round(3)
+        array([1.369, 6.281])
+        """
+        self._require_proper("predictive")
+        X, names = checked.design(features, intercept=intercept)
+        self._check_columns(X, names)
+        root, batch = self._root, self.shape.shape
+        rows = np.moveaxis(_wide(X, len(batch)), 0, -1)  # (*batch or ones, p, m)
+        rows = np.broadcast_to(rows, (*batch, *rows.shape[-2:]))
+        reach = solve_triangular(np.swapaxes(root, -1, -2), rows, lower=True)
+        noise = self.scale / self.shape
+        loc = np.moveaxis((_location(self.factor)[..., None] * rows).sum(-2), -1, 0)
+        if joint:
+            if batch:
+                msg = "joint: needs a single belief, not a batch; predict for each one in turn."
+                raise DataError(msg)
+            cov = np.eye(len(X)) + reach.T @ reach
+            return stats.multivariate_t(loc, noise * cov, df=2 * float(self.shape))
+        spread = np.moveaxis(1 + (reach**2).sum(-2), -1, 0)
+        return stats.t(2 * self.shape, loc=loc, scale=np.sqrt(noise * spread))
+
+    def plug_in(self, parameters: Draws, features: Any, *, intercept: bool = False) -> Any:
+        """Return the law of y at new rows as if `parameters` were known: Normal(X w, sigma2).
+
+        With ``statistic.mle()`` or ``belief.mode()`` these are the MLE and MAP plug-ins.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> model = bm.LinearRegression.flat(1)
+        >>> model.plug_in({"w": [2.0], "sigma2": 4.0}, [[3.0]]).std()
+        array([2.])
+        """
+        X, names = checked.design(features, intercept=intercept)
+        self._check_columns(X, names)
+        sigma2 = checked.parameter(parameters["sigma2"], "sigma2", positive=True)
+        w = checked.parameter(parameters["w"], "w")
+        return stats.norm(loc=(_wide(X, w.ndim - 1) * w).sum(-1), scale=np.sqrt(sigma2))
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the inverse-gamma law of sigma2 and the Student-t law of each coefficient.
+
+        Raises
+        ------
+        PriorError
+            If the belief is improper; the message names what is still flat.
+        """
+        self._require_proper("marginals")
+        root, batch = self._root, self.shape.shape
+        identity = np.broadcast_to(np.eye(root.shape[-1]), (*batch, *root.shape[-2:]))
+        spread = np.sqrt((solve_triangular(root, identity) ** 2).sum(-1))
+        noise = np.sqrt(self.scale / self.shape)[..., None]
+        return {
+            "sigma2": stats.invgamma(self.shape, scale=self.scale),
+            "w": stats.t(
+                2 * self.shape[..., None], loc=_location(self.factor), scale=noise * spread
+            ),
+        }
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return the joint mode (MAP): w = m and sigma2 = b / (a + 1 + p / 2).
+
+        The marginal mode of sigma2 alone is b / (a + 1): integrating w out moves it.
+        """
+        self._require_proper("mode")
+        size = self.factor.shape[-1] - 1
+        return {
+            "sigma2": (self.scale / (self.shape + 1 + size / 2))[()],
+            "w": _location(self.factor),
+        }
+
+    def equivalent_sample_size(self) -> Array:
+        """Return 2a: the number of rows that the belief about sigma2 weighs as much as."""
+        return (2 * self.shape)[()]
+
+    def shrinkage(self, data: Any) -> Array:
+        """Return the weight of the prior mean in the posterior mean, a matrix.
+
+        ``posterior mean = weight @ prior mean + (I - weight) @ MLE`` with
+        ``weight = (P + X'X)^-1 P``, of shape (*batch, p, p).
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.LinearRegression(0, 2, 1, 1)
+        >>> prior.shrinkage(([[1.0], [1.0]], [3.0, 4.0])).round(12)
+        array([[0.5]])
+        """
+        after = self.update(data)
+        after._require_full_rank("shrinkage")
+        upper, lower = after._root, np.swapaxes(after._root, -1, -2)
+        precision = np.broadcast_to(self.precision, upper.shape)
+        return solve_triangular(upper, solve_triangular(lower, precision, lower=True))
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density of w and sigma2, of the shape of ``draws["sigma2"]``."""
+        self._require_proper("log_density")
+        w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
+        a, size = self.shape, self.factor.shape[-1] - 1
+        distance = (self._residual(w) ** 2).sum(-1)  # 2b + |R (w - m)|²
+        return (
+            -0.5 * distance / sigma2
+            - (a + 1 + size / 2) * np.log(sigma2)
+            + a * np.log(self.scale)
+            - gammaln(a)
+            - size * HALF_LOG_2PI
+            + _half_log_det(self._root)
+        )
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`.
+
+        A QR factorisation moves each column by a small multiple of epsilon of its length (Higham,
+        *Accuracy and Stability of Numerical Algorithms*, theorem 19.4), which moves the residual,
+        the scale and the determinant as worked out here to first order.
+        """
+        self._require_proper("log_density_rounding")
+        w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
+        a, size = self.shape, self.factor.shape[-1] - 1
+        length = np.sqrt((self.factor**2).sum(-2))
+
+        def reach(at: Array) -> Array:
+            return (length[..., :-1] * np.abs(at)).sum(-1) + length[..., -1]
+
+        residual = np.sqrt((self._residual(w) ** 2).sum(-1))
+        diagonal = np.diagonal(self._root, axis1=-2, axis2=-1)
+        size_of_terms = (
+            residual * (reach(w) + residual) / sigma2
+            + np.abs((a + 1 + size / 2) * np.log(sigma2))
+            + np.abs(a * np.log(self.scale))
+            + np.abs(gammaln(a))
+            + 2 * a * reach(_location(self.factor)) / self.factor[..., -1, -1]
+            + (np.abs(np.log(diagonal)) + length[..., :-1] / diagonal).sum(-1)
+        )
+        return 32 * (size + 1) * _EPS * (1 + size_of_terms)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return independent draws: sigma2 of shape (draws, *batch), w of (draws, *batch, p)."""
+        self._require_proper("sample")
+        root, batch, size = self._root, self.shape.shape, self.factor.shape[-1] - 1
+        sigma2 = self.scale / rng.standard_gamma(self.shape, (draws, *batch))
+        noise = rng.standard_normal((*batch, size, draws))
+        spread = np.moveaxis(solve_triangular(root, noise), -1, 0)
+        w = _location(self.factor) + np.sqrt(sigma2)[..., None] * spread
+        return {"sigma2": sigma2, "w": w}
+
+    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+        """Return the log density of each row given w and sigma2, of shape (..., n, *batch)."""
+        d = self._checked(data)
+        mu, sigma = self._law_of_rows(draws, d)
+        return -0.5 * ((d.y - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Return new targets at the same design, of shape (..., n, *batch)."""
+        mu, sigma = self._law_of_rows(draws, self._checked(data))
+        return mu + sigma * rng.standard_normal(mu.shape)
+
+    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
+        """Return ``"y"``, the targets, and the labels of their axes."""
+        d = self._checked(data)
+        return "y", d.y, {"row": d.rows, **labels.completed(d.coords, d.y.shape[1:])}
+
+    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+        """Return the model in PyMC.
+
+        An improper prior is declared by its density (flat variables and a potential).
+
+        Parameters
+        ----------
+        data : Design, pair (X, y) or statistic
+            As in `statistic`. A statistic needs ``likelihood="statistic"``.
+        likelihood : {"rows", "statistic"}
+            Observe every row, or only the triangular factor of [X y]: the same density at a cost
+            that does not grow with the number of rows.
+
+        Returns
+        -------
+        pymc.Model
+            With the free variables ``sigma2`` and ``w`` and, for rows, the observed ``y``.
+        """
+        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+        from pymc import math  # noqa: PLC0415
+
+        checked.declarable(data, RegressionStatistic, likelihood)
+        s = self.statistic(data)
+        prior = self.update(s.without_rows())
+        with pm.Model(coords=prior.coords) as model:
+            sigma2, w = prior._declare_prior()
+            sigma = math.sqrt(sigma2)
+            if likelihood == "statistic":
+                square = _square_length(s.triangle(), w)
+                terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
+                pm.Potential("likelihood", terms.sum())
+                return model
+            d = self._checked(data)
+            name, y, axes = self.observed(data)
+            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
+            # A sum of products, not a matrix product: Numba needs half a minute to compile `@`.
+            mu = (_wide(d.X, y.ndim - 1) * w).sum(-1)
+            pm.Normal(name, mu=mu, sigma=sigma, observed=y, dims=tuple(axes))
+        return model
+
+    def _declare_prior(self) -> tuple[Any, Any]:
+        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+        from pymc import math  # noqa: PLC0415
+
+        dims, root, size = self.dims, self._root, self.factor.shape[-1] - 1
+        if self._improper():
+            sigma2 = pm.HalfFlat("sigma2", dims=dims["sigma2"])
+            w = pm.Flat("w", dims=dims["w"])
+            density = -0.5 * _square_length(self.factor, w) / sigma2
+            density -= (self.shape + 1 + size / 2) * math.log(sigma2)
+            pm.Potential("prior", density.sum())
+            return sigma2, w
+        sigma2 = pm.InverseGamma("sigma2", self.shape, self.scale, dims=dims["sigma2"])
+        sigma = math.sqrt(sigma2)[..., None]
+        location, diagonal = _location(self.factor), np.diagonal(root, axis1=-2, axis2=-1)
+        if np.array_equal(root, diagonal[..., None] * np.eye(size)):
+            return sigma2, pm.Normal("w", location, sigma=sigma / diagonal, dims=dims["w"])
+        identity = np.broadcast_to(np.eye(size), root.shape)
+        half = np.swapaxes(solve_triangular(root, identity), -1, -2)
+        chol = np.swapaxes(_positive(np.linalg.qr(half, mode="r")), -1, -2)
+        return sigma2, pm.MvNormal("w", location, chol=sigma[..., None] * chol, dims=dims["w"])
+
+    @property
+    def _root(self) -> Array:
+        return self.factor[..., :-1, :-1]
+
+    def _with(self, factor: Array, shape: Array, features: Any, coords: Any) -> Self:
+        belief = object.__new__(type(self))
+        belief._fill(factor, np.broadcast_to(shape, factor.shape[:-2]), features, coords)
+        return belief
+
+    def _joined(self, s: RegressionStatistic) -> tuple[tuple[Hashable, ...] | None, Coords]:
+        own = {axis: self.coords[axis] for axis in self.coords if axis != "feature"}
+        coords = labels.joined(own, self.shape.shape, s.coords, s.mean.shape[:-1])
+        return _same_features(self.features, s.features), coords
+
+    def _checked(self, data: Any) -> checked.Regression:
+        d = checked.regression(data)
+        self._check_columns(d.X, d.features)
+        return d
+
+    def _check_columns(self, X: Array, names: tuple[Hashable, ...] | None) -> None:
+        _fitting(X.shape[-1], self.factor.shape[-1] - 1)
+        _same_features(self.features, names)
+
+    def _law_of_rows(self, draws: Draws, d: checked.Regression) -> tuple[Array, Array]:
+        """Return mean and standard deviation of the rows, of shape (..., n, *batch)."""
+        w, batch = np.asarray(draws["w"]), d.y.ndim - 1
+        sigma = np.sqrt(np.asarray(draws["sigma2"]))
+        if batch == 0:
+            return w @ d.X.T, sigma[..., None]
+        mu = (np.expand_dims(w, w.ndim - 1 - batch) * _wide(d.X, batch)).sum(-1)
+        return mu, np.expand_dims(sigma, sigma.ndim - batch)
+
+    def _residual(self, w: Array) -> Array:
+        """Return F [w; -1], whose square length is 2b + |R (w - m)|², of shape (..., p + 1)."""
+        return (self.factor[..., :-1] * w[..., None, :]).sum(-1) - self.factor[..., -1]
+
+    def _improper(self) -> str:
+        """Say in words what keeps the belief from being a probability law; empty if nothing."""
+        flat = _flat(self.factor)
+        if flat.any():
+            names = self.coords["feature"]
+            at = np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))
+            return f"w is flat in the direction of {[names[j] for j in at]}"
+        if (self.shape <= 0).any():
+            return f"sigma2 has shape {self.shape.min():g}, which must be positive"
+        if (self.factor[..., -1, -1] <= 0).any():
+            return "sigma2 has scale 0, which must be positive"
+        return ""
+
+    def _require_proper(self, verb: str) -> None:
+        why = self._improper()
+        if why:
+            msg = f"{verb}: needs a proper belief, but {why}. Update with more rows first."
+            raise PriorError(msg)
+
+    def _require_full_rank(self, verb: str) -> None:
+        if _flat(self.factor).any():
+            msg = f"{verb}: needs a belief in which no coefficient is flat, but {self._improper()}."
+            raise PriorError(msg)
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+
+    def __repr__(self) -> str:
+        size = self.factor.shape[-1] - 1
+        names = "" if self.features is None else f", features={self.features}"
+        return (
+            f"LinearRegression({size} coefficients, shape={self.shape}, scale={self.scale}{names})"
+        )
+
+
+def _triangle(*rows: Array) -> Array:
+    """Return the triangular factor of stacked rows, diagonal not negative."""
+    batch = np.broadcast_shapes(*(block.shape[:-2] for block in rows))
+    stack = np.concatenate(
+        [np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in rows], axis=-2
+    )
+    return _positive(np.linalg.qr(stack, mode="r"))
+
+
+def _positive(upper: Array) -> Array:
+    diagonal = np.diagonal(upper, axis1=-2, axis2=-1)
+    return np.where(diagonal < 0, -1.0, 1.0)[..., None] * upper
+
+
+def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
+    """Return the statistic of some consecutive rows."""
+    y = d.y[rows]
+    X = np.broadcast_to(_wide(d.X[rows], y.ndim - 1), (*y.shape, d.X.shape[-1]))
+    columns = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
+    mean = columns.mean(axis=-2)
+    centred = columns - mean[..., None, :]
+    size = columns.shape[-1]
+    pad = np.zeros((*centred.shape[:-2], max(0, size - len(y)), size))
+    return RegressionStatistic(len(y), mean, _triangle(centred, pad), d.features, d.coords)
+
+
+def _wide(X: Array, batch: int) -> Array:
+    """Give X of shape (n, p) or (n, *batch, p) as many batch axes as there are."""
+    missing = batch - (X.ndim - 2)
+    return X.reshape(len(X), *(1,) * missing, *X.shape[1:])
+
+
+def _location(factor: Array) -> Array:
+    """Solve R m = z."""
+    return solve_triangular(factor[..., :-1, :-1], factor[..., :-1, -1:])[..., 0]
+
+
+def _half_log_det(root: Array) -> Array:
+    return np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
+
+
+def _flat(factor: Array) -> NDArray[np.bool_]:
+    """Return which columns are, to rounding, combinations of the columns before them."""
+    root = factor[..., :-1, :-1]
+    length = np.sqrt((root**2).sum(-2))
+    diagonal = np.diagonal(root, axis1=-2, axis2=-1)
+    return np.asarray(diagonal <= 4 * root.shape[-1] * _EPS * length)
+
+
+def _square_length(factor: Array, w: Any) -> Any:
+    """Return |F [w; -1]|² as a PyTensor expression, of the batch shape."""
+    residual = (factor[..., :-1] * w[..., None, :]).sum(-1) - factor[..., -1]
+    return (residual**2).sum(-1)
+
+
+def _root(precision: Array) -> Array:
+    """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
+    if not np.allclose(precision, np.swapaxes(precision, -1, -2), rtol=1e-12, atol=0):
+        msg = "precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2."
+        raise PriorError(msg)
+    root = np.zeros(precision.shape)
+    for at in np.ndindex(precision.shape[:-2]):
+        matrix = precision[at]
+        used = np.flatnonzero(np.abs(matrix).sum(-1))
+        block = np.ix_(used, used)
+        try:
+            root[at][block] = np.linalg.cholesky(matrix[block]).T
+        except np.linalg.LinAlgError:
+            msg = (
+                "precision: must be positive definite apart from rows and columns of zeros; "
+                f"its smallest eigenvalue is {np.linalg.eigvalsh(matrix[block])[0]:.3g}."
+            )
+            raise PriorError(msg) from None
+    return root
+
+
+def _batch_shape(
+    mean: Array, precision: Array, shape: Array, scale: Array, size: int
+) -> tuple[int, ...]:
+    if precision.ndim < 2 or precision.shape[-2:] != (size, size):  # noqa: PLR2004 - a matrix
+        msg = (
+            f"precision: must be a number or a matrix of shape ({size}, {size}), one row a "
+            f"coefficient; got shape {precision.shape}. For a diagonal use np.diag."
+        )
+        raise PriorError(msg)
+    if mean.ndim and mean.shape[-1] != size:
+        msg = f"mean: must have {size} entries, one a coefficient; got shape {mean.shape}."
+        raise PriorError(msg)
+    try:
+        return np.broadcast_shapes(mean.shape[:-1], precision.shape[:-2], shape.shape, scale.shape)
+    except ValueError:
+        msg = (
+            "shape: leading axes of mean, precision, shape and scale must fit each other; got "
+            f"{mean.shape}, {precision.shape}, {shape.shape} and {scale.shape}."
+        )
+        raise PriorError(msg) from None
+
+
+def _fitting(columns: int, size: int) -> None:
+    if columns != size:
+        hint = " Was the intercept forgotten (intercept=True)?" if columns == size - 1 else ""
+        msg = f"features: must have {size} columns, one a coefficient; got {columns}.{hint}"
+        raise DataError(msg)
+
+
+def _same_features(
+    before: tuple[Hashable, ...] | None, now: tuple[Hashable, ...] | None
+) -> tuple[Hashable, ...] | None:
+    if before is not None and now is not None and before != now:
+        msg = (
+            f"features: columns must be {before}, in this order; got {now}. Select and reorder "
+            "the columns."
+        )
+        raise DataError(msg)
+    return before if before is not None else now

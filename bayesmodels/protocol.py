@@ -1,0 +1,101 @@
+"""The verbs that every model file provides, in the order in which it provides them.
+
+There is no base class. A model is a frozen dataclass that has these methods; what all of them
+share is written once, as functions over this protocol, in `bayesmodels.reading`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesmodels.labels import Coords
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pymc as pm
+    import xarray as xr
+
+Array = NDArray[np.float64]
+Draws = Mapping[str, Any]
+"""Values of the variables by name, with any number of sample axes before the variable's own."""
+
+Likelihood = Literal["rows", "statistic"]
+
+
+class Law(Protocol):
+    """A distribution on the line, elementwise over an array of its parameters."""
+
+    def mean(self) -> Array: ...
+    def std(self) -> Array: ...
+    def var(self) -> Array: ...
+    def cdf(self, x: ArrayLike) -> Array: ...
+    def ppf(self, q: ArrayLike) -> Array: ...
+    def isf(self, q: ArrayLike) -> Array: ...
+    def logpdf(self, x: ArrayLike) -> Array: ...
+
+
+class Statistic(Protocol):
+    """All that a model needs to know of its rows; ``a + b`` merges disjoint sets of rows."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def without_rows(self) -> Self: ...
+
+
+class Belief(Protocol):
+    """A prior or a posterior: data update it to another belief of the same class."""
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of each variable's axes."""
+
+    @property
+    def coords(self) -> Coords:
+        """Labels along every axis."""
+
+    def statistic(self, data: Any) -> Any:
+        """Return the sufficient statistic of the rows; one pass."""
+
+    def update(self, data: Any) -> Self:
+        """Return the belief after the data (rows or their statistic)."""
+
+    def log_evidence(self, data: Any) -> Any:
+        """Return the log density of the data with the parameters integrated out."""
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape."""
+
+    def mode(self) -> dict[str, Array]:
+        """Return where the joint density is largest."""
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density in natural space."""
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`."""
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return independent draws, sample axis first."""
+
+    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+        """Return the log density of each row at given parameters; the row axis is last but batch."""
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Return new rows like those of `data`, one set for each draw of the parameters."""
+
+    def observed(self, data: Any) -> tuple[str, NDArray[Any], dict[str, tuple[Any, ...]]]:
+        """Return name, values and labelled axes of the rows, as the PyMC model observes them."""
+
+    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+        """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
+
+    def mean(self) -> dict[str, Array]: ...
+    def var(self) -> dict[str, Array]: ...
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+    def summary(self) -> pd.DataFrame: ...
+    def to_datatree(
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+    ) -> xr.DataTree: ...

@@ -1,0 +1,204 @@
+"""What can be read off any belief, given its marginal laws and its exact draws.
+
+Each model binds these functions as methods (``mean = reading.mean``), so that a verb has one
+meaning and one docstring everywhere.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.protocol import Array, Belief
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+def mean(self: Belief) -> dict[str, Array]:
+    """Return the mean of each variable.
+
+    Returns
+    -------
+    dict of ndarray
+        By variable name; each of the variable's shape. Infinite where the integral diverges.
+
+    Raises
+    ------
+    PriorError
+        Where a mean does not exist (a Student-t law with one degree of freedom or less).
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).mean()["theta"].round(4)
+    np.float64(0.2083)
+    """
+    return {name: _defined(law.mean(), "mean", name) for name, law in self.marginals().items()}
+
+
+def var(self: Belief) -> dict[str, Array]:
+    """Return the variance of each variable.
+
+    Returns
+    -------
+    dict of ndarray
+        By variable name; each of the variable's shape. Infinite where the integral diverges.
+
+    Raises
+    ------
+    PriorError
+        Where a variance does not exist because the mean does not.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).var()["theta"].round(6)
+    np.float64(0.006597)
+    """
+    return {name: _defined(law.var(), "variance", name) for name, law in self.marginals().items()}
+
+
+def interval(self: Belief, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+    """Return equal-tailed intervals: as much probability below the interval as above it.
+
+    Parameters
+    ----------
+    prob : float, default 0.89
+        Probability inside, between 0 and 1.
+
+    Returns
+    -------
+    dict of (ndarray, ndarray)
+        Lower and upper ends by variable name.
+
+    Raises
+    ------
+    DataError
+        If `prob` is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> low, high = bm.BetaBernoulli(5, 19).interval(0.9)["theta"]
+    >>> low.round(3), high.round(3)
+    (np.float64(0.09), np.float64(0.353))
+    """
+    if not 0 < prob < 1:
+        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
+        raise DataError(msg)
+    tail = (1 - prob) / 2
+    # isf, not ppf(1 - tail): the subtraction would round small tails away.
+    return {
+        name: (np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()])
+        for name, law in self.marginals().items()
+    }
+
+
+def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
+    """Return exact means, standard deviations and intervals, one row a scalar.
+
+    The columns are named as in `arviz.summary`, so that the two tables can be laid side by side.
+
+    Parameters
+    ----------
+    prob : float, default 0.89
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``mean``, ``sd`` and two interval ends such as ``eti89_lb``, ``eti89_ub``.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).summary().round(3)
+            mean     sd  eti89_lb  eti89_ub
+    theta  0.208  0.081     0.093     0.349
+    """
+    import pandas as pd  # noqa: PLC0415 - closed forms work without pandas
+
+    means, variances, ends = mean(self), var(self), interval(self, prob)
+    kind = f"eti{100 * prob:g}"
+    rows = {}
+    for name in means:
+        columns = (means[name], np.sqrt(variances[name]), *ends[name])
+        for label, at in places(self, name, np.shape(means[name])):
+            rows[label] = [float(np.asarray(column)[at]) for column in columns]
+    return pd.DataFrame.from_dict(
+        rows, orient="index", columns=["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
+    )
+
+
+def to_datatree(
+    self: Belief, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+) -> xr.DataTree:
+    """Return exact, independent draws as an ArviZ DataTree with the group ``posterior``.
+
+    Parameters
+    ----------
+    draws, chains : int
+        Numbers of draws a chain and of chains. Chains differ in nothing: they let ArviZ treat
+        exact draws and MCMC draws alike.
+    rng : numpy.random.Generator, optional
+        Source of randomness; fresh if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        Names, dims and coords as in the PyMC model of `declare`.
+
+    See Also
+    --------
+    bayesmodels.exact_draws : the same with predictive, prior and observed groups.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> tree = bm.BetaBernoulli(5, 19).to_datatree(draws=100, rng=np.random.default_rng(1))
+    >>> dict(tree.posterior.sizes)
+    {'chain': 4, 'draw': 100}
+    """
+    from arviz_base import from_dict  # noqa: PLC0415 - closed forms work without ArviZ
+
+    return from_dict(
+        {"posterior": in_chains(self, draws, chains, np.random.default_rng(rng))},
+        dims={name: list(axes) for name, axes in self.dims.items()},
+        coords={name: list(labels) for name, labels in self.coords.items()},
+    )
+
+
+def in_chains(
+    self: Belief, draws: int, chains: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
+    """Return exact draws with the axes (chain, draw, ...)."""
+    flat = self.sample(draws * chains, rng)
+    return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
+
+
+def places(belief: Belief, name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    """Return label and index of every scalar of a variable, labelled as ArviZ does."""
+    if not shape:
+        return [(name, ())]
+    labels = [belief.coords[axis] for axis in belief.dims[name]]
+    return [
+        (f"{name}[{', '.join(str(labels[axis][i]) for axis, i in enumerate(at))}]", at)
+        for at in product(*(range(length) for length in shape))
+    ]
+
+
+def _defined(value: Any, what: str, name: str) -> Array:
+    result: Array = np.asarray(value, dtype=float)[()]
+    if np.isnan(result).any():
+        msg = (
+            f"{name}: its {what} does not exist under this belief (tails too heavy). Update it "
+            "with more rows, or read interval() instead."
+        )
+        raise PriorError(msg)
+    return result

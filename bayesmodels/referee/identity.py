@@ -1,0 +1,225 @@
+"""Algebra against PyMC, without sampling.
+
+For the right posterior, PyMC's joint log density minus the belief's log density is the same number
+at every point, and that number is the log evidence:
+
+    ln p(x, theta) - ln p(theta | x) = ln p(x).
+
+Equality is demanded up to the rounding errors that the two computations can make at that point, a
+bound and not a tolerance. Derivatives along random directions are compared as well: they see a
+discrepancy that a value far larger than it would round away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.protocol import Belief
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+Array = NDArray[np.float64]
+
+_TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What the comparison of algebra and declaration found.
+
+    Attributes
+    ----------
+    points : int
+        Number of points compared.
+    constancy, slope, evidence : float
+        Largest discrepancy over its rounding bound: of log densities between points, of their
+        derivatives, and of the constant against the stated log evidence (None if none was stated).
+        Values up to 1 are explained by rounding.
+    constant : float
+        PyMC's joint minus the belief's log density, at the point with the tightest bound.
+    log_evidence : float or None
+        What the model states.
+    bound : float
+        The rounding bound of `constant`.
+    """
+
+    points: int
+    constancy: float
+    slope: float
+    evidence: float | None
+    constant: float
+    log_evidence: float | None
+    bound: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything compared is equal up to rounding."""
+        return max(self.constancy, self.slope, self.evidence or 0.0) <= 1
+
+    def sentence(self) -> str:
+        """Say the finding in words."""
+        if self.holds:
+            constant = "the same constant"
+            if self.evidence is not None:
+                constant += f", the log evidence {self.log_evidence:.6g},"
+            return (
+                f"Algebra and PyMC declaration differ by {constant} at all {self.points} points, "
+                f"up to rounding ({self.bound:.1g})."
+            )
+        if max(self.constancy, self.slope) > 1:
+            return (
+                "The posterior's formula is not proportional to the PyMC model's joint density: "
+                f"their difference varies by {self.constancy:.3g} times its rounding bound between "
+                f"points, their slopes differ by {self.slope:.3g} times. Prior, likelihood or "
+                "update is written differently in the two."
+            )
+        return (
+            f"The posterior is right, but the log evidence is not: the model states "
+            f"{self.log_evidence:.9g}, the densities say {self.constant:.9g}."
+        )
+
+
+def check_identity(
+    model: pm.Model,
+    posterior: Belief,
+    prior: Belief,
+    log_evidence: float | None = None,
+    *,
+    points: int = 20,
+    rng: np.random.Generator | None = None,
+) -> Identity:
+    """Compare a belief with a PyMC model's joint density at random points.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Prior and likelihood, with the belief's variable names.
+    posterior : Belief
+        What the algebra says is the posterior.
+    prior : Belief
+        Where half of the points are drawn from, if it is proper; the others are drawn from the
+        posterior.
+    log_evidence : float, optional
+        What the algebra says is the log density of the data; not compared if not given.
+    points : int, default 20
+        Number of points.
+    rng : numpy.random.Generator, optional
+        Source of the points.
+
+    Returns
+    -------
+    Identity
+        Discrepancies in units of their rounding bounds.
+
+    Raises
+    ------
+    DataError
+        If the two have different variables, or no finite density was found at any point.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> prior, rows = bm.BetaBernoulli(2, 2), [1, 0, 0, 1]
+    >>> check_identity(
+    ...     prior.declare(rows), prior.update(rows), prior, prior.log_evidence(rows),
+    ...     rng=np.random.default_rng(1),
+    ... ).holds
+    True
+    """
+    from bayesmodels.exact.density import JointDensity  # noqa: PLC0415 - PyMC on first use
+
+    rng = np.random.default_rng(rng)
+    joint = JointDensity(model)
+    names = sorted(posterior.dims)
+    if sorted(v.name for v in model.free_RVs) != names:
+        msg = (
+            f"model: must have the belief's variables {names}; has "
+            f"{sorted(v.name for v in model.free_RVs)}."
+        )
+        raise DataError(msg)
+    rows = [row for row in _rows(joint, posterior, prior, points, rng) if row is not None]
+    if not rows:
+        msg = "model: no point was found at which both log densities are finite."
+        raise DataError(msg)
+    gap, bound, slack, slope_gap, slope_bound = np.array(rows).T
+    best = int(np.argmin(bound))
+    evidence = None
+    if log_evidence is not None:
+        evidence = float(np.max(np.abs(gap - log_evidence) / (bound + slack)))
+    return Identity(
+        points=len(rows),
+        constancy=float(np.max(np.abs(gap - gap[best]) / (bound + bound[best]))),
+        slope=float(np.max(slope_gap / slope_bound)),
+        evidence=evidence,
+        constant=float(gap[best]),
+        log_evidence=None if log_evidence is None else float(log_evidence),
+        bound=float(bound[best] + (slack[best] if evidence is not None else 0)),
+    )
+
+
+def _rows(
+    joint: Any, posterior: Belief, prior: Belief, points: int, rng: np.random.Generator
+) -> list[tuple[float, ...] | None]:
+    candidates = [posterior.sample(points, rng)]
+    try:
+        candidates.append(prior.sample(points, rng))
+    except PriorError:  # an improper prior has no draws; the posterior's have to do
+        candidates.append(posterior.sample(points, rng))
+    rows: list[tuple[float, ...] | None] = []
+    for i in range(points):
+        draws = candidates[i % 2]
+        row = None
+        for source in (draws, candidates[0]):  # a prior draw may lie where a density underflows
+            point = {name: source[name][i] for name in posterior.dims}
+            row = row or _row(joint, posterior, prior, point, rng)
+        rows.append(row)
+    return rows
+
+
+def _row(
+    joint: Any, posterior: Belief, prior: Belief, point: dict[str, Array], rng: np.random.Generator
+) -> tuple[float, ...] | None:
+    """Return value gap, its bound, the evidence's extra bound, slope gap and its bound."""
+    shape = {name: np.broadcast_to(x, _shape(posterior, name)) for name, x in point.items()}
+    along = {name: _direction(x, name in joint.simplex, rng) for name, x in shape.items()}
+    at = joint(shape, along)
+    with np.errstate(all="ignore"):  # infinite densities are looked at below
+        density = float(np.sum(posterior.log_density(shape)))
+        own = float(np.sum(posterior.log_density_rounding(shape)))
+        step = {name: x + 1j * _TINY_STEP * along[name] for name, x in shape.items()}
+        slope = float(np.sum(np.imag(posterior.log_density(step)))) / _TINY_STEP
+        try:
+            slack = float(np.sum(prior.log_density_rounding(point)))
+        except PriorError:
+            slack = 0.0
+    row = (
+        at.value - density,
+        at.rounding + own,
+        slack,
+        abs(at.slope - slope),
+        # The algebra's summands are sums of PyMC's, so the same bound serves for both sides.
+        _SLOPE_SIDES * at.slope_rounding,
+    )
+    return row if np.isfinite(row).all() else None
+
+
+_SLOPE_SIDES = 4
+
+
+def _shape(belief: Belief, name: str) -> tuple[int, ...]:
+    return tuple(len(belief.coords[axis]) for axis in belief.dims[name])
+
+
+def _direction(x: Array, simplex: bool, rng: np.random.Generator) -> Array:
+    """Return a random direction of the variable's size; within the plane for a simplex."""
+    along: Array = np.abs(x) * rng.standard_normal(x.shape)
+    if simplex:
+        # theta times a contrast with theta-weighted mean zero keeps the sum at one.
+        along = along - x * along.sum(-1, keepdims=True)
+    return along

@@ -1,0 +1,152 @@
+"""Draws against an exact law: means, spreads and quantiles in Monte-Carlo standard errors.
+
+Each scalar is put through functions whose exact mean and variance under the law are known: the
+value itself, its square about the mean, and indicators of lying below a quantile. The average over
+the draws differs from the exact mean by noise of known size, ``sd(function) / sqrt(ESS)``, where
+the effective sample size is that of this very function. Functions without a variance under the law
+(heavy tails) are left out; the quantiles always remain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayesmodels.errors import DataError
+from bayesmodels.protocol import Belief, Law
+from bayesmodels.reading import places
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Test:
+    """One function of one scalar.
+
+    Attributes
+    ----------
+    label : str
+        The scalar, such as ``w[age]``.
+    kind : str
+        ``mean``, ``sd``, or a quantile such as ``q05``.
+    z : float
+        Discrepancy in Monte-Carlo standard errors.
+    ess : float
+        Effective number of draws for this function.
+    p : float
+        Two-sided probability of a larger discrepancy under a Student-t law with `ess` degrees.
+    """
+
+    label: str
+    kind: str
+    z: float
+    ess: float
+    p: float
+
+
+def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:
+    """Return label, variable, index and the (chain, draw) array of every scalar.
+
+    Raises
+    ------
+    DataError
+        If a variable is missing from the draws, has another shape, or holds NaN.
+    """
+    group = draws.posterior if hasattr(draws, "posterior") else draws
+    result = []
+    for name, marginal in law.marginals().items():
+        if name not in group:
+            msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
+            raise DataError(msg)
+        shape = np.shape(marginal.std())
+        values = np.asarray(group[name], dtype=float)
+        if values.shape[2:] != shape:
+            msg = (
+                f"draws: {name!r} must have the axes (chain, draw) and then {shape}; got shape "
+                f"{values.shape}."
+            )
+            raise DataError(msg)
+        if not np.isfinite(values).all():
+            msg = f"draws: {name!r} holds {(~np.isfinite(values)).sum()} values that are not finite."
+            raise DataError(msg)
+        result += [
+            (label, name, at, values[(..., *at)]) for label, at in places(law, name, shape)
+        ]
+    return result
+
+
+def tests(law: Belief, draws: Any) -> list[Test]:
+    """Return all tests of all scalars."""
+    from arviz_stats import ess  # noqa: PLC0415 - closed forms work without ArviZ
+
+    marginals = law.marginals()
+    standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
+    cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
+    found = []
+    for label, name, at, x in scalar_draws(law, draws):
+        functions = []
+        mean, sd, kurtosis = (part[at] for part in standard[name])
+        if np.isfinite(sd):
+            functions.append(("mean", (x - mean) / sd, 0.0, 1.0))
+            if np.isfinite(kurtosis):
+                functions.append(("sd", ((x - mean) / sd) ** 2, 1.0, np.sqrt(kurtosis - 1)))
+        for q, cut in zip(QUANTILES, cuts[name], strict=True):
+            below = (x <= cut[at] if np.ndim(cut) else x <= cut).astype(float)
+            functions.append((f"q{100 * q:02.0f}", below, q, np.sqrt(q * (1 - q))))
+        for kind, values, expected, spread in functions:
+            size = values.size
+            number = 1.0 if np.ptp(values) == 0 else min(float(ess(values, method="mean")), size)
+            z = float((values.mean() - expected) / (spread / np.sqrt(number)))
+            found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
+    return found
+
+
+def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFrame:
+    """Return exact beside sampled values, one row a scalar.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``mean``, ``sd``, interval ends (exact), the same with the prefix ``sampled_``,
+        ``ess_bulk``, ``ess_tail``, ``r_hat``, ``mcse_mean`` and ``z``, the largest discrepancy of
+        the scalar in standard errors.
+    """
+    import pandas as pd  # noqa: PLC0415 - closed forms work without pandas
+    from arviz_stats import ess, mcse, rhat  # noqa: PLC0415
+
+    exact = law.summary()
+    found = tests(law, draws) if found is None else found
+    rows = {}
+    for label, _, _, x in scalar_draws(law, draws):
+        low, high = np.quantile(x, [0.055, 0.945])
+        own = [test for test in found if test.label == label]
+        rows[label] = {
+            "sampled_mean": x.mean(),
+            "sampled_sd": x.std(ddof=1),
+            "sampled_eti89_lb": low,
+            "sampled_eti89_ub": high,
+            "ess_bulk": float(ess(x)),
+            "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
+            "r_hat": float(rhat(x)),
+            "mcse_mean": float(mcse(x)),
+            "z": max((test.z for test in own), key=abs),
+        }
+    return exact.join(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def _standardised(law: Law) -> tuple[Array, Array, Array]:
+    """Return mean, standard deviation and kurtosis (3 for a normal law), elementwise."""
+    shape = np.shape(law.std())
+    kurtosis = np.asarray(law.stats("k"), dtype=float) + 3  # type: ignore[attr-defined]
+    kurtosis = np.where(np.isnan(kurtosis), np.inf, kurtosis)
+    mean, sd = np.asarray(law.mean()), np.asarray(law.std())
+    return tuple(np.broadcast_to(part, shape) for part in (mean, sd, kurtosis))  # type: ignore[return-value]

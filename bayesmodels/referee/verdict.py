@@ -1,0 +1,160 @@
+"""The verdict on draws: agree, disagree or inconclusive, at one level over everything tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesmodels.errors import DataError
+from bayesmodels.protocol import Belief
+from bayesmodels.referee import sampling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Outcome = Literal["agree", "disagree", "inconclusive"]
+
+LEAST_ESS = 400.0
+"""Effective draws that every tested function needs before a verdict is given."""
+LARGEST_R_HAT = 1.01
+
+_WORDS = {"mean": "mean", "sd": "spread"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was decided about draws, and why.
+
+    Attributes
+    ----------
+    outcome : {"agree", "disagree", "inconclusive"}
+        The decision.
+    findings : tuple of str
+        Sentences, the gravest first; empty if there is nothing to say.
+    level : float
+        Probability of ``disagree`` for correct draws, over all tests together.
+    tests : tuple of Test
+        Everything that was tested.
+    table : pandas.DataFrame
+        Exact beside sampled values; see `bayesmodels.referee.sampling.table`.
+    """
+
+    outcome: Outcome
+    findings: tuple[str, ...]
+    level: float
+    tests: tuple[sampling.Test, ...]
+    table: pd.DataFrame
+
+    @property
+    def largest(self) -> sampling.Test:
+        """The test with the largest discrepancy."""
+        return max(self.tests, key=lambda test: abs(test.z))
+
+    def sentence(self) -> str:
+        """Say the verdict in one sentence."""
+        worst = self.largest
+        if self.outcome == "agree":
+            return (
+                f"The draws agree with the exact law: the largest of {len(self.tests)} "
+                f"discrepancies is {abs(worst.z):.1f} standard errors ({worst.label}, "
+                f"{_name(worst)}), which correct draws exceed often enough (level {self.level:g})."
+            )
+        lead = {
+            "disagree": "The draws do not come from the exact law: ",
+            "inconclusive": "No verdict on the draws: ",
+        }[self.outcome]
+        return lead + self.findings[0]
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.outcome!r}: {self.sentence()})"
+
+
+def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
+    """Decide whether draws come from a known law.
+
+    For every scalar, its mean, spread and five quantile indicators are compared with their exact
+    values in Monte-Carlo standard errors; Holm's correction (1979) keeps the probability of a false
+    alarm at `level` over all of them.
+
+    Parameters
+    ----------
+    law : Belief
+        The exact law.
+    draws : xarray.DataTree or mapping
+        Arrays with the axes (chain, draw, ...), of any sampler or library.
+    level : float, default 0.01
+        Probability of ``disagree`` for correct draws.
+
+    Returns
+    -------
+    Verdict
+        ``inconclusive`` where effective draws are fewer than 400 or R-hat exceeds 1.01 and nothing
+        is significant.
+
+    Raises
+    ------
+    DataError
+        If a variable is missing, has another shape, or `level` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> law = bm.BetaBernoulli(5, 19)
+    >>> compare(law, law.to_datatree(rng=np.random.default_rng(1))).outcome
+    'agree'
+    >>> wrong = bm.BetaBernoulli(19, 5).to_datatree(rng=np.random.default_rng(1))
+    >>> compare(law, wrong).outcome
+    'disagree'
+    """
+    if not 0 < level < 1:
+        msg = f"level: must be strictly between 0 and 1; got {level!r}."
+        raise DataError(msg)
+    found = sampling.tests(law, draws)
+    table = sampling.table(law, draws, found)
+    wrong = _holm(found, level)
+    outcome: Outcome = "agree"
+    findings = [_sentence(test) for test in wrong]
+    if wrong:
+        outcome = "disagree"
+    else:
+        few = min(found, key=lambda test: test.ess)
+        mixed = table["r_hat"].max()
+        if few.ess < LEAST_ESS:
+            findings.append(
+                f"{_name(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
+                f"{LEAST_ESS:.0f} are needed. Draw about {LEAST_ESS / few.ess:.1f} times as many."
+            )
+        if not mixed <= LARGEST_R_HAT:
+            findings.append(
+                f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
+                f"above {LARGEST_R_HAT}. Tune longer or draw more."
+            )
+        if findings:
+            outcome = "inconclusive"
+    return Verdict(outcome, tuple(findings), level, tuple(found), table)
+
+
+def _holm(found: list[sampling.Test], level: float) -> list[sampling.Test]:
+    """Return the tests that Holm's step-down procedure rejects, the gravest first."""
+    rejected = []
+    ordered = sorted(found, key=lambda test: test.p)
+    for rank, test in enumerate(ordered):
+        if test.p > level / (len(ordered) - rank):
+            break
+        rejected.append(test)
+    return rejected
+
+
+def _name(test: sampling.Test) -> str:
+    return _WORDS.get(test.kind) or f"the {int(test.kind[1:])} % quantile"
+
+
+def _sentence(test: sampling.Test) -> str:
+    size = f"{abs(test.z):.1f} standard errors"
+    if test.kind == "mean":
+        return f"the sampled mean of {test.label} is {size} too {'high' if test.z > 0 else 'low'}."
+    if test.kind == "sd":
+        wide = "wide" if test.z > 0 else "narrow"
+        return f"the sampled spread of {test.label} is {size} too {wide}."
+    many = "many" if test.z > 0 else "few"
+    return f"{size} too {many} draws of {test.label} lie below {_name(test)}."

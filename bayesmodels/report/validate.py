@@ -1,0 +1,219 @@
+"""Put a model through the whole way: rows, statistic, belief, draws, referee, report."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels import __version__
+from bayesmodels.draws import exact_draws, mcmc_draws
+from bayesmodels.errors import PriorError
+from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.referee import Identity, Verdict, check_identity, compare
+from bayesmodels.referee.verdict import Outcome
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_PACKAGES = ("numpy", "scipy", "pymc", "nutpie", "arviz", "xarray", "pandas")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `validate` found.
+
+    Attributes
+    ----------
+    title : str
+        Name of the model, for people.
+    prior, posterior : Belief
+        Before and after the data.
+    data : object
+        The data as given.
+    source : str
+        Where the data come from, in words; may be empty.
+    log_evidence : float or None
+        Log density of the data; None under an improper prior.
+    identity : Identity
+        Algebra against PyMC's joint density.
+    comparison : Verdict
+        Draws of PyMC's sampler against the exact law.
+    exact, sampled : xarray.DataTree
+        Exact and MCMC draws with the same groups.
+    settings : dict
+        Seed, draws, chains and so on.
+    seconds : dict
+        Wall time of each part.
+    versions : dict
+        Of Python and of the packages that matter.
+    """
+
+    title: str
+    prior: Belief
+    posterior: Belief
+    data: Any
+    source: str
+    log_evidence: float | None
+    identity: Identity
+    comparison: Verdict
+    exact: xr.DataTree
+    sampled: xr.DataTree
+    settings: dict[str, Any]
+    seconds: dict[str, float]
+    versions: dict[str, str]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict over both layers: identity first, then draws."""
+        return self.comparison.outcome if self.identity.holds else "disagree"
+
+    def sentences(self) -> list[str]:
+        """Say the verdict in words, the most important first."""
+        if not self.identity.holds:
+            head = "The algebra and the PyMC model do not describe the same posterior."
+        elif self.outcome == "agree":
+            head = "The algebra, the PyMC model and its draws agree."
+        elif self.outcome == "disagree":
+            head = "The algebra and the PyMC model agree, but the sampler's draws do not."
+        else:
+            head = "The algebra and the PyMC model agree; the draws are too few to judge."
+        return [head, self.identity.sentence(), self.comparison.sentence()]
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write one self-contained HTML file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write; its folder must exist.
+        """
+        from bayesmodels.report.html import write  # noqa: PLC0415 - figures need Matplotlib
+
+        write(self, path)
+
+    def __repr__(self) -> str:
+        return f"Report({self.title!r}, {self.outcome!r})"
+
+
+def validate(
+    model: Belief,
+    data: Any,
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    likelihood: Likelihood = "rows",
+    level: float = 0.01,
+    rng: np.random.Generator | int | None = None,
+    source: str = "",
+    progress: Callable[[str], object] = lambda _: None,
+) -> Report:
+    """Check a model's posterior three ways: formula, PyMC declaration, and PyMC's draws.
+
+    Parameters
+    ----------
+    model : Belief
+        The prior.
+    data : rows or statistic
+        As in the model's `declare`.
+    draws, tune, chains : int
+        Settings of the sampler.
+    likelihood : {"rows", "statistic"}
+        How the data are declared in PyMC.
+    level : float, default 0.01
+        Probability of ``disagree`` when nothing is wrong.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed, which the report then states.
+    source : str, optional
+        Where the data come from; stands in the report.
+    progress : callable, optional
+        Told, in words, what is being done.
+
+    Returns
+    -------
+    Report
+        With `outcome`, `sentences` and `to_html`.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> report = bm.validate(bm.BetaBernoulli(1, 1), [1, 0, 1, 1], rng=1)  # doctest: +SKIP
+    >>> report.outcome  # doctest: +SKIP
+    'agree'
+    """
+    seed = rng if isinstance(rng, int) else None
+    generator = np.random.default_rng(rng)
+    seconds: dict[str, float] = {}
+
+    def timed(part: str, words: str, work: Callable[[], Any]) -> Any:
+        progress(words)
+        start = time.perf_counter()
+        result = work()
+        seconds[part] = time.perf_counter() - start
+        return result
+
+    posterior = timed("posterior", "exact posterior", lambda: model.update(data))
+    try:
+        log_evidence = float(np.sum(model.log_evidence(data)))
+    except PriorError:
+        log_evidence = None
+    identity = timed(
+        "identity",
+        "comparing formula and PyMC model",
+        lambda: check_identity(
+            model.declare(data, likelihood), posterior, model, log_evidence, rng=generator
+        ),
+    )
+    exact = timed(
+        "exact draws",
+        "exact draws",
+        lambda: exact_draws(model, data, draws=draws, chains=chains, rng=generator),
+    )
+    sampled = timed(
+        "sampling",
+        "compiling and sampling the PyMC model",
+        lambda: mcmc_draws(
+            model,
+            data,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            likelihood=likelihood,
+            rng=generator,
+        ),
+    )
+    comparison = timed(
+        "comparison", "comparing draws", lambda: compare(posterior, sampled, level=level)
+    )
+    settings = {
+        "draws a chain": draws,
+        "tuning steps a chain": tune,
+        "chains": chains,
+        "likelihood": likelihood,
+        "level": level,
+        "seed": "not given" if seed is None else seed,
+    }
+    versions = {"bayesmodels": __version__, "python": platform.python_version()}
+    versions |= {name: version(name) for name in _PACKAGES}
+    return Report(
+        title=getattr(model, "title", type(model).__name__),
+        prior=model,
+        posterior=posterior,
+        data=data,
+        source=source,
+        log_evidence=log_evidence,
+        identity=identity,
+        comparison=comparison,
+        exact=exact,
+        sampled=sampled,
+        settings=settings,
+        seconds=seconds,
+        versions=versions,
+    )

@@ -1,0 +1,38 @@
+"""Small frozen values made of arrays: how they are filled, compared and shown."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+
+def fill(value: Any, **fields: Any) -> None:
+    """Set the fields of a frozen dataclass from within its constructor; arrays become read-only."""
+    for name, field in fields.items():
+        if isinstance(field, np.ndarray) and field.flags.writeable:
+            field.setflags(write=False)
+        object.__setattr__(value, name, field)
+
+
+def equal(self: Any, other: object) -> bool:
+    """Return whether two values of one class hold the same arrays and labels."""
+    if type(self) is not type(other):
+        return NotImplemented
+    pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
+    return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+
+def describe(self: Any) -> str:
+    """Return a short representation: arrays as lists, labels only where somebody gave them."""
+    parts = []
+    for field in dataclasses.fields(self):
+        value = getattr(self, field.name)
+        if isinstance(value, np.ndarray):
+            text = np.array2string(value, separator=", ", threshold=20, precision=6)
+            text = text.replace(".,", ",").replace(".]", "]").replace(". ", " ").removesuffix(".")
+            parts.append(f"{field.name}={text}")
+        elif value and not (isinstance(value, dict) and "dim_0" in value):
+            parts.append(f"{field.name}={value!r}")
+    return f"{type(self).__name__}({', '.join(parts)})"
