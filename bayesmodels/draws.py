@@ -121,6 +121,7 @@ def mcmc_draws(
             chains=int(whole_number(chains, "chains", 1)),
             random_seed=int(rng.integers(2**31)),
             progressbar=progress,
+            quiet=not progress,
             compute_convergence_checks=False,
         )
     after = prior.update(data)

@@ -129,8 +129,8 @@ def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
     rows = {}
     for name in means:
         columns = (means[name], np.sqrt(variances[name]), *ends[name])
-        for label, at in places(self, name, np.shape(means[name])):
-            rows[label] = [float(np.asarray(column)[at]) for column in columns]
+        for text, at in places(self, name, np.shape(means[name])):
+            rows[text] = [float(np.asarray(column)[at]) for column in columns]
     return pd.DataFrame.from_dict(
         rows, orient="index", columns=["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
     )
@@ -184,13 +184,14 @@ def in_chains(
 
 def places(belief: Belief, name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
-    if not shape:
-        return [(name, ())]
-    labels = [belief.coords[axis] for axis in belief.dims[name]]
-    return [
-        (f"{name}[{', '.join(str(labels[axis][i]) for axis, i in enumerate(at))}]", at)
-        for at in product(*(range(length) for length in shape))
-    ]
+    return [(label(belief, name, at), at) for at in product(*(range(length) for length in shape))]
+
+
+def label(belief: Belief, name: str, at: tuple[int, ...]) -> str:
+    """Return the label of one scalar, such as ``w[age]``."""
+    axes = [belief.coords[axis] for axis in belief.dims[name]]
+    inner = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
+    return f"{name}[{inner}]" if at else name
 
 
 def _defined(value: Any, what: str, name: str) -> Array:

@@ -44,7 +44,7 @@ def stirling_remainder(x: ArrayLike) -> Array:
     """
     x = np.asarray(x, dtype=float)
     large = np.maximum(x, _SERIES_FROM)
-    square = 1 / large**2
+    square = (1 / large) ** 2
     series = np.zeros_like(large)
     for coefficient in reversed(_STIRLING):
         series = series * square + coefficient
@@ -67,21 +67,6 @@ def log1p_minus(x: ArrayLike) -> Array:
     with np.errstate(divide="ignore"):
         plain = np.log1p(np.where(near, 0.0, x)) - x
     return np.where(near, 2 * ratio * square * series - ratio * inside, plain)
-
-
-def deviance(observed: ArrayLike, expected: ArrayLike) -> Array:
-    r"""Return :math:`O\ln(O/E) + E - O`, which is never negative, for ``O >= 0`` and ``E > 0``."""
-    observed, expected = np.broadcast_arrays(
-        np.asarray(observed, dtype=float), np.asarray(expected, dtype=float)
-    )
-    some = observed > 0
-    o, e = np.where(some, observed, 1.0), np.where(some, expected, 1.0)
-    relative = (e - o) / o
-    # Far apart the logarithms differ enough that the plain form loses nothing.
-    plain = o * (np.log(o) - np.log(e)) + (e - o)
-    series = -o * log1p_minus(np.clip(relative, -0.9, 1.0))
-    value = np.where(np.abs(relative) < 0.5, series, plain)  # noqa: PLR2004 - the series' range
-    return np.where(some, value, expected)
 
 
 def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
@@ -122,6 +107,25 @@ def _log_rising_over_factorial(start: Array, count: Array) -> Array:
     return np.where(some, value, 0.0)
 
 
+def _deviance_from_independence(row: Array, other: Array) -> Array:
+    """Return each cell's part of the deviance of one row of a table with two rows.
+
+    What independence expects of the row's cells is formed relative to them, not by subtraction: a
+    row of 1e100 beside counts of 10 would otherwise round to a deviance of 1e68.
+    """
+    total, other_total = row.sum(-1, keepdims=True), other.sum(-1, keepdims=True)
+    some = row > 0
+    o = np.where(some, row, 1.0)
+    t = np.where(total > 0, total, 1.0)
+    expected = (row + other) * (total / np.where(total > 0, total + other_total, 1.0))
+    with np.errstate(over="ignore", invalid="ignore"):  # far apart, where the series is not used
+        relative = (other / o - other_total / t) / (1 + other_total / t)
+    near = np.abs(relative) < 0.5  # noqa: PLR2004 - the series' range
+    series = -o * log1p_minus(np.where(near, relative, 0.0))
+    logs = np.log(o) - np.log(o + other) + np.log(t + other_total) - np.log(t)
+    return np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
+
+
 def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     r"""Return the log mass of counts whose probabilities are integrated over a Dirichlet law.
 
@@ -157,8 +161,7 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
         np.asarray(counts, dtype=float), np.asarray(alpha, dtype=float)
     )
     total, mass = counts.sum(-1), alpha.sum(-1)
-    column = (counts + alpha) / (total + mass)[..., None]
-    gap = deviance(counts, total[..., None] * column) + deviance(alpha, mass[..., None] * column)
+    gap = _deviance_from_independence(counts, alpha) + _deviance_from_independence(alpha, counts)
     return np.where(
         total > 0,
         -gap.sum(-1)

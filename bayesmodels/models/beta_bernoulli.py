@@ -289,7 +289,7 @@ class BetaBernoulli:
         """
         flat = (self.alpha <= 1) | (self.beta <= 1)
         if flat.any():
-            at = tuple(np.argwhere(flat)[0])
+            at = tuple(np.argwhere(flat)[0].tolist())
             a, b = self.alpha[at], self.beta[at]
             where = (
                 "is the same everywhere"
@@ -301,7 +301,7 @@ class BetaBernoulli:
                 else "is largest at 1"
             )
             msg = (
-                f"theta{list(map(int, at)) or ''}: has no interior mode, since alpha = {a:g} and "
+                f"{reading.label(self, 'theta', at)}: has no interior mode, since alpha = {a:g} and "
                 f"beta = {b:g} must both exceed 1; the density {where}. Use mean() instead."
             )
             raise ModeError(msg)

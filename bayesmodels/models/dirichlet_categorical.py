@@ -293,16 +293,14 @@ class DirichletCategorical:
         """
         low = self.alpha <= 1
         if low.any():
-            at = tuple(np.argwhere(low)[0])
-            label = reading.places(self, "theta", self.alpha.shape)
-            name = next(text for text, place in label if place == at)
+            at = tuple(np.argwhere(low)[0].tolist())
             where = (
                 "the density is the same everywhere"
                 if (self.alpha == 1).all()
                 else "the density is largest on the simplex's border"
             )
             msg = (
-                f"{name}: has no interior mode, since its alpha = {self.alpha[at]:g} must exceed "
+                f"{reading.label(self, 'theta', at)}: has no interior mode, since its alpha = {self.alpha[at]:g} must exceed "
                 f"1; {where}. Use mean() instead."
             )
             raise ModeError(msg)

@@ -98,6 +98,24 @@ class Report:
 
         write(self, path)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values, for JSON."""
+        table = self.comparison.table
+        return {
+            "title": self.title,
+            "source": self.source,
+            "outcome": self.outcome,
+            "sentences": [*self.sentences(), *self.comparison.findings],
+            "log_evidence": self.log_evidence,
+            "identity_holds": self.identity.holds,
+            "largest_z": self.comparison.largest.z,
+            "smallest_ess": min(test.ess for test in self.comparison.tests),
+            "largest_r_hat": float(table["r_hat"].max()),
+            "table": table.to_dict(orient="index"),
+            "settings": self.settings,
+            "versions": self.versions,
+        }
+
     def __repr__(self) -> str:
         return f"Report({self.title!r}, {self.outcome!r})"
 

@@ -1,0 +1,250 @@
+"""The command line: arguments and printing only."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+AGREE, DISAGREE, BAD_INPUT = 0, 1, 2
+_NARROW = 76  # columns that the widest table needs
+
+_seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
+_draws = click.option(
+    "--draws", default=1000, show_default=True, type=click.IntRange(min=4), help="Draws a chain."
+)
+_chains = click.option(
+    "--chains", default=4, show_default=True, type=click.IntRange(min=2), help="Number of chains."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bayesmodels")
+def main() -> None:
+    """Classical Bayesian models, each as algebra and as PyMC, and a referee between the two."""
+
+
+@main.command()
+@_json
+def models(as_json: bool) -> None:
+    """List the models, with the data set that shows each."""
+    from bayesmodels.catalog import ENTRIES  # noqa: PLC0415 - `--help` stays quick
+
+    if as_json:
+        keys = ("name", "title", "purpose", "prior", "dataset")
+        click.echo(json.dumps([{key: getattr(e, key) for key in keys} for e in ENTRIES]))
+        return
+    rows = [(e.name, e.purpose, ", ".join(e.prior), e.dataset) for e in ENTRIES]
+    _print_table(("model", "answers", "prior", "data"), rows)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--target", help="Column to model.  [default: the last one]")
+@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.option("--by", help="Column of groups: one problem for each group.")
+@click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
+@click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.")
+@_seed
+@_draws
+@_chains
+@click.option(
+    "--likelihood", type=click.Choice(["rows", "statistic"]), default="rows", show_default=True
+)
+@_json
+def report(
+    model: str,
+    file: Path | None,
+    target: str | None,
+    features: str | None,
+    by: str | None,
+    trials: str | None,
+    prior: tuple[str, ...],
+    output: Path | None,
+    seed: int,
+    draws: int,
+    chains: int,
+    likelihood: str,
+    as_json: bool,
+) -> None:
+    """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
+
+    Without FILE a data set that comes with the package is used.
+    """
+    with _speaking_errors():
+        from bayesmodels import catalog  # noqa: PLC0415 - `--help` stays quick
+        from bayesmodels.report import validate  # noqa: PLC0415
+
+        parameters = _parameters(prior)
+        if file is None:
+            belief, data, source = catalog.example(model, parameters)
+        else:
+            columns = catalog.Columns(target, features.split(",") if features else None, by, trials)
+            belief, data = catalog.from_frame(model, _read(file), columns, parameters)
+            source = file.name
+        path = output or Path(f"{model}.html")
+        if not path.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(path.parent)!r}.")
+        with _steps(total=6) as step:
+            found = validate(
+                belief,
+                data,
+                draws=draws,
+                tune=draws,
+                chains=chains,
+                likelihood="rows" if likelihood == "rows" else "statistic",
+                rng=seed,
+                source=source,
+                progress=step,
+            )
+            step("writing the report")
+            found.to_html(path)
+    if as_json:
+        click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
+        return
+    for sentence in found.sentences():
+        click.echo(sentence)
+    click.echo(f"Report: {path}")
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[MODEL]...")
+@_seed
+@_draws
+@_chains
+@_json
+def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json: bool) -> None:
+    """Check models on the data sets that come with the package.
+
+    MODEL is a name from `bayesmodels models`, or `all` (the default). Ends with 0 only if all
+    agree, with 1 if not, with 2 for bad input.
+    """
+    with _speaking_errors():
+        from bayesmodels import catalog, jobs  # noqa: PLC0415 - `--help` stays quick
+
+        every = [e.name for e in catalog.ENTRIES]
+        chosen = every if not names or "all" in names else list(names)
+        for name in chosen:
+            catalog.entry(name)
+        with _steps(total=len(chosen)) as step:
+            rows = jobs.validate_examples(
+                chosen, seed=seed, draws=draws, chains=chains, progress=step
+            )
+    if as_json:
+        click.echo(json.dumps(rows))
+    else:
+        _print_table(
+            ("model", "verdict", "identity", "worst", "ESS", "R-hat", "s"),
+            [
+                (
+                    row["model"],
+                    row["outcome"],
+                    "holds" if row["identity_holds"] else "FAILS",
+                    f"{row['largest_z']:+.1f} se",
+                    f"{row['smallest_ess']:.0f}",
+                    f"{row['largest_r_hat']:.3f}",
+                    f"{row['seconds']:.0f}",
+                )
+                for row in rows
+            ],
+        )
+        for row in rows:
+            if row["outcome"] != "agree":
+                click.echo(f"{row['model']}: {' '.join(row['sentences'])}")
+    sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
+
+
+def _read(file: Path) -> Any:
+    import pandas as pd  # noqa: PLC0415 - `--help` stays quick
+
+    readers: dict[str, Callable[[Path], Any]] = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
+    if file.suffix.lower() not in readers:
+        _refuse(f"FILE: must end in .csv or .parquet; got {str(file)!r}.")
+    if not file.is_file():
+        _refuse(f"FILE: there is no file {str(file)!r}.")
+    try:
+        return readers[file.suffix.lower()](file)
+    except (ValueError, OSError) as error:
+        _refuse(f"FILE: {str(file)!r} can't be read as {file.suffix[1:]}: {error}")
+
+
+def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
+    result = {}
+    for text in prior:
+        key, equals, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            _refuse(f"--prior: must be KEY=NUMBER, such as alpha=2; got {text!r}.")
+        result[key.strip()] = number
+    return result
+
+
+def _refuse(message: str) -> NoReturn:
+    click.echo(f"Error: {message}", err=True)
+    sys.exit(BAD_INPUT)
+
+
+@contextmanager
+def _speaking_errors() -> Iterator[None]:
+    """Turn the package's own errors into one line and exit code 2."""
+    from bayesmodels.errors import DataError, PriorError  # noqa: PLC0415 - `--help` stays quick
+
+    try:
+        yield
+    except (DataError, PriorError) as error:
+        _refuse(str(error))
+    except KeyboardInterrupt:
+        click.echo("Stopped; nothing was written.", err=True)
+        sys.exit(130)
+
+
+@contextmanager
+def _steps(total: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal; `step(words)` begins the next step."""
+    from rich.console import Console  # noqa: PLC0415 - `--help` stays quick
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    columns = (BarColumn(bar_width=12), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=total)
+        begun = -1
+
+        def step(words: str) -> None:
+            nonlocal begun
+            begun += 1
+            bar.update(task, description=words, completed=begun)
+
+        yield step
+
+
+def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """Print a table, or on a narrow terminal one block a row."""
+    from rich import box  # noqa: PLC0415 - `--help` stays quick
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    console = Console()
+    if console.width < _NARROW:
+        for first, *rest in rows:
+            click.echo(first)
+            for name, cell in zip(head[1:], rest, strict=True):
+                console.print(f"  {name}: {cell}", markup=False, highlight=False)
+        return
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in head:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)

@@ -1,0 +1,190 @@
+"""Worked values of Bayesian linear regression: Murphy (2012) section 7.6.3, NIST, mpmath."""
+
+import json
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesmodels as bm
+
+CERTIFIED = json.loads(Path(__file__).with_name("longley_certified.json").read_text())
+
+
+def example(rng, n=40, p=3):
+    X = rng.normal(size=(n, p))
+    return X, X @ np.arange(1, p + 1) + rng.normal(size=n)
+
+
+def test_textbook_formulas():
+    """The update as models.md prints it, on data so tame that plain inverses do."""
+    X, y = example(np.random.default_rng(1))
+    V0, w0, a0, b0 = np.array([[2, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 3]]), np.ones(3), 2.5, 1.5
+    VN = np.linalg.inv(np.linalg.inv(V0) + X.T @ X)
+    wN = VN @ (np.linalg.inv(V0) @ w0 + X.T @ y)
+    aN = a0 + len(y) / 2
+    bN = b0 + 0.5 * (w0 @ np.linalg.inv(V0) @ w0 + y @ y - wN @ np.linalg.inv(VN) @ wN)
+    posterior = bm.LinearRegression(w0, np.linalg.inv(V0), a0, b0).update((X, y))
+    assert posterior.mean()["w"] == pytest.approx(wN)
+    assert posterior.shape == aN
+    assert posterior.scale == pytest.approx(bN)
+    assert posterior.precision == pytest.approx(np.linalg.inv(VN))
+    assert posterior.mean()["sigma2"] == pytest.approx(bN / (aN - 1))
+    assert posterior.var()["w"] == pytest.approx(np.diag(VN) * bN / (aN - 1))
+
+
+def test_evidence_is_the_joint_predictive_density_of_all_rows():
+    X, y = example(np.random.default_rng(2))
+    prior = bm.LinearRegression(np.ones(3), np.diag([1.0, 2.0, 0.5]), 2, 3)
+    together = prior.predictive(X, joint=True).logpdf(y)
+    assert prior.log_evidence((X, y)) == pytest.approx(together, rel=1e-12)
+
+
+def test_predictive_of_each_row_is_the_margin_of_the_joint_one():
+    X, y = example(np.random.default_rng(3))
+    posterior = bm.LinearRegression(0, np.eye(3), 2, 3).update((X, y))
+    new = np.random.default_rng(4).normal(size=(5, 3))
+    single, joint = posterior.predictive(new), posterior.predictive(new, joint=True)
+    assert single.mean() == pytest.approx(joint.loc)
+    assert (single.kwds["scale"] ** 2) == pytest.approx(np.diag(joint.shape))
+
+
+def test_predictive_for_many_rows_needs_no_square_matrix():
+    X, y = example(np.random.default_rng(5))
+    posterior = bm.LinearRegression(0, np.eye(3), 2, 3).update((X, y))
+    rows = np.ones((200_000, 3))  # a square matrix would take 320 GB
+    assert posterior.predictive(rows).std().shape == (200_000,)
+
+
+def test_flat_prior_gives_the_classical_answers():
+    X, y = example(np.random.default_rng(6))
+    posterior = bm.LinearRegression.flat(3).update((X, y))
+    w, rss = np.linalg.lstsq(X, y)[:2]
+    s2 = rss[0] / (len(y) - 3)
+    se = np.sqrt(s2 * np.diag(np.linalg.inv(X.T @ X)))
+    assert posterior.mean()["w"] == pytest.approx(w)
+    assert posterior.scale / posterior.shape == pytest.approx(s2)
+    low, high = posterior.interval(0.95)["w"]
+    assert high - w == pytest.approx(stats.t(len(y) - 3).ppf(0.975) * se)
+    assert w - low == pytest.approx(high - w)
+
+
+def test_some_coefficients_may_be_flat():
+    X, y = example(np.random.default_rng(7))
+    precision = np.diag([0.0, 4.0, 0.0])
+    posterior = bm.LinearRegression(0, precision, 1, 1).update((X, y))
+    assert posterior.mean()["w"] == pytest.approx(np.linalg.solve(precision + X.T @ X, X.T @ y))
+
+
+def test_flat_prior_names_what_is_still_flat():
+    belief = bm.LinearRegression.flat(["a", "b"])
+    with pytest.raises(bm.PriorError, match=r"flat in the direction of \['a', 'b'\]"):
+        belief.mean()
+    one_row = belief.update(pd_design([[1.0, 2.0]], [3.0]))
+    with pytest.raises(bm.PriorError, match=r"flat in the direction of \['b'\]"):
+        one_row.mean()
+    with pytest.raises(bm.PriorError, match="log_evidence: needs a proper belief"):
+        belief.log_evidence(pd_design([[1.0, 2.0]], [3.0]))
+
+
+def pd_design(X, y):
+    return bm.Design(pd.DataFrame(X, columns=["a", "b"]), y)
+
+
+def test_rows_one_at_a_time_through_rank_deficiency():
+    """A flat prior stays improper for a while; the end is the same as all rows at once."""
+    X, y = example(np.random.default_rng(8), n=12)
+    belief = bm.LinearRegression.flat(3)
+    for i in range(len(y)):
+        belief = belief.update((X[i : i + 1], y[i : i + 1]))
+    batch = bm.LinearRegression.flat(3).update((X, y))
+    assert belief.mean()["w"] == pytest.approx(batch.mean()["w"], rel=1e-12)
+    assert belief.scale == pytest.approx(batch.scale, rel=1e-12)
+
+
+def test_collinear_columns_are_named_by_the_mle_and_fine_under_a_proper_prior():
+    x = np.arange(5.0)
+    frame = pd.DataFrame({"a": x, "twice_a": 2 * x})
+    data = bm.Design(frame, 3 * x + 1, intercept=True)
+    model = bm.LinearRegression(0, 1, 1, 1, features=["intercept", "a", "twice_a"])
+    with pytest.raises(bm.DataError, match="twice_a"):
+        model.statistic(data).mle()
+    assert np.isfinite(model.update(data).mean()["w"]).all()
+
+
+def test_shrinkage_matrix_blends_prior_mean_and_mle():
+    X, y = example(np.random.default_rng(9))
+    prior = bm.LinearRegression([3, -1, 2], np.diag([5.0, 1.0, 9.0]), 2, 3)
+    weight = prior.shrinkage((X, y))
+    mle = prior.statistic((X, y)).mle()["w"]
+    blend = weight @ [3, -1, 2] + (np.eye(3) - weight) @ mle
+    assert prior.update((X, y)).mean()["w"] == pytest.approx(blend)
+
+
+def test_g_prior_shrinks_the_mle_by_one_factor():
+    X, y = example(np.random.default_rng(10))
+    mle = bm.LinearRegression.flat(3).statistic((X, y)).mle()["w"]
+    posterior = bm.LinearRegression.g_prior(X, g=9, shape=1, scale=1).update((X, y))
+    assert posterior.mean()["w"] == pytest.approx(0.9 * mle)
+
+
+def test_joint_mode_is_where_the_density_is_largest():
+    X, y = example(np.random.default_rng(11))
+    posterior = bm.LinearRegression(0, 1, 2, 3, features=list("abc")).update((X, y))
+    mode = posterior.mode()
+    top = posterior.log_density(mode)
+    for factor in (0.999, 1.001):
+        assert posterior.log_density({**mode, "sigma2": factor * mode["sigma2"]}) < top
+        assert posterior.log_density({**mode, "w": factor * mode["w"]}) < top
+
+
+def longley(shift=0.0):
+    frame = bm.datasets.load("longley")
+    features = [name for name in frame.columns if name != "employed"]
+    X = frame[features].to_numpy(dtype=float) + shift
+    return features, X, frame["employed"].to_numpy(dtype=float)
+
+
+def digits(found, right):
+    with np.errstate(divide="ignore"):
+        return float(np.min(-np.log10(np.abs(np.asarray(found) / np.asarray(right) - 1))))
+
+
+def exact_least_squares(X, y):
+    """Coefficients, standard errors and residual standard deviation at 60 digits."""
+    with mpmath.workdps(60):
+        A = mpmath.matrix(np.c_[np.ones(len(y)), X].tolist())
+        b = mpmath.matrix(y.tolist())
+        inverse = (A.T * A) ** -1
+        w = inverse * (A.T * b)
+        rss = mpmath.fsum(r**2 for r in b - A * w)
+        s2 = rss / (A.rows - A.cols)
+        se = [mpmath.sqrt(s2 * inverse[j, j]) for j in range(A.cols)]
+        return [float(v) for v in w], [float(v) for v in se], float(mpmath.sqrt(s2))
+
+
+def test_longley_certified_values():
+    features, X, y = longley()
+    posterior = bm.LinearRegression.flat(1 + len(features)).update(bm.Design(X, y, intercept=True))
+    law = posterior.marginals()["w"]
+    assert digits(law.mean(), CERTIFIED["coefficients"]) > 8
+    assert digits(law.kwds["scale"], CERTIFIED["standard_errors"]) > 8
+    sigma = np.sqrt(posterior.scale / posterior.shape)
+    assert digits(sigma, CERTIFIED["residual_sd"]) > 8
+
+
+def test_longley_moved_by_1e8():
+    """Slopes do not change when every column is moved; the rounding of x + 1e8 does change them.
+
+    So the reference is the exact solution for the numbers that the array really holds.
+    """
+    features, X, y = longley(shift=1e8)
+    posterior = bm.LinearRegression.flat(1 + len(features)).update(bm.Design(X, y, intercept=True))
+    w, se, sigma = exact_least_squares(X, y)
+    law = posterior.marginals()["w"]
+    assert digits(law.mean()[1:], w[1:]) > 8
+    assert digits(law.kwds["scale"][1:], se[1:]) > 8
+    assert digits(np.sqrt(posterior.scale / posterior.shape), sigma) > 8
