@@ -1,0 +1,134 @@
+"""Small real data sets, shipped with the package; SOURCES.md beside them tells of every column.
+
+>>> from bayesmodels import datasets
+>>> datasets.names()
+('aspirin', 'coin', 'diabetes', 'longley', 'party')
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from bayesmodels.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ABOUT = {
+    "aspirin": (
+        "Heart attacks among 22,071 physicians given aspirin or placebo; Physicians' Health Study, "
+        "preliminary report, NEJM 318 (1988) 262-264; facts of a published table."
+    ),
+    "coin": "100 tosses with 55 heads in an arbitrary order; made for this package; BSD-3-Clause.",
+    "diabetes": (
+        "442 patients, ten measurements and disease progression a year later; Efron, Hastie, "
+        "Johnstone and Tibshirani (2004), as in scikit-learn (BSD-3-Clause)."
+    ),
+    "longley": (
+        "US employment and six indicators, 1947-1962; Longley (1967), NIST StRD reference data; "
+        "public domain."
+    ),
+    "party": (
+        "Party, expected vote, age and education of 944 voters; American National Election Study "
+        "1996, as in statsmodels; public domain."
+    ),
+}
+
+# Labels whose order means something; read as an ordered categorical.
+_ORDERED = {
+    "party": {
+        "party": (
+            "Strong Democrat",
+            "Weak Democrat",
+            "Independent Democrat",
+            "Independent",
+            "Independent Republican",
+            "Weak Republican",
+            "Strong Republican",
+        )
+    }
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the data sets.
+
+    Returns
+    -------
+    tuple of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> "coin" in names()
+    True
+    """
+    return tuple(_ABOUT)
+
+
+def describe(name: str) -> str:
+    """Return one line about a data set: what it holds, its source and its licence.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    str
+        A line without a line break.
+
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> describe("coin")
+    '100 tosses with 55 heads in an arbitrary order; made for this package; BSD-3-Clause.'
+    """
+    if name not in _ABOUT:
+        msg = f"name: must be one of the data sets {', '.join(names())}; got {name!r}."
+        raise DataError(msg)
+    return _ABOUT[name]
+
+
+def load(name: str) -> pd.DataFrame:
+    """Return a data set as a frame.
+
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each observation; a new frame at each call. Labels with a natural order are an
+        ordered categorical.
+
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> load("aspirin")
+           arm  infarctions  participants
+    0  aspirin          104         11037
+    1  placebo          189         11034
+    >>> load("party")["party"].cat.categories[0]
+    'Strong Democrat'
+    """
+    describe(name)
+    import pandas as pd  # noqa: PLC0415 - names and lines about the data work without pandas
+
+    with (files(__name__) / f"{name}.csv").open("rb") as file:
+        frame = pd.read_csv(file)
+    for column, levels in _ORDERED.get(name, {}).items():
+        frame[column] = pd.Categorical(frame[column], levels, ordered=True)
+    return frame
