@@ -34,12 +34,13 @@ def main() -> None:
 @_json
 def models(as_json: bool) -> None:
     """List the models, with the data set that shows each."""
-    from bayesmodels.catalog import ENTRIES  # noqa: PLC0415 - `--help` stays quick
+    from bayesmodels.catalog import ENTRIES
 
     if as_json:
         keys = ("name", "title", "purpose", "prior", "dataset")
         click.echo(json.dumps([{key: getattr(e, key) for key in keys} for e in ENTRIES]))
         return
+    rows: list[tuple[str, ...]]
     rows = [(e.name, e.purpose, ", ".join(e.prior), e.dataset) for e in ENTRIES]
     _print_table(("model", "answers", "prior", "data"), rows)
 
@@ -80,8 +81,8 @@ def report(
     Without FILE a data set that comes with the package is used.
     """
     with _speaking_errors():
-        from bayesmodels import catalog  # noqa: PLC0415 - `--help` stays quick
-        from bayesmodels.report import validate  # noqa: PLC0415
+        from bayesmodels import catalog
+        from bayesmodels.report import validate
 
         parameters = _parameters(prior)
         if file is None:
@@ -128,7 +129,7 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
     agree, with 1 if not, with 2 for bad input.
     """
     with _speaking_errors():
-        from bayesmodels import catalog, jobs  # noqa: PLC0415 - `--help` stays quick
+        from bayesmodels import catalog, jobs
 
         every = [e.name for e in catalog.ENTRIES]
         chosen = every if not names or "all" in names else list(names)
@@ -163,7 +164,7 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
 
 
 def _read(file: Path) -> Any:
-    import pandas as pd  # noqa: PLC0415 - `--help` stays quick
+    import pandas as pd
 
     readers: dict[str, Callable[[Path], Any]] = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
     if file.suffix.lower() not in readers:
@@ -198,7 +199,7 @@ def _refuse(message: str) -> NoReturn:
 @contextmanager
 def _speaking_errors() -> Iterator[None]:
     """Turn the package's own errors into one line and exit code 2."""
-    from bayesmodels.errors import DataError, PriorError  # noqa: PLC0415 - `--help` stays quick
+    from bayesmodels.errors import DataError, PriorError
 
     try:
         yield
@@ -212,12 +213,14 @@ def _speaking_errors() -> Iterator[None]:
 @contextmanager
 def _steps(total: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; `step(words)` begins the next step."""
-    from rich.console import Console  # noqa: PLC0415 - `--help` stays quick
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (BarColumn(bar_width=12), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("starting", total=total)
         begun = -1
 
@@ -231,9 +234,9 @@ def _steps(total: int) -> Iterator[Callable[[str], None]]:
 
 def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     """Print a table, or on a narrow terminal one block a row."""
-    from rich import box  # noqa: PLC0415 - `--help` stays quick
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
 
     console = Console()
     if console.width < _NARROW:

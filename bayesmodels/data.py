@@ -1,27 +1,28 @@
 """Rows in any common container, checked once and turned into arrays.
 
-Data may be lists, NumPy arrays, or pandas, polars and Arrow series and tables (read through
-narwhals). Axis 0 counts the rows; the axes after it are a batch of independent problems, and the
-last axis of a design matrix or a table of counts belongs to the model. Column names become the
-labels of the axis ``feature`` and an index becomes the labels of the axis ``row``.
+Data may be lists, NumPy arrays, or pandas, polars and Arrow series and tables. Axis 0
+counts the rows; the axes after it are a batch of independent problems, and the last axis of a
+design matrix or a table of counts belongs to the model. Column names become the labels of the axis
+``feature`` and an index becomes the labels of the axis ``row``.
 
-Every complaint about input is worded here, so that code behind it may trust what it is given.
+Every complaint about input is worded here or in `containers`, so that code behind it may trust
+what it is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.containers import Block, Values, first, missing_message, read, where
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords, unique
 
 Array = NDArray[np.float64]
-Values = NDArray[Any]
 
 LARGEST_COUNT = 2.0**53
 """Beyond it float64 cannot tell neighbouring whole numbers apart."""
@@ -185,8 +186,8 @@ def trials(data: Any) -> Trials:
     """Check 0/1 rows, binomial counts, or either of them in groups."""
     inner, group = _ungroup(data)
     if isinstance(inner, BinomialCounts):
-        successes = _read(inner.successes, "successes", scalar_row=True)
-        total = _read(inner.trials, "trials", scalar_row=True)
+        successes = read(inner.successes, "successes", scalar_row=True)
+        total = read(inner.trials, "trials", scalar_row=True)
         _same_rows(successes, total)
         k, n = _counts(successes), _counts(total)
         if k.shape != n.shape:
@@ -196,15 +197,15 @@ def trials(data: Any) -> Trials:
             )
             raise DataError(msg)
         if (k > n).any():
-            at = _first(k > n)
+            at = first(k > n)
             msg = (
-                f"successes: must not exceed trials; {_where(at)} has {k[at]:g} successes in "
+                f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
                 f"{n[at]:g} trials."
             )
             raise DataError(msg)
         block, values, totals = successes, k, n
     else:
-        block = _read(inner, "x")
+        block = read(inner, "x")
         values, totals = _binary(block), None
     coords, codes = _batch(block, values.shape[1:], group)
     return Trials(values, totals, codes, coords, block.row_labels())
@@ -214,7 +215,7 @@ def categories(data: Any, levels: tuple[Hashable, ...] | None, size: int) -> Cat
     """Check labels or multinomial counts against the model's categories."""
     inner, group = _ungroup(data)
     if isinstance(inner, MultinomialCounts):
-        block = _read(inner.counts, "counts", vector_row=True)
+        block = read(inner.counts, "counts", vector_row=True)
         values = _counts(block)
         if values.ndim < 2 or values.shape[-1] != size:  # noqa: PLR2004 - rows and categories
             msg = (
@@ -229,11 +230,13 @@ def categories(data: Any, levels: tuple[Hashable, ...] | None, size: int) -> Cat
             )
             raise DataError(msg)
         coords, codes = _batch(block.without_columns(), values.shape[1:-1], group)
-        return Categories(values, True, codes, coords, block.row_labels())
-    block = _read(inner, "x")
+        return Categories(
+            values, counted=True, groups=codes, coords=coords, rows=block.row_labels()
+        )
+    block = read(inner, "x")
     numbers = _codes(block, levels, size)
     coords, codes = _batch(block, numbers.shape[1:], group)
-    return Categories(numbers, False, codes, coords, block.row_labels())
+    return Categories(numbers, counted=False, groups=codes, coords=coords, rows=block.row_labels())
 
 
 def regression(data: Any) -> Regression:
@@ -246,7 +249,7 @@ def regression(data: Any) -> Regression:
             "For one frame use Design.from_frame(frame, target=...)."
         )
         raise DataError(msg)
-    left, right = _read(data.features, "features"), _read(data.target, "target")
+    left, right = read(data.features, "features"), read(data.target, "target")
     _same_rows(left, right)
     features, y = design(left, intercept=data.intercept), _finite(right)
     X, names = features
@@ -260,11 +263,9 @@ def regression(data: Any) -> Regression:
     return Regression(X, np.broadcast_to(y, y.shape[:1] + batch), names, coords, left.row_labels())
 
 
-def design(
-    features: Any, *, intercept: bool = False
-) -> tuple[Array, tuple[Hashable, ...] | None]:
+def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hashable, ...] | None]:
     """Check a design matrix; return it with its column names, if it has any."""
-    block = features if isinstance(features, Block) else _read(features, "features")
+    block = features if isinstance(features, Block) else read(features, "features")
     X = _finite(block)
     if X.ndim < 2:  # noqa: PLR2004 - rows and columns
         msg = (
@@ -302,15 +303,15 @@ def parameter(
     value: Any, argument: str, *, positive: bool = False, nonnegative: bool = False
 ) -> Array:
     """Check one parameter of a prior: finite numbers within their range; returned read-only."""
-    block = _read(value, argument, bare=True)
+    block = read(value, argument, bare=True)
     try:
         result = _finite(block)
     except DataError as error:
         raise PriorError(str(error)) from None
-    low = (result <= 0) if positive else (result < 0) if nonnegative else np.zeros_like(result, bool)
+    low = (result <= 0) if positive else (result < 0) & nonnegative
     if low.any():
         rule = "positive" if positive else "zero or positive"
-        msg = f"{argument}: must be {rule}; got {result[_first(low)]:g}{_of(_first(low))}."
+        msg = f"{argument}: must be {rule}; got {result[first(low)]:g}{_of(first(low))}."
         raise PriorError(msg)
     result = result.copy()
     result.setflags(write=False)
@@ -319,9 +320,9 @@ def parameter(
 
 def totals(value: Any, argument: str) -> Array:
     """Check entries of a sufficient statistic: finite and not negative."""
-    result = _finite(_read(value, argument, bare=True))
+    result = _finite(read(value, argument, bare=True))
     if (result < 0).any():
-        at = _first(result < 0)
+        at = first(result < 0)
         msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
         raise DataError(msg)
     result = result.copy()
@@ -331,148 +332,16 @@ def totals(value: Any, argument: str) -> Array:
 
 def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     """Check a whole number or an array of them, each at least `least`."""
-    numbers = _counts(_read(value, argument, bare=True))
+    numbers = _counts(read(value, argument, bare=True))
     if (numbers < least).any():
-        at = _first(numbers < least)
+        at = first(numbers < least)
         msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
         raise DataError(msg)
     return numbers
 
 
-# --- reading containers ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Block:
-    """One argument as read: values with rows on axis 0, and the names that came along."""
-
-    argument: str
-    values: Values
-    columns: tuple[Hashable, ...] | None = None
-    index: Any = None
-
-    def row_labels(self) -> tuple[Hashable, ...]:
-        if self.index is not None:
-            labels = tuple(self.index)
-            if len(set(labels)) == len(labels):
-                return labels
-        return tuple(range(len(self.values)))
-
-    def without_columns(self) -> Block:
-        return Block(self.argument, self.values, None, self.index)
-
-
-def _read(
-    data: Any,
-    argument: str,
-    *,
-    bare: bool = False,
-    scalar_row: bool = False,
-    vector_row: bool = False,
-) -> Block:
-    """Read any container; a lone number (or vector) may stand for one row where that is clear."""
-    if isinstance(data, Block):
-        return data
-    if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
-        block = Block(argument, _array(data, argument))
-    else:
-        block = _foreign(data, argument)
-    values = block.values
-    if values.ndim == 0 and not bare:
-        if not scalar_row:
-            msg = f"{argument}: must have rows, got the single value {values[()]!r}; write [x]."
-            raise DataError(msg)
-        values = values[None]
-    if vector_row and values.ndim == 1:
-        return Block(argument, values[None], tuple(block.index) if _named(block) else None)
-    return Block(argument, values, block.columns, block.index)
-
-
-def _named(block: Block) -> bool:
-    return block.index is not None
-
-
-def _array(data: Any, argument: str) -> Values:
-    try:
-        values = np.asarray(data)
-    except ValueError as error:  # ragged lists
-        msg = f"{argument}: rows must have the same length ({error})."
-        raise DataError(msg) from None
-    if values.dtype == object or values.dtype.kind in "US":
-        return _plain(np.asarray(data, dtype=object), argument)
-    return values
-
-
-def _foreign(data: Any, argument: str) -> Block:
-    import narwhals as nw  # noqa: PLC0415 - only containers need it
-
-    if isinstance(data, (Iterator, set, dict, str, bytes)) or hasattr(data, "tocsr"):
-        msg = (
-            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
-            f"Arrow; got {type(data).__name__}. Turn it into one of these first."
-        )
-        raise DataError(msg)
-    if type(data).__module__.startswith("pyarrow") and not hasattr(data, "column_names"):
-        import pyarrow as pa  # noqa: PLC0415 - already loaded: the data are Arrow's
-
-        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
-    native = nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(native, nw.LazyFrame):
-        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
-        raise DataError(msg)
-    if isinstance(native, nw.Series):
-        return Block(argument, _series(native, argument), None, _index(native))
-    if isinstance(native, nw.DataFrame):
-        names = unique(tuple(native.columns), f"{argument}: column names")
-        if not names:
-            msg = f"{argument}: must have at least one column; the frame has none."
-            raise DataError(msg)
-        arrays = [_series(native[name], f"{argument}[{name!r}]") for name in names]
-        return Block(argument, np.stack(arrays, axis=1), names, _index(native))
-    values = _array(data, argument)
-    if values.ndim == 0 and values.dtype == object:
-        msg = (
-            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
-            f"Arrow; got {type(data).__name__}."
-        )
-        raise DataError(msg)
-    return Block(argument, values)
-
-
-def _index(native: Any) -> Any:
-    import narwhals as nw  # noqa: PLC0415 - only containers need it
-
-    index = nw.maybe_get_index(native)
-    if index is None or type(index).__name__ == "RangeIndex":
-        return None
-    return index
-
-
-def _series(series: Any, argument: str) -> Values:
-    missing = series.is_null()
-    if missing.any():
-        raise DataError(_missing_message(argument, missing.to_numpy().astype(bool)))
-    values = series.to_numpy()
-    return _plain(values, argument) if values.dtype == object else values
-
-
-def _plain(values: Values, argument: str) -> Values:
-    """Give an object array its natural dtype; refuse missing entries."""
-    import pandas as pd  # noqa: PLC0415 - the one library that knows every kind of missing
-
-    missing = np.asarray(pd.isna(values))
-    if missing.any():
-        raise DataError(_missing_message(argument, missing))
-    flat = values.ravel()
-    if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
-        return values.astype(bool)
-    if all(isinstance(v, (int, float, np.number)) for v in flat) and flat.size:
-        return np.array(flat.tolist()).reshape(values.shape)
-    return values
-
-
 def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[Any, Any]:
-    import narwhals as nw  # noqa: PLC0415 - only containers need it
+    import narwhals as nw
 
     native = nw.from_native(frame, pass_through=True)
     if not isinstance(native, nw.DataFrame):
@@ -481,7 +350,7 @@ def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[An
     columns = unique(tuple(native.columns), "frame: column names")
     if features is not None and isinstance(features, str):
         features = [features]
-    chosen = [c for c in columns if c != target] if features is None else list(features)
+    chosen = [c for c in native.columns if c != target] if features is None else list(features)
     unique(tuple(chosen), "features")
     if target in chosen:
         msg = f"features: must not hold the target {target!r}; leave it out of features."
@@ -512,9 +381,9 @@ def _numbers(block: Block) -> Values:
         if bad.any():
             missing = np.isnan(values)
             if missing.any():
-                raise DataError(_missing_message(block.argument, missing))
-            at = _first(bad)
-            msg = f"{block.argument}: must be finite; {_where(at)} holds {values[at]}."
+                raise DataError(missing_message(block.argument, missing))
+            at = first(bad)
+            msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
             raise DataError(msg)
     return values
 
@@ -529,9 +398,9 @@ def _binary(block: Block) -> Values:
         return values.view(np.uint8)
     bad = (values != 0) & (values != 1)
     if bad.any():
-        at = _first(bad)
+        at = first(bad)
         msg = (
-            f"{block.argument}: must hold only 0 and 1 (or booleans); {_where(at)} holds "
+            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at)} holds "
             f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
         )
         raise DataError(msg)
@@ -544,10 +413,10 @@ def _counts(block: Block) -> NDArray[np.int64]:
     if values.dtype.kind == "f":
         bad = bad | (values != np.floor(values))
     if bad.any():
-        at = _first(bad)
+        at = first(bad)
         msg = (
             f"{block.argument}: must hold whole numbers from 0 to 2**53; "
-            f"{_where(at)} holds {values[at]:g}."
+            f"{where(at)} holds {values[at]:g}."
         )
         raise DataError(msg)
     return values.astype(np.int64)
@@ -559,7 +428,7 @@ def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDAr
         if values.dtype.kind not in "biuf" and values.size:
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; {_where(_first(values == values))} holds "
+                f"was given no categories; row 0 holds "
                 f"{values.ravel()[0]!r}. Name them: DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
@@ -568,16 +437,16 @@ def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDAr
         codes = numbers.astype(np.intp)
         known = f"0 to {size - 1}"
     else:
-        import pandas as pd  # noqa: PLC0415 - its hash table maps labels to numbers
+        import pandas as pd
 
         flat = pd.Index(values.ravel())
         codes = pd.Index(levels).get_indexer(flat).reshape(values.shape)
         bad = codes < 0
         known = f"{list(levels)}"
     if bad.any():
-        at = _first(bad)
+        at = first(bad)
         msg = (
-            f"{block.argument}: must hold only the model's categories {known}; {_where(at)} "
+            f"{block.argument}: must hold only the model's categories {known}; {where(at)} "
             f"holds {values[at]!r}. Declare all categories in the prior."
         )
         raise DataError(msg)
@@ -600,20 +469,20 @@ def _batch(
             "column on its own."
         )
         raise DataError(msg)
-    by = _read(group.by, "by")
+    by = read(group.by, "by")
     _same_rows(block, by)
     if by.values.ndim != 1:
         msg = f"by: must hold one label a row; got shape {by.values.shape}."
         raise DataError(msg)
-    import pandas as pd  # noqa: PLC0415 - its hash table maps labels to numbers
+    import pandas as pd
 
     given = pd.Index(by.values)
-    levels = pd.Index(group.groups) if group.groups is not None else given.unique().sort_values()
+    levels = given.unique().sort_values() if group.groups is None else pd.Index(list(group.groups))
     codes = levels.get_indexer(given)
     if (codes < 0).any():
-        at = _first(codes < 0)
+        at = first(codes < 0)
         msg = (
-            f"by: must hold only the given groups {list(levels)}; {_where(at)} holds "
+            f"by: must hold only the given groups {list(levels)}; {where(at)} holds "
             f"{by.values[at]!r}."
         )
         raise DataError(msg)
@@ -643,26 +512,5 @@ def _fits(X: Values, y: Values) -> bool:
     return True
 
 
-# --- words ---------------------------------------------------------------------------------------
-
-
-def _first(bad: Values) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
-
-
-def _where(at: tuple[int, ...]) -> str:
-    if not at:
-        return "it"
-    row, *rest = at
-    return f"row {row}" + (f", column {', '.join(map(str, rest))}" if rest else "")
-
-
 def _of(at: tuple[int, ...]) -> str:
     return f" at position {at[0] if len(at) == 1 else at}" if at else ""
-
-
-def _missing_message(argument: str, missing: Values) -> str:
-    return (
-        f"{argument}: missing values are not allowed; {int(missing.sum())} of {missing.size} are "
-        f"missing, the first in {_where(_first(missing))}. Drop these rows first."
-    )

@@ -110,7 +110,7 @@ def mcmc_draws(
     --------
     exact_draws : the same without a sampler.
     """
-    import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
+    import pymc as pm
 
     rng = np.random.default_rng(rng)
     model = prior.declare(data, likelihood)
@@ -175,7 +175,7 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     DataError
         If the path ends neither in ``.nc`` nor in ``.zarr``, or is not there.
     """
-    import xarray as xr  # noqa: PLC0415 - closed forms work without xarray
+    import xarray as xr
 
     kind = _kind(path)
     if not Path(path).exists():
@@ -201,7 +201,7 @@ def _tree(
     stats: dict[str, NDArray[Any]],
     rng: np.random.Generator,
 ) -> xr.DataTree:
-    from arviz_base import from_dict  # noqa: PLC0415 - closed forms work without ArviZ
+    from arviz_base import from_dict
 
     chains, draws = next(iter(posterior.values())).shape[:2]
     groups: dict[str, dict[str, NDArray[Any]]] = {"posterior": posterior, "sample_stats": stats}

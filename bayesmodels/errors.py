@@ -1,4 +1,4 @@
-"""The errors of this package; each message names the argument, the rule, the value and a way out."""
+"""The errors of this package: a message names the argument, the rule, the value and a way out."""
 
 
 class DataError(ValueError):
@@ -6,7 +6,7 @@ class DataError(ValueError):
 
 
 class PriorError(ValueError):
-    """A parameter of a belief is outside its range, or the belief is improper where it must not be."""
+    """A parameter of a belief is out of range, or the belief is improper where it must not be."""
 
 
 class ModeError(ValueError):

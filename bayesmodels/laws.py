@@ -29,9 +29,9 @@ beta_binomial = _BetaBinomial(name="beta_binomial")
 
 
 class DirichletMultinomial:
-    """Counts of categories in `trials` draws whose probabilities follow a Dirichlet law.
+    r"""Counts of categories in `trials` draws whose probabilities follow a Dirichlet law.
 
-    .. math:: p(n) = \\binom{M}{n} \\frac{B(\\alpha + n)}{B(\\alpha)}, \\qquad \\sum_k n_k = M.
+    .. math:: p(n) = \binom{M}{n} \frac{B(\alpha + n)}{B(\alpha)}, \qquad \sum_k n_k = M.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ meaning and one docstring everywhere.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
             mean     sd  eti89_lb  eti89_ub
     theta  0.208  0.081     0.093     0.349
     """
-    import pandas as pd  # noqa: PLC0415 - closed forms work without pandas
+    import pandas as pd
 
     means, variances, ends = mean(self), var(self), interval(self, prob)
     kind = f"eti{100 * prob:g}"
@@ -165,12 +165,12 @@ def to_datatree(
     >>> dict(tree.posterior.sizes)
     {'chain': 4, 'draw': 100}
     """
-    from arviz_base import from_dict  # noqa: PLC0415 - closed forms work without ArviZ
+    from arviz_base import from_dict
 
     return from_dict(
         {"posterior": in_chains(self, draws, chains, np.random.default_rng(rng))},
         dims={name: list(axes) for name, axes in self.dims.items()},
-        coords={name: list(labels) for name, labels in self.coords.items()},
+        coords={name: cast("Any", list(labels)) for name, labels in self.coords.items()},
     )
 
 

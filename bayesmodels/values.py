@@ -16,10 +16,10 @@ def fill(value: Any, **fields: Any) -> None:
         object.__setattr__(value, name, field)
 
 
-def equal(self: Any, other: object) -> bool:
+def equal(self: Any, other: Any) -> bool:
     """Return whether two values of one class hold the same arrays and labels."""
     if type(self) is not type(other):
-        return NotImplemented
+        return False
     pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
     return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 

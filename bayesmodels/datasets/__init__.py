@@ -125,7 +125,7 @@ def load(name: str) -> pd.DataFrame:
     'Strong Democrat'
     """
     describe(name)
-    import pandas as pd  # noqa: PLC0415 - names and lines about the data work without pandas
+    import pandas as pd
 
     with (files(__name__) / f"{name}.csv").open("rb") as file:
         frame = pd.read_csv(file)

@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-import pytensor
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.transforms import SimplexTransform
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
+from pytensor.configdefaults import config
+from pytensor.gradient import grad
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -36,8 +38,8 @@ EPS = float(np.finfo(float).eps)
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
 _EXACT = (DimShuffle, Reshape, Subtensor)
-# Python loops over the graph as written: compiled in milliseconds, and what is bounded is what runs.
-_MODE = Mode(linker="py", optimizer=None)
+# The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
+_MODE = Mode(linker="py", optimizer=None)  # type: ignore[arg-type] # its stub forgets None
 
 
 @dataclass(frozen=True)
@@ -90,18 +92,18 @@ class JointDensity:
             for rv, transform in model.rvs_to_transforms.items()
             if isinstance(transform, SimplexTransform)
         )
-        with pytensor.config.change_flags(floatX="float64"):
+        with config.change_flags(floatX="float64"):
             natural = freeze_dims_and_data(remove_value_transforms(model))
             terms = natural.logp(jacobian=False, sum=False)
             points = natural.value_vars
             self._names = [point.name for point in points]
             along = [point.type(f"along_{point.name}") for point in points]
             total = _add([term.sum() for term in terms])
-            gradients = pytensor.grad(total, points, disconnected_inputs="ignore")
+            gradients: Any = grad(total, points, disconnected_inputs="ignore")
             slope = _add([(g * a).sum() for g, a in zip(gradients, along, strict=True)])
             in_slope, in_total = _error_terms(slope), _error_terms(total)
             self._sizes = len(in_slope), len(in_total)
-            self._function = pytensor.function(
+            self._function = function(
                 [*points, *along],
                 [slope, *in_slope, *in_total, *terms],
                 mode=_MODE,
@@ -133,7 +135,7 @@ def _error_terms(result: Any) -> list[Any]:
         and (v.owner is not None or isinstance(v, Constant))
     ]
     units = _units(variables)
-    influence = pytensor.grad(
+    influence: Any = grad(
         result, variables, disconnected_inputs="ignore", return_disconnected="zero"
     )
     return [

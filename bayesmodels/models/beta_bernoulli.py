@@ -301,8 +301,8 @@ class BetaBernoulli:
                 else "is largest at 1"
             )
             msg = (
-                f"{reading.label(self, 'theta', at)}: has no interior mode, since alpha = {a:g} and "
-                f"beta = {b:g} must both exceed 1; the density {where}. Use mean() instead."
+                f"{reading.label(self, 'theta', at)}: has no interior mode, since alpha = {a:g} "
+                f"and beta = {b:g} must both exceed 1; the density {where}. Use mean() instead."
             )
             raise ModeError(msg)
         return {"theta": (self.alpha - 1) / (self.alpha + self.beta - 2)}
@@ -359,7 +359,7 @@ class BetaBernoulli:
         theta = _by_row(np.asarray(draws["theta"]), d)
         if d.trials is None:
             return np.where(d.successes == 1, np.log(theta), np.log1p(-theta))
-        return stats.binom.logpmf(d.successes, d.trials, theta)
+        return np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
         """Return new rows (or counts among as many trials), of shape (..., n, *batch)."""
@@ -392,8 +392,8 @@ class BetaBernoulli:
         pymc.Model
             With the free variable ``theta`` and, for rows, the observed ``x``.
         """
-        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
-        from pymc import math  # noqa: PLC0415
+        import pymc as pm
+        from pymc import math
 
         checked.declarable(data, BernoulliStatistic, likelihood)
         s = self.statistic(data)

@@ -300,8 +300,8 @@ class DirichletCategorical:
                 else "the density is largest on the simplex's border"
             )
             msg = (
-                f"{reading.label(self, 'theta', at)}: has no interior mode, since its alpha = {self.alpha[at]:g} must exceed "
-                f"1; {where}. Use mean() instead."
+                f"{reading.label(self, 'theta', at)}: has no interior mode, since its alpha = "
+                f"{self.alpha[at]:g} must exceed 1; {where}. Use mean() instead."
             )
             raise ModeError(msg)
         above = self.alpha - 1
@@ -394,8 +394,8 @@ class DirichletCategorical:
         pymc.Model
             With the free variable ``theta`` and, for rows, the observed ``x``.
         """
-        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
-        from pymc import math  # noqa: PLC0415
+        import pymc as pm
+        from pymc import math
 
         checked.declarable(data, CategoricalStatistic, likelihood)
         s = self.statistic(data)

@@ -35,6 +35,15 @@ from scipy.special import gammaln
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.factors import (
+    EPS,
+    dependent,
+    half_log_det,
+    positive_diagonal,
+    root_of,
+    solution,
+    triangle,
+)
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
@@ -42,7 +51,6 @@ from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 if TYPE_CHECKING:
     import pymc as pm
 
-_EPS = float(np.finfo(float).eps)
 _BLOCK = 2**18  # numbers in a block of rows: small enough for the cache, large enough for LAPACK
 
 
@@ -108,7 +116,7 @@ class RegressionStatistic:
         shift = other.mean - self.mean
         share = other.n / n if n else 0.0
         between = np.sqrt(self.n * share) * shift
-        factor = _triangle(self.factor, other.factor, between[..., None, :])
+        factor = triangle(self.factor, other.factor, between[..., None, :])
         return type(self)(n, self.mean + share * shift, factor, features, coords)
 
     def without_rows(self) -> Self:
@@ -118,7 +126,7 @@ class RegressionStatistic:
 
     def triangle(self) -> Array:
         """Return the triangular factor of the raw [X y], of shape (*batch, p + 1, p + 1)."""
-        return _triangle(np.sqrt(self.n) * self.mean[..., None, :], self.factor)
+        return triangle(np.sqrt(self.n) * self.mean[..., None, :], self.factor)
 
     def mle(self) -> dict[str, Array]:
         """Return least-squares coefficients ``w`` and ``sigma2`` = RSS / n.
@@ -136,7 +144,7 @@ class RegressionStatistic:
         array([0.8, 2.3])
         """
         factor = self.triangle()
-        flat = _flat(factor)
+        flat = dependent(factor)
         if flat.any():
             names = self.features or tuple(range(flat.shape[-1]))
             named = [names[j] for j in np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))]
@@ -145,7 +153,7 @@ class RegressionStatistic:
                 "the columns before them. Drop them, add rows, or use a proper prior."
             )
             raise DataError(msg)
-        return {"w": _location(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
+        return {"w": solution(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
 
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
@@ -209,16 +217,13 @@ class LinearRegression:
         ("", r"\sigma^2 \sim \mathrm{InverseGamma}(a, b)"),
         ("Likelihood", r"y_i \mid w, \sigma^2 \sim \mathrm{Normal}(x_i^\top w, \sigma^2)"),
         ("Posterior", r"P_n = P + X^\top X, \quad P_n m_n = P m + X^\top y"),
+        ("", r"a_n = a + \frac{n}{2}"),
         (
             "",
-            r"a_n = a + \frac{n}{2}, \quad b_n = b + \frac{1}{2} \left( \|y - X m_n\|^2"
-            r" + (m_n - m)^\top P (m_n - m) \right)",
+            r"b_n = b + \frac{1}{2} \left( \|y - X m_n\|^2 + (m_n - m)^\top P (m_n - m) \right)",
         ),
-        (
-            "Evidence",
-            r"\ln p(y) = -\frac{n}{2} \ln 2\pi + \frac{1}{2} \ln \frac{|P|}{|P_n|}"
-            r" + a \ln b - a_n \ln b_n + \ln \frac{\Gamma(a_n)}{\Gamma(a)}",
-        ),
+        ("Evidence", r"\ln p(y) = -\frac{n}{2} \ln 2\pi + \frac{1}{2} \ln \frac{|P|}{|P_n|}"),
+        ("", r"\quad + a \ln b - a_n \ln b_n + \ln \frac{\Gamma(a_n)}{\Gamma(a)}"),
     )
 
     def __init__(
@@ -246,7 +251,7 @@ class LinearRegression:
         if precision.ndim == 0:
             precision = precision * np.eye(size)
         batch = _batch_shape(mean, precision, shape, scale, size)
-        root = _root(np.broadcast_to(precision, (*batch, size, size)))
+        root = root_of(np.broadcast_to(precision, (*batch, size, size)))
         factor = np.zeros((*batch, size + 1, size + 1))
         factor[..., :-1, :-1] = root
         factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
@@ -257,9 +262,7 @@ class LinearRegression:
         size = factor.shape[-1] - 1
         features = None if features is None else labels.unique(tuple(features), "features")
         batch = {k: v for k, v in (coords or {}).items() if k != "feature"}
-        axes = labels.completed(
-            labels.named(batch, factor.shape[:-2], "coords"), factor.shape[:-2]
-        )
+        axes = labels.completed(labels.named(batch, factor.shape[:-2], "coords"), factor.shape[:-2])
         axes = {**axes, "feature": features or tuple(range(size))}
         values.fill(self, factor=factor, shape=np.array(shape), features=features, coords=axes)
 
@@ -314,12 +317,17 @@ class LinearRegression:
         weight = checked.parameter(g, "g", positive=True)
         blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
         rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
-        return blank._with(_triangle(blank.factor, rows), blank.shape, blank.features, {})
+        return blank._with(triangle(blank.factor, rows), blank.shape, blank.features, {})
+
+    @property
+    def precision_factor(self) -> Array:
+        """Upper triangular R with R'R = P, of shape (*batch, p, p)."""
+        return self.factor[..., :-1, :-1]
 
     @property
     def precision(self) -> Array:
         """P, the precision of w in units of 1 / sigma2, of shape (*batch, p, p)."""
-        root = self._root
+        root = self.precision_factor
         return np.swapaxes(root, -1, -2) @ root
 
     @property
@@ -367,7 +375,7 @@ class LinearRegression:
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         return self._with(
-            _triangle(heavy, s.factor, self.factor), self.shape + s.n / 2, features, coords
+            triangle(heavy, s.factor, self.factor), self.shape + s.n / 2, features, coords
         )
 
     def log_evidence(self, data: Any) -> Array:
@@ -391,13 +399,13 @@ class LinearRegression:
         -3.263537
         """
         s = self.statistic(data)
-        self._require_proper("log_evidence")
+        _require_proper(self, "log_evidence")
         after = self.update(s)
         b, b_n = self.scale, after.scale
         return (
             -s.n * HALF_LOG_2PI
-            + _half_log_det(self._root)
-            - _half_log_det(after._root)
+            + half_log_det(self.precision_factor)
+            - half_log_det(after.precision_factor)
             - self.shape * (np.log(b_n) - np.log(b))
             - 0.5 * s.n * np.log(b_n)
             + log_gamma_ratio(self.shape, 0.5 * s.n)
@@ -435,21 +443,22 @@ class LinearRegression:
         >>> belief.predictive([[1, 0], [1, 10]]).std().round(3)
         array([1.369, 6.281])
         """
-        self._require_proper("predictive")
+        _require_proper(self, "predictive")
         X, names = checked.design(features, intercept=intercept)
         self._check_columns(X, names)
-        root, batch = self._root, self.shape.shape
+        root, batch = self.precision_factor, self.shape.shape
         rows = np.moveaxis(_wide(X, len(batch)), 0, -1)  # (*batch or ones, p, m)
         rows = np.broadcast_to(rows, (*batch, *rows.shape[-2:]))
         reach = solve_triangular(np.swapaxes(root, -1, -2), rows, lower=True)
         noise = self.scale / self.shape
-        loc = np.moveaxis((_location(self.factor)[..., None] * rows).sum(-2), -1, 0)
+        loc = np.moveaxis((solution(self.factor)[..., None] * rows).sum(-2), -1, 0)
         if joint:
             if batch:
                 msg = "joint: needs a single belief, not a batch; predict for each one in turn."
                 raise DataError(msg)
             cov = np.eye(len(X)) + reach.T @ reach
-            return stats.multivariate_t(loc, noise * cov, df=2 * float(self.shape))
+            law: Any = stats.multivariate_t  # its stub knows whole degrees of freedom only
+            return law(loc, noise * cov, df=2 * float(self.shape))
         spread = np.moveaxis(1 + (reach**2).sum(-2), -1, 0)
         return stats.t(2 * self.shape, loc=loc, scale=np.sqrt(noise * spread))
 
@@ -479,15 +488,15 @@ class LinearRegression:
         PriorError
             If the belief is improper; the message names what is still flat.
         """
-        self._require_proper("marginals")
-        root, batch = self._root, self.shape.shape
+        _require_proper(self, "marginals")
+        root, batch = self.precision_factor, self.shape.shape
         identity = np.broadcast_to(np.eye(root.shape[-1]), (*batch, *root.shape[-2:]))
         spread = np.sqrt((solve_triangular(root, identity) ** 2).sum(-1))
         noise = np.sqrt(self.scale / self.shape)[..., None]
         return {
             "sigma2": stats.invgamma(self.shape, scale=self.scale),
             "w": stats.t(
-                2 * self.shape[..., None], loc=_location(self.factor), scale=noise * spread
+                2 * self.shape[..., None], loc=solution(self.factor), scale=noise * spread
             ),
         }
 
@@ -502,11 +511,11 @@ class LinearRegression:
 
         The marginal mode of sigma2 alone is b / (a + 1): integrating w out moves it.
         """
-        self._require_proper("mode")
+        _require_proper(self, "mode")
         size = self.factor.shape[-1] - 1
         return {
             "sigma2": (self.scale / (self.shape + 1 + size / 2))[()],
-            "w": _location(self.factor),
+            "w": solution(self.factor),
         }
 
     def equivalent_sample_size(self) -> Array:
@@ -527,14 +536,14 @@ class LinearRegression:
         array([[0.5]])
         """
         after = self.update(data)
-        after._require_full_rank("shrinkage")
-        upper, lower = after._root, np.swapaxes(after._root, -1, -2)
+        _require_full_rank(after, "shrinkage")
+        upper, lower = after.precision_factor, np.swapaxes(after.precision_factor, -1, -2)
         precision = np.broadcast_to(self.precision, upper.shape)
         return solve_triangular(upper, solve_triangular(lower, precision, lower=True))
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of w and sigma2, of the shape of ``draws["sigma2"]``."""
-        self._require_proper("log_density")
+        _require_proper(self, "log_density")
         w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
         a, size = self.shape, self.factor.shape[-1] - 1
         distance = (self._residual(w) ** 2).sum(-1)  # 2b + |R (w - m)|²
@@ -544,7 +553,7 @@ class LinearRegression:
             + a * np.log(self.scale)
             - gammaln(a)
             - size * HALF_LOG_2PI
-            + _half_log_det(self._root)
+            + half_log_det(self.precision_factor)
         )
 
     def log_density_rounding(self, draws: Draws) -> Array:
@@ -554,7 +563,7 @@ class LinearRegression:
         *Accuracy and Stability of Numerical Algorithms*, theorem 19.4), which moves the residual,
         the scale and the determinant as worked out here to first order.
         """
-        self._require_proper("log_density_rounding")
+        _require_proper(self, "log_density_rounding")
         w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
         a, size = self.shape, self.factor.shape[-1] - 1
         length = np.sqrt((self.factor**2).sum(-2))
@@ -563,25 +572,25 @@ class LinearRegression:
             return (length[..., :-1] * np.abs(at)).sum(-1) + length[..., -1]
 
         residual = np.sqrt((self._residual(w) ** 2).sum(-1))
-        diagonal = np.diagonal(self._root, axis1=-2, axis2=-1)
+        diagonal = np.diagonal(self.precision_factor, axis1=-2, axis2=-1)
         size_of_terms = (
             residual * (reach(w) + residual) / sigma2
             + np.abs((a + 1 + size / 2) * np.log(sigma2))
             + np.abs(a * np.log(self.scale))
             + np.abs(gammaln(a))
-            + 2 * a * reach(_location(self.factor)) / self.factor[..., -1, -1]
+            + 2 * a * reach(solution(self.factor)) / self.factor[..., -1, -1]
             + (np.abs(np.log(diagonal)) + length[..., :-1] / diagonal).sum(-1)
         )
-        return 32 * (size + 1) * _EPS * (1 + size_of_terms)
+        return 32 * (size + 1) * EPS * (1 + size_of_terms)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
         """Return independent draws: sigma2 of shape (draws, *batch), w of (draws, *batch, p)."""
-        self._require_proper("sample")
-        root, batch, size = self._root, self.shape.shape, self.factor.shape[-1] - 1
+        _require_proper(self, "sample")
+        root, batch, size = self.precision_factor, self.shape.shape, self.factor.shape[-1] - 1
         sigma2 = self.scale / rng.standard_gamma(self.shape, (draws, *batch))
         noise = rng.standard_normal((*batch, size, draws))
         spread = np.moveaxis(solve_triangular(root, noise), -1, 0)
-        w = _location(self.factor) + np.sqrt(sigma2)[..., None] * spread
+        w = solution(self.factor) + np.sqrt(sigma2)[..., None] * spread
         return {"sigma2": sigma2, "w": w}
 
     def log_likelihood(self, draws: Draws, data: Any) -> Array:
@@ -618,14 +627,14 @@ class LinearRegression:
         pymc.Model
             With the free variables ``sigma2`` and ``w`` and, for rows, the observed ``y``.
         """
-        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
-        from pymc import math  # noqa: PLC0415
+        import pymc as pm
+        from pymc import math
 
         checked.declarable(data, RegressionStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
         with pm.Model(coords=prior.coords) as model:
-            sigma2, w = prior._declare_prior()
+            sigma2, w = _declare_prior(prior)
             sigma = math.sqrt(sigma2)
             if likelihood == "statistic":
                 square = _square_length(s.triangle(), w)
@@ -639,32 +648,6 @@ class LinearRegression:
             mu = (_wide(d.X, y.ndim - 1) * w).sum(-1)
             pm.Normal(name, mu=mu, sigma=sigma, observed=y, dims=tuple(axes))
         return model
-
-    def _declare_prior(self) -> tuple[Any, Any]:
-        import pymc as pm  # noqa: PLC0415 - closed forms work without PyMC
-        from pymc import math  # noqa: PLC0415
-
-        dims, root, size = self.dims, self._root, self.factor.shape[-1] - 1
-        if self._improper():
-            sigma2 = pm.HalfFlat("sigma2", dims=dims["sigma2"])
-            w = pm.Flat("w", dims=dims["w"])
-            density = -0.5 * _square_length(self.factor, w) / sigma2
-            density -= (self.shape + 1 + size / 2) * math.log(sigma2)
-            pm.Potential("prior", density.sum())
-            return sigma2, w
-        sigma2 = pm.InverseGamma("sigma2", self.shape, self.scale, dims=dims["sigma2"])
-        sigma = math.sqrt(sigma2)[..., None]
-        location, diagonal = _location(self.factor), np.diagonal(root, axis1=-2, axis2=-1)
-        if np.array_equal(root, diagonal[..., None] * np.eye(size)):
-            return sigma2, pm.Normal("w", location, sigma=sigma / diagonal, dims=dims["w"])
-        identity = np.broadcast_to(np.eye(size), root.shape)
-        half = np.swapaxes(solve_triangular(root, identity), -1, -2)
-        chol = np.swapaxes(_positive(np.linalg.qr(half, mode="r")), -1, -2)
-        return sigma2, pm.MvNormal("w", location, chol=sigma[..., None] * chol, dims=dims["w"])
-
-    @property
-    def _root(self) -> Array:
-        return self.factor[..., :-1, :-1]
 
     def _with(self, factor: Array, shape: Array, features: Any, coords: Any) -> Self:
         belief = object.__new__(type(self))
@@ -698,30 +681,6 @@ class LinearRegression:
         """Return F [w; -1], whose square length is 2b + |R (w - m)|², of shape (..., p + 1)."""
         return (self.factor[..., :-1] * w[..., None, :]).sum(-1) - self.factor[..., -1]
 
-    def _improper(self) -> str:
-        """Say in words what keeps the belief from being a probability law; empty if nothing."""
-        flat = _flat(self.factor)
-        if flat.any():
-            names = self.coords["feature"]
-            at = np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))
-            return f"w is flat in the direction of {[names[j] for j in at]}"
-        if (self.shape <= 0).any():
-            return f"sigma2 has shape {self.shape.min():g}, which must be positive"
-        if (self.factor[..., -1, -1] <= 0).any():
-            return "sigma2 has scale 0, which must be positive"
-        return ""
-
-    def _require_proper(self, verb: str) -> None:
-        why = self._improper()
-        if why:
-            msg = f"{verb}: needs a proper belief, but {why}. Update with more rows first."
-            raise PriorError(msg)
-
-    def _require_full_rank(self, verb: str) -> None:
-        if _flat(self.factor).any():
-            msg = f"{verb}: needs a belief in which no coefficient is flat, but {self._improper()}."
-            raise PriorError(msg)
-
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
 
@@ -733,18 +692,55 @@ class LinearRegression:
         )
 
 
-def _triangle(*rows: Array) -> Array:
-    """Return the triangular factor of stacked rows, diagonal not negative."""
-    batch = np.broadcast_shapes(*(block.shape[:-2] for block in rows))
-    stack = np.concatenate(
-        [np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in rows], axis=-2
-    )
-    return _positive(np.linalg.qr(stack, mode="r"))
+def _declare_prior(prior: LinearRegression) -> tuple[Any, Any]:
+    """Declare sigma2 and w within the current PyMC model."""
+    import pymc as pm
+    from pymc import math
+
+    dims, root, size = prior.dims, prior.precision_factor, prior.factor.shape[-1] - 1
+    if _improper(prior):
+        sigma2 = pm.HalfFlat("sigma2", dims=dims["sigma2"])
+        w = pm.Flat("w", dims=dims["w"])
+        density = -0.5 * _square_length(prior.factor, w) / sigma2
+        density -= (prior.shape + 1 + size / 2) * math.log(sigma2)
+        pm.Potential("prior", density.sum())
+        return sigma2, w
+    sigma2 = pm.InverseGamma("sigma2", prior.shape, prior.scale, dims=dims["sigma2"])
+    sigma = math.sqrt(sigma2)[..., None]
+    location, diagonal = solution(prior.factor), np.diagonal(root, axis1=-2, axis2=-1)
+    if np.array_equal(root, diagonal[..., None] * np.eye(size)):
+        return sigma2, pm.Normal("w", location, sigma=sigma / diagonal, dims=dims["w"])
+    identity = np.broadcast_to(np.eye(size), root.shape)
+    half = np.swapaxes(solve_triangular(root, identity), -1, -2)
+    chol = np.swapaxes(positive_diagonal(np.linalg.qr(half, mode="r")), -1, -2)
+    return sigma2, pm.MvNormal("w", location, chol=sigma[..., None] * chol, dims=dims["w"])
 
 
-def _positive(upper: Array) -> Array:
-    diagonal = np.diagonal(upper, axis1=-2, axis2=-1)
-    return np.where(diagonal < 0, -1.0, 1.0)[..., None] * upper
+def _improper(belief: LinearRegression) -> str:
+    """Say in words what keeps the belief from being a probability law; empty if nothing."""
+    flat = dependent(belief.factor)
+    if flat.any():
+        names = belief.coords["feature"]
+        at = np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))
+        return f"w is flat in the direction of {[names[j] for j in at]}"
+    if (belief.shape <= 0).any():
+        return f"sigma2 has shape {belief.shape.min():g}, which must be positive"
+    if (belief.factor[..., -1, -1] <= 0).any():
+        return "sigma2 has scale 0, which must be positive"
+    return ""
+
+
+def _require_proper(belief: LinearRegression, verb: str) -> None:
+    why = _improper(belief)
+    if why:
+        msg = f"{verb}: needs a proper belief, but {why}. Update with more rows first."
+        raise PriorError(msg)
+
+
+def _require_full_rank(belief: LinearRegression, verb: str) -> None:
+    if dependent(belief.factor).any():
+        msg = f"{verb}: needs a belief in which no coefficient is flat, but {_improper(belief)}."
+        raise PriorError(msg)
 
 
 def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
@@ -756,7 +752,7 @@ def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
     centred = columns - mean[..., None, :]
     size = columns.shape[-1]
     pad = np.zeros((*centred.shape[:-2], max(0, size - len(y)), size))
-    return RegressionStatistic(len(y), mean, _triangle(centred, pad), d.features, d.coords)
+    return RegressionStatistic(len(y), mean, triangle(centred, pad), d.features, d.coords)
 
 
 def _wide(X: Array, batch: int) -> Array:
@@ -765,48 +761,10 @@ def _wide(X: Array, batch: int) -> Array:
     return X.reshape(len(X), *(1,) * missing, *X.shape[1:])
 
 
-def _location(factor: Array) -> Array:
-    """Solve R m = z."""
-    return solve_triangular(factor[..., :-1, :-1], factor[..., :-1, -1:])[..., 0]
-
-
-def _half_log_det(root: Array) -> Array:
-    return np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
-
-
-def _flat(factor: Array) -> NDArray[np.bool_]:
-    """Return which columns are, to rounding, combinations of the columns before them."""
-    root = factor[..., :-1, :-1]
-    length = np.sqrt((root**2).sum(-2))
-    diagonal = np.diagonal(root, axis1=-2, axis2=-1)
-    return np.asarray(diagonal <= 4 * root.shape[-1] * _EPS * length)
-
-
 def _square_length(factor: Array, w: Any) -> Any:
     """Return |F [w; -1]|² as a PyTensor expression, of the batch shape."""
     residual = (factor[..., :-1] * w[..., None, :]).sum(-1) - factor[..., -1]
     return (residual**2).sum(-1)
-
-
-def _root(precision: Array) -> Array:
-    """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
-    if not np.allclose(precision, np.swapaxes(precision, -1, -2), rtol=1e-12, atol=0):
-        msg = "precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2."
-        raise PriorError(msg)
-    root = np.zeros(precision.shape)
-    for at in np.ndindex(precision.shape[:-2]):
-        matrix = precision[at]
-        used = np.flatnonzero(np.abs(matrix).sum(-1))
-        block = np.ix_(used, used)
-        try:
-            root[at][block] = np.linalg.cholesky(matrix[block]).T
-        except np.linalg.LinAlgError:
-            msg = (
-                "precision: must be positive definite apart from rows and columns of zeros; "
-                f"its smallest eigenvalue is {np.linalg.eigvalsh(matrix[block])[0]:.3g}."
-            )
-            raise PriorError(msg) from None
-    return root
 
 
 def _batch_shape(

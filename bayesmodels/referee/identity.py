@@ -132,7 +132,7 @@ def check_identity(
     ... ).holds
     True
     """
-    from bayesmodels.exact.density import JointDensity  # noqa: PLC0415 - PyMC on first use
+    from bayesmodels.exact.density import JointDensity
 
     rng = np.random.default_rng(rng)
     joint = JointDensity(model)
@@ -187,7 +187,7 @@ def _row(
 ) -> tuple[float, ...] | None:
     """Return value gap, its bound, the evidence's extra bound, slope gap and its bound."""
     shape = {name: np.broadcast_to(x, _shape(posterior, name)) for name, x in point.items()}
-    along = {name: _direction(x, name in joint.simplex, rng) for name, x in shape.items()}
+    along = {name: _direction(x, rng, simplex=name in joint.simplex) for name, x in shape.items()}
     at = joint(shape, along)
     with np.errstate(all="ignore"):  # infinite densities are looked at below
         density = float(np.sum(posterior.log_density(shape)))
@@ -216,7 +216,7 @@ def _shape(belief: Belief, name: str) -> tuple[int, ...]:
     return tuple(len(belief.coords[axis]) for axis in belief.dims[name])
 
 
-def _direction(x: Array, simplex: bool, rng: np.random.Generator) -> Array:
+def _direction(x: Array, rng: np.random.Generator, *, simplex: bool) -> Array:
     """Return a random direction of the variable's size; within the plane for a simplex."""
     along: Array = np.abs(x) * rng.standard_normal(x.shape)
     if simplex:

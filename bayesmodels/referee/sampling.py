@@ -76,17 +76,17 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
             )
             raise DataError(msg)
         if not np.isfinite(values).all():
-            msg = f"draws: {name!r} holds {(~np.isfinite(values)).sum()} values that are not finite."
+            bad = int((~np.isfinite(values)).sum())
+            msg = f"draws: {name!r} holds {bad} values that are not finite."
             raise DataError(msg)
-        result += [
-            (label, name, at, values[(..., *at)]) for label, at in places(law, name, shape)
-        ]
+        places_last = np.moveaxis(values, (0, 1), (-2, -1))
+        result += [(label, name, at, places_last[at]) for label, at in places(law, name, shape)]
     return result
 
 
 def tests(law: Belief, draws: Any) -> list[Test]:
     """Return all tests of all scalars."""
-    from arviz_stats import ess  # noqa: PLC0415 - closed forms work without ArviZ
+    from arviz_stats.sampling_diagnostics import ess
 
     marginals = law.marginals()
     standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
@@ -120,8 +120,8 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
         ``ess_bulk``, ``ess_tail``, ``r_hat``, ``mcse_mean`` and ``z``, the largest discrepancy of
         the scalar in standard errors.
     """
-    import pandas as pd  # noqa: PLC0415 - closed forms work without pandas
-    from arviz_stats import ess, mcse, rhat  # noqa: PLC0415
+    import pandas as pd
+    from arviz_stats.sampling_diagnostics import ess, mcse, rhat
 
     exact = law.summary()
     found = tests(law, draws) if found is None else found
@@ -145,8 +145,7 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
 
 def _standardised(law: Law) -> tuple[Array, Array, Array]:
     """Return mean, standard deviation and kurtosis (3 for a normal law), elementwise."""
-    shape = np.shape(law.std())
-    kurtosis = np.asarray(law.stats("k"), dtype=float) + 3  # type: ignore[attr-defined]
+    kurtosis = np.asarray(law.stats("k"), dtype=np.float64) + 3
     kurtosis = np.where(np.isnan(kurtosis), np.inf, kurtosis)
-    mean, sd = np.asarray(law.mean()), np.asarray(law.std())
-    return tuple(np.broadcast_to(part, shape) for part in (mean, sd, kurtosis))  # type: ignore[return-value]
+    mean, sd, fourth = np.broadcast_arrays(law.mean(), law.std(), kurtosis)
+    return mean, sd, fourth

@@ -1,5 +1,5 @@
 """A validated model as a report for people: tables, figures and one self-contained HTML file."""
 
-from bayesmodels.report.validate import Report, validate
+from bayesmodels.report.validation import Report, validate
 
 __all__ = ["Report", "validate"]

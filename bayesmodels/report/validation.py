@@ -94,7 +94,7 @@ class Report:
         path : path-like
             The file to write; its folder must exist.
         """
-        from bayesmodels.report.html import write  # noqa: PLC0415 - figures need Matplotlib
+        from bayesmodels.report.html import write
 
         write(self, path)
 

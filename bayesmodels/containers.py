@@ -1,0 +1,172 @@
+"""Any common container -> one array with the names that came along.
+
+Lists, NumPy arrays, and pandas, polars and Arrow series and tables, the latter three read through
+narwhals. Missing entries are refused here, whatever their container calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.labels import unique
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One argument as read: values with rows on axis 0, and the names that came along."""
+
+    argument: str
+    values: Values
+    columns: tuple[Hashable, ...] | None = None
+    index: Any = None
+
+    def row_labels(self) -> tuple[Hashable, ...]:
+        """Return the index, or row numbers where there is none or it repeats itself."""
+        if self.index is not None:
+            labels = tuple(self.index)
+            if len(set(labels)) == len(labels):
+                return labels
+        return tuple(range(len(self.values)))
+
+    def without_columns(self) -> Block:
+        """Return the block without column names."""
+        return Block(self.argument, self.values, None, self.index)
+
+
+def read(
+    data: Any,
+    argument: str,
+    *,
+    bare: bool = False,
+    scalar_row: bool = False,
+    vector_row: bool = False,
+) -> Block:
+    """Read any container; a lone number (or vector) may stand for one row where that is clear."""
+    if isinstance(data, Block):
+        return data
+    if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
+        block = Block(argument, _array(data, argument))
+    else:
+        block = _foreign(data, argument)
+    values = block.values
+    if values.ndim == 0 and not bare:
+        if not scalar_row:
+            msg = f"{argument}: must have rows, got the single value {values[()]!r}; write [x]."
+            raise DataError(msg)
+        values = values[None]
+    if vector_row and values.ndim == 1:
+        return Block(argument, values[None], tuple(block.index) if _named(block) else None)
+    return Block(argument, values, block.columns, block.index)
+
+
+def _named(block: Block) -> bool:
+    return block.index is not None
+
+
+def _array(data: Any, argument: str) -> Values:
+    try:
+        values = np.asarray(data)
+    except ValueError as error:  # ragged lists
+        msg = f"{argument}: rows must have the same length ({error})."
+        raise DataError(msg) from None
+    if values.dtype == object or values.dtype.kind in "US":
+        return _plain(np.asarray(data, dtype=object), argument)
+    return values
+
+
+def _foreign(data: Any, argument: str) -> Block:
+    import narwhals as nw
+
+    if isinstance(data, (Iterator, set, dict, str, bytes)) or hasattr(data, "tocsr"):
+        msg = (
+            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
+            f"Arrow; got {type(data).__name__}. Turn it into one of these first."
+        )
+        raise DataError(msg)
+    if type(data).__module__.startswith("pyarrow") and not hasattr(data, "column_names"):
+        import pyarrow as pa
+
+        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+    native = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(native, nw.LazyFrame):
+        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
+        raise DataError(msg)
+    if isinstance(native, nw.Series):
+        return Block(argument, _series(native, argument), None, _index(native))
+    if isinstance(native, nw.DataFrame):
+        names = unique(tuple(native.columns), f"{argument}: column names")
+        if not names:
+            msg = f"{argument}: must have at least one column; the frame has none."
+            raise DataError(msg)
+        columns = zip(names, native.iter_columns(), strict=True)
+        arrays = [_series(column, f"{argument}[{name!r}]") for name, column in columns]
+        return Block(argument, np.stack(arrays, axis=1), names, _index(native))
+    values = _array(data, argument)
+    if values.ndim == 0 and values.dtype == object:
+        msg = (
+            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
+            f"Arrow; got {type(data).__name__}."
+        )
+        raise DataError(msg)
+    return Block(argument, values)
+
+
+def _index(native: Any) -> Any:
+    import narwhals as nw
+
+    index = nw.maybe_get_index(native)
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None
+    return index
+
+
+def _series(series: Any, argument: str) -> Values:
+    missing = series.is_null()
+    if missing.any():
+        raise DataError(missing_message(argument, missing.to_numpy().astype(bool)))
+    values = series.to_numpy()
+    return _plain(values, argument) if values.dtype == object else values
+
+
+def _plain(values: Values, argument: str) -> Values:
+    """Give an object array its natural dtype; refuse missing entries."""
+    import pandas as pd
+
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise DataError(missing_message(argument, missing))
+    flat = values.ravel()
+    if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
+        return values.astype(bool)
+    if all(isinstance(v, (int, float, np.number)) for v in flat) and flat.size:
+        return np.array(flat.tolist()).reshape(values.shape)
+    return values
+
+
+def first(bad: Values) -> tuple[int, ...]:
+    """Return the index of the first true entry."""
+    return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
+
+
+def where(at: tuple[int, ...]) -> str:
+    """Say in words which entry an index is."""
+    if not at:
+        return "it"
+    row, *rest = at
+    return f"row {row}" + (f", column {', '.join(map(str, rest))}" if rest else "")
+
+
+def missing_message(argument: str, missing: Values) -> str:
+    """Return the complaint about missing entries."""
+    return (
+        f"{argument}: missing values are not allowed; {int(missing.sum())} of {missing.size} are "
+        f"missing, the first in {where(first(missing))}. Drop these rows first."
+    )

@@ -1,0 +1,71 @@
+"""Upper triangular factors: least squares without normal equations or inverses.
+
+Rows [X y] are summarised by their triangular factor, ``F.T @ F == [X y].T @ [X y]``, which a QR
+factorisation finds without forming the products. Leading axes are a batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from bayesmodels.errors import PriorError
+
+Array = NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+
+
+def triangle(*rows: Array) -> Array:
+    """Return the triangular factor of stacked rows, diagonal not negative."""
+    batch = np.broadcast_shapes(*(block.shape[:-2] for block in rows))
+    stack = np.concatenate(
+        [np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in rows], axis=-2
+    )
+    return positive_diagonal(np.linalg.qr(stack, mode="r"))
+
+
+def positive_diagonal(upper: Array) -> Array:
+    """Flip the signs of rows so that the diagonal is not negative: the factor is then unique."""
+    diagonal = np.diagonal(upper, axis1=-2, axis2=-1)
+    return np.where(diagonal < 0, -1.0, 1.0)[..., None] * upper
+
+
+def solution(factor: Array) -> Array:
+    """Solve R m = z."""
+    return solve_triangular(factor[..., :-1, :-1], factor[..., :-1, -1:])[..., 0]
+
+
+def half_log_det(root: Array) -> Array:
+    """Return half the log determinant of R'R."""
+    return np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
+
+
+def dependent(factor: Array) -> NDArray[np.bool_]:
+    """Return which columns are, to rounding, combinations of the columns before them."""
+    root = factor[..., :-1, :-1]
+    length = np.sqrt((root**2).sum(-2))
+    diagonal = np.diagonal(root, axis1=-2, axis2=-1)
+    return np.asarray(diagonal <= 4 * root.shape[-1] * EPS * length)
+
+
+def root_of(precision: Array) -> Array:
+    """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
+    if not np.allclose(precision, np.swapaxes(precision, -1, -2), rtol=1e-12, atol=0):
+        msg = "precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2."
+        raise PriorError(msg)
+    root = np.zeros(precision.shape)
+    for at in np.ndindex(precision.shape[:-2]):
+        matrix = precision[at]
+        used = np.flatnonzero(np.abs(matrix).sum(-1))
+        block = np.ix_(used, used)
+        try:
+            root[at][block] = np.linalg.cholesky(matrix[block]).T
+        except np.linalg.LinAlgError:
+            msg = (
+                "precision: must be positive definite apart from rows and columns of zeros; "
+                f"its smallest eigenvalue is {np.linalg.eigvalsh(matrix[block])[0]:.3g}."
+            )
+            raise PriorError(msg) from None
+    return root
