@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
-from bayesmodels.labels import unique
 
 Values = NDArray[Any]
 
@@ -59,19 +58,20 @@ def read(
     values = block.values
     if values.ndim == 0 and not bare:
         if not scalar_row:
-            msg = f"{argument}: must have rows, got the single value {values[()]!r}; write [x]."
+            msg = (
+                f"{argument}: must have rows, got the single value {shown(values[()])}; write [x]."
+            )
             raise DataError(msg)
         values = values[None]
     if vector_row and values.ndim == 1:
-        return Block(argument, values[None], tuple(block.index) if _named(block) else None)
+        counting = block.index is None or type(block.index).__name__ == "RangeIndex"
+        return Block(argument, values[None], None if counting else tuple(block.index))
     return Block(argument, values, block.columns, block.index)
 
 
-def _named(block: Block) -> bool:
-    return block.index is not None
-
-
 def _array(data: Any, argument: str) -> Values:
+    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+        raise DataError(missing_message(argument, np.ma.getmaskarray(data)))
     try:
         values = np.asarray(data)
     except ValueError as error:  # ragged lists
@@ -85,30 +85,24 @@ def _array(data: Any, argument: str) -> Values:
 def _foreign(data: Any, argument: str) -> Block:
     import narwhals as nw
 
-    if isinstance(data, (Iterator, set, dict, str, bytes)) or hasattr(data, "tocsr"):
+    refused = (Iterator, set, dict, str, bytes, type(None))
+    if isinstance(data, refused) or hasattr(data, "tocsr"):
         msg = (
             f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
             f"Arrow; got {type(data).__name__}. Turn it into one of these first."
         )
         raise DataError(msg)
-    if type(data).__module__.startswith("pyarrow") and not hasattr(data, "column_names"):
-        import pyarrow as pa
-
-        data = data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
-    native = nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(native, nw.LazyFrame):
-        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
-        raise DataError(msg)
+    native = wrapped(data, argument)
     if isinstance(native, nw.Series):
-        return Block(argument, _series(native, argument), None, _index(native))
+        return Block(argument, _series(native, argument), None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
-        names = unique(tuple(native.columns), f"{argument}: column names")
+        names = tuple(native.columns)
         if not names:
             msg = f"{argument}: must have at least one column; the frame has none."
             raise DataError(msg)
         columns = zip(names, native.iter_columns(), strict=True)
         arrays = [_series(column, f"{argument}[{name!r}]") for name, column in columns]
-        return Block(argument, np.stack(arrays, axis=1), names, _index(native))
+        return Block(argument, np.stack(arrays, axis=1), names, nw.maybe_get_index(native))
     values = _array(data, argument)
     if values.ndim == 0 and values.dtype == object:
         msg = (
@@ -119,13 +113,27 @@ def _foreign(data: Any, argument: str) -> Block:
     return Block(argument, values)
 
 
-def _index(native: Any) -> Any:
+def wrapped(data: Any, argument: str) -> Any:
+    """Wrap a series or frame of any library for narwhals; return anything else as it is."""
     import narwhals as nw
 
-    index = nw.maybe_get_index(native)
-    if index is None or type(index).__name__ == "RangeIndex":
-        return None
-    return index
+    if type(data).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        if isinstance(data, pa.Array):
+            data = pa.chunked_array([data])
+        elif isinstance(data, pa.RecordBatch):
+            data = pa.Table.from_batches([data])
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        twice = ", ".join(line.strip("- ") for line in str(error).splitlines()[1:])
+        msg = f"{argument}: column names must differ; got {twice}. Rename or drop one."
+        raise DataError(msg) from None
+    if isinstance(native, nw.LazyFrame):
+        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
+        raise DataError(msg)
+    return native
 
 
 def _series(series: Any, argument: str) -> Values:
@@ -164,9 +172,19 @@ def where(at: tuple[int, ...]) -> str:
     return f"row {row}" + (f", column {', '.join(map(str, rest))}" if rest else "")
 
 
+def shown(value: Any) -> str:
+    """Show a value as its owner wrote it: 3, not np.int64(3)."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+DROP_ROWS = " Drop these rows first."
+
+
 def missing_message(argument: str, missing: Values) -> str:
     """Return the complaint about missing entries."""
+    if missing.ndim == 0:
+        return f"{argument}: must not be missing (NaN, None or NA)."
     return (
         f"{argument}: missing values are not allowed; {int(missing.sum())} of {missing.size} are "
-        f"missing, the first in {where(first(missing))}. Drop these rows first."
+        f"missing, the first in {where(first(missing))}.{DROP_ROWS}"
     )

@@ -18,14 +18,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.containers import Block, Values, first, missing_message, read, where
+from bayesmodels.containers import (
+    DROP_ROWS,
+    Block,
+    Values,
+    first,
+    missing_message,
+    read,
+    shown,
+    where,
+    wrapped,
+)
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords, unique
 
 Array = NDArray[np.float64]
 
-LARGEST_COUNT = 2.0**53
+LARGEST_COUNT = 2**53
 """Beyond it float64 cannot tell neighbouring whole numbers apart."""
+
+LARGEST_MEASUREMENT = 1e150
+"""Beyond it sums of squares overflow."""
 
 
 # --- what users wrap their data in ------------------------------------------------------------
@@ -189,6 +202,12 @@ def trials(data: Any) -> Trials:
         successes = read(inner.successes, "successes", scalar_row=True)
         total = read(inner.trials, "trials", scalar_row=True)
         _same_rows(successes, total)
+        if successes.columns and total.columns and successes.columns != total.columns:
+            msg = (
+                f"trials: must have the columns of successes {successes.columns}, in this order; "
+                f"got {total.columns}. Reorder the columns."
+            )
+            raise DataError(msg)
         k, n = _counts(successes), _counts(total)
         if k.shape != n.shape:
             msg = (
@@ -251,8 +270,9 @@ def regression(data: Any) -> Regression:
         raise DataError(msg)
     left, right = read(data.features, "features"), read(data.target, "target")
     _same_rows(left, right)
-    features, y = design(left, intercept=data.intercept), _finite(right)
-    X, names = features
+    (X, names), y = design(left, intercept=data.intercept), _finite(right)
+    _squarable(X, "features")
+    _squarable(y, "target")
     batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:]) if _fits(X, y) else None
     if batch is None:
         msg = (
@@ -260,7 +280,8 @@ def regression(data: Any) -> Regression:
         )
         raise DataError(msg)
     coords: Coords = {"target": right.columns} if right.columns else {}
-    return Regression(X, np.broadcast_to(y, y.shape[:1] + batch), names, coords, left.row_labels())
+    y = y.reshape(len(y), *(1,) * (len(batch) - (y.ndim - 1)), *y.shape[1:])
+    return Regression(X, np.broadcast_to(y, (len(y), *batch)), names, coords, left.row_labels())
 
 
 def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hashable, ...] | None]:
@@ -279,7 +300,7 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
             msg = "features: a column 'intercept' is there already; leave intercept=False."
             raise DataError(msg)
         X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
-        names = ("intercept", *names) if names else None
+        names = ("intercept", *names) if names is not None else None
     if X.shape[-1] == 0:
         msg = "features: must have at least one column; got none. Name some, or add an intercept."
         raise DataError(msg)
@@ -303,11 +324,10 @@ def parameter(
     value: Any, argument: str, *, positive: bool = False, nonnegative: bool = False
 ) -> Array:
     """Check one parameter of a prior: finite numbers within their range; returned read-only."""
-    block = read(value, argument, bare=True)
     try:
-        result = _finite(block)
+        result = _finite(read(value, argument, bare=True))
     except DataError as error:
-        raise PriorError(str(error)) from None
+        raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
     low = (result <= 0) if positive else (result < 0) & nonnegative
     if low.any():
         rule = "positive" if positive else "zero or positive"
@@ -316,6 +336,19 @@ def parameter(
     result = result.copy()
     result.setflags(write=False)
     return result
+
+
+def together(**parameters: Array) -> tuple[Array, ...]:
+    """Broadcast parameters of a prior to one shape."""
+    try:
+        return np.broadcast_arrays(*parameters.values())
+    except ValueError:
+        shapes = " and ".join(str(value.shape) for value in parameters.values())
+        msg = (
+            f"{', '.join(parameters)}: must have shapes that fit each other; got {shapes}. Give "
+            "one number for all, or one for each member of the batch."
+        )
+        raise PriorError(msg) from None
 
 
 def totals(value: Any, argument: str) -> Array:
@@ -343,23 +376,27 @@ def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
 def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[Any, Any]:
     import narwhals as nw
 
-    native = nw.from_native(frame, pass_through=True)
+    native = wrapped(frame, "frame")
     if not isinstance(native, nw.DataFrame):
         msg = f"frame: must be a frame with named columns; got {type(frame).__name__}."
         raise DataError(msg)
-    columns = unique(tuple(native.columns), "frame: column names")
+    columns = native.columns
     if features is not None and isinstance(features, str):
         features = [features]
-    chosen = [c for c in native.columns if c != target] if features is None else list(features)
+    chosen = [c for c in columns if c != target] if features is None else list(features)
     unique(tuple(chosen), "features")
     if target in chosen:
         msg = f"features: must not hold the target {target!r}; leave it out of features."
         raise DataError(msg)
     for name in (target, *chosen):
         if name not in columns:
-            msg = f"frame: has no column {name!r}; its columns are {list(columns)}."
+            msg = f"frame: has no column {name!r}; its columns are {columns}."
             raise DataError(msg)
-    return native[target].to_native(), native.select(chosen).to_native()
+    # By position, since names may be numbers or tuples.
+    y = native[:, columns.index(target)].to_native()
+    if not chosen:  # an intercept alone: polars would forget the number of rows
+        return y, Block("features", np.empty((len(native), 0)), (), nw.maybe_get_index(native))
+    return y, native[:, [columns.index(name) for name in chosen]].to_native()
 
 
 # --- checks of values ----------------------------------------------------------------------------
@@ -368,14 +405,9 @@ def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[An
 def _numbers(block: Block) -> Values:
     values = block.values
     if values.dtype.kind not in "biuf":
-        shown = values.ravel()[:1].tolist()
-        msg = (
-            f"{block.argument}: must hold numbers; got dtype {values.dtype}"
-            f"{f' (first value {shown[0]!r})' if shown else ''}. Convert the values first."
-        )
         if values.size == 0 and values.dtype == object:
             return values.astype(float)
-        raise DataError(msg)
+        raise DataError(_not_numbers(block))
     if values.dtype.kind == "f":
         bad = ~np.isfinite(values)
         if bad.any():
@@ -386,6 +418,27 @@ def _numbers(block: Block) -> Values:
             msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
             raise DataError(msg)
     return values
+
+
+def _not_numbers(block: Block) -> str:
+    """Return the complaint about values that are no numbers; it shows the first of them."""
+    values = block.values
+    message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
+    if values.size:
+        wrong = np.reshape([not isinstance(v, (int, float)) for v in values.flat], values.shape)
+        at = first(wrong)
+        message += f"; {where(at)} holds {shown(values[at])}"
+    return f"{message}. Convert the values first."
+
+
+def _squarable(values: Array, argument: str) -> None:
+    large = np.abs(values) > LARGEST_MEASUREMENT
+    if large.any():
+        msg = (
+            f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
+            f"taken; {where(first(large))} holds {values[first(large)]:g}. Choose a larger unit."
+        )
+        raise DataError(msg)
 
 
 def _finite(block: Block) -> Array:
@@ -428,8 +481,8 @@ def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDAr
         if values.dtype.kind not in "biuf" and values.size:
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds "
-                f"{values.ravel()[0]!r}. Name them: DirichletCategorical(alpha, categories=[...])."
+                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
+                "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
         numbers = _counts(block)
@@ -439,6 +492,9 @@ def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDAr
     else:
         import pandas as pd
 
+        missing = np.asarray(pd.isna(values))
+        if missing.any():
+            raise DataError(missing_message(block.argument, missing))
         flat = pd.Index(values.ravel())
         codes = pd.Index(levels).get_indexer(flat).reshape(values.shape)
         bad = codes < 0
@@ -447,7 +503,7 @@ def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDAr
         at = first(bad)
         msg = (
             f"{block.argument}: must hold only the model's categories {known}; {where(at)} "
-            f"holds {values[at]!r}. Declare all categories in the prior."
+            f"holds {shown(values[at])}. Declare all categories in the prior."
         )
         raise DataError(msg)
     return codes
@@ -477,16 +533,38 @@ def _batch(
     import pandas as pd
 
     given = pd.Index(by.values)
-    levels = given.unique().sort_values() if group.groups is None else pd.Index(list(group.groups))
+    levels = pd.Index(_group_order(group, given))
     codes = levels.get_indexer(given)
     if (codes < 0).any():
         at = first(codes < 0)
         msg = (
             f"by: must hold only the given groups {list(levels)}; {where(at)} holds "
-            f"{by.values[at]!r}."
+            f"{shown(by.values[at])}."
         )
         raise DataError(msg)
-    return {"group": unique(tuple(levels.tolist()), "groups")}, codes
+    return {"group": tuple(levels.tolist())}, codes
+
+
+def _group_order(group: Grouped, given: Any) -> list[Hashable]:
+    """Return the groups as told, else in the order of categories, else by value."""
+    if group.groups is not None:
+        if isinstance(group.groups, str):
+            msg = f"groups: must be a sequence of labels; got {group.groups!r}. Write it in a list."
+            raise DataError(msg)
+        return list(unique(tuple(group.groups), "groups"))
+    present = given.unique()
+    categories = getattr(getattr(group.by, "dtype", None), "categories", None)
+    if categories is not None and hasattr(categories, "__iter__"):
+        return [category for category in categories if category in present]
+    try:
+        return list(present.sort_values())
+    except TypeError:
+        kinds = " and ".join(sorted({type(label).__name__ for label in present}))
+        msg = (
+            f"by: labels must be of one kind, since groups are ordered by value; got {kinds}. "
+            "Convert them, or give groups=[...] in the order wanted."
+        )
+        raise DataError(msg) from None
 
 
 def _same_rows(left: Block, right: Block) -> None:

@@ -39,7 +39,11 @@ def mean(self: Belief) -> dict[str, Array]:
     >>> bm.BetaBernoulli(5, 19).mean()["theta"].round(4)
     np.float64(0.2083)
     """
-    return {name: _defined(law.mean(), "mean", name) for name, law in self.marginals().items()}
+    # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
+    return {
+        name: _defined(np.where(np.isnan(law.var()), np.nan, law.mean()), "mean", name)
+        for name, law in self.marginals().items()
+    }
 
 
 def var(self: Belief) -> dict[str, Array]:

@@ -161,9 +161,9 @@ class BetaBernoulli:
     )
 
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
-        alpha, beta = np.broadcast_arrays(
-            checked.parameter(alpha, "alpha", positive=True),
-            checked.parameter(beta, "beta", positive=True),
+        alpha, beta = checked.together(
+            alpha=checked.parameter(alpha, "alpha", positive=True),
+            beta=checked.parameter(beta, "beta", positive=True),
         )
         given = labels.named(coords, alpha.shape, "coords")
         values.fill(self, alpha=alpha, beta=beta, coords=labels.completed(given, alpha.shape))
@@ -420,9 +420,9 @@ class BetaBernoulli:
 
 
 def _totals(numbers: NDArray[Any], d: checked.Trials) -> NDArray[Any]:
-    """Add up rows, within groups if there are any; narrow integers are widened first."""
+    """Add up rows, within groups if there are any; in floats, which never wrap around."""
     if d.groups is None:
-        return numbers.sum(axis=0, dtype=np.int64 if numbers.dtype.kind in "iu" else np.float64)
+        return numbers.sum(axis=0, dtype=np.float64)
     size = len(d.coords["group"])
     return np.bincount(d.groups, weights=numbers, minlength=size)
 

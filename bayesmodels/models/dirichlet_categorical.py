@@ -14,6 +14,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -205,9 +206,11 @@ class DirichletCategorical:
             return CategoricalStatistic(_tally(d, size), 0, d.coords)
         coefficients = log_multinomial_coefficient(d.values)
         if d.groups is None:
-            return CategoricalStatistic(d.values.sum(0), coefficients.sum(0), d.coords)
-        members = np.arange(len(d.coords["group"]))[:, None] == d.groups
-        return CategoricalStatistic(members @ d.values, members @ coefficients, d.coords)
+            counts = d.values.sum(0, dtype=np.float64)  # floats never wrap around
+            return CategoricalStatistic(counts, coefficients.sum(0), d.coords)
+        totals = np.zeros((len(d.coords["group"]), size + 1))
+        np.add.at(totals, d.groups, np.column_stack([d.values, coefficients]))
+        return CategoricalStatistic(totals[:, :-1], totals[:, -1], d.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
@@ -445,7 +448,7 @@ def _tally(d: checked.Categories, size: int) -> NDArray[Any]:
         groups = len(d.coords["group"])
         flat = np.bincount(d.groups * size + codes, minlength=groups * size)
         return flat.reshape(groups, size)
-    columns = codes.reshape(len(codes), -1)
+    columns = codes.reshape(len(codes), math.prod(codes.shape[1:]))
     tally = [np.bincount(column, minlength=size) for column in columns.T]
     return np.reshape(tally, (*codes.shape[1:], size))
 

@@ -286,8 +286,8 @@ class LinearRegression:
         >>> bm.LinearRegression.flat(2).update(data).mean()["w"].round(3)
         array([0.8, 2.3])
         """
-        names = None if isinstance(features, int) else tuple(features)
-        size = features if isinstance(features, int) else len(features)
+        names = None if isinstance(features, (int, np.integer)) else tuple(features)
+        size = int(features) if isinstance(features, (int, np.integer)) else len(features)
         return cls(np.zeros(size), 0, -size / 2, 0, features=names)
 
     @classmethod
