@@ -1,0 +1,42 @@
+"""The same formulas with as many digits as it takes."""
+
+import mpmath
+import numpy as np
+
+
+def exactly(function, *arguments):
+    """Evaluate with enough digits for 50 to remain after every cancellation; return a float.
+
+    Stirling's remainder at 1e100 is 200 orders below its terms, hence precision grows with the
+    order of magnitude of the arguments.
+    """
+    orders = [abs(np.log10(abs(float(x)))) for part in arguments for x in np.ravel(part) if x]
+    with mpmath.workdps(60 + 2 * int(max(orders, default=0))):
+        exact = [
+            [mpmath.mpf(float(x)) for x in part] if np.ndim(part) else mpmath.mpf(float(part))
+            for part in arguments
+        ]
+        return float(function(*exact))
+
+
+def error(value, exact):
+    """Error relative to the result, or to 1 where the result is smaller."""
+    return abs(float(value) - exact) / max(1.0, abs(exact))
+
+
+def log_gamma_difference(x, step):
+    return mpmath.loggamma(x + step) - mpmath.loggamma(x)
+
+
+def log_coefficient(counts):
+    return mpmath.loggamma(sum(counts) + 1) - sum(mpmath.loggamma(n + 1) for n in counts)
+
+
+def log_beta(alpha):
+    return sum(mpmath.loggamma(a) for a in alpha) - mpmath.loggamma(sum(alpha))
+
+
+def log_mass(counts, alpha):
+    """Dirichlet-multinomial log mass."""
+    after = [a + n for a, n in zip(alpha, counts, strict=True)]
+    return log_coefficient(counts) + log_beta(after) - log_beta(alpha)
