@@ -162,7 +162,7 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
     kind = _kind(path)
     with whole(path) as part:
         if kind == ".zarr":
-            tree.to_zarr(part)
+            tree.to_zarr(part, consolidated=False)  # not part of the zarr 3 format
         else:
             tree.to_netcdf(part, engine="h5netcdf")
 
@@ -181,7 +181,10 @@ def load(path: str | os.PathLike[str]) -> xr.DataTree:
     if not Path(path).exists():
         msg = f"path: there is no file {str(path)!r}."
         raise DataError(msg)
-    with xr.open_datatree(path, engine="zarr" if kind == ".zarr" else "h5netcdf") as tree:
+    options: dict[str, Any] = (
+        {"engine": "zarr", "consolidated": False} if kind == ".zarr" else {"engine": "h5netcdf"}
+    )
+    with xr.open_datatree(path, **options) as tree:
         return tree.load()
 
 

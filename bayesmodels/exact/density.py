@@ -27,6 +27,7 @@ from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
 from pytensor.graph.basic import Constant
+from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape
@@ -37,6 +38,8 @@ Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
+_SINGLE = ("float16", "float32")
+_NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
 _EXACT = (DimShuffle, Reshape, Subtensor)
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
 _MODE = Mode(linker="py", optimizer=None)  # type: ignore[arg-type] # its stub forgets None
@@ -94,7 +97,7 @@ class JointDensity:
         )
         with config.change_flags(floatX="float64"):
             natural = freeze_dims_and_data(remove_value_transforms(model))
-            terms = natural.logp(jacobian=False, sum=False)
+            terms = _in_double(natural.logp(jacobian=False, sum=False))
             points = natural.value_vars
             self._names = [point.name for point in points]
             along = [point.type(f"along_{point.name}") for point in points]
@@ -126,13 +129,29 @@ class JointDensity:
         )
 
 
+def _in_double(terms: list[Any]) -> list[Any]:
+    """Let constants be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too."""
+    single = [v for v in ancestors(terms) if v.owner is not None and _dtype(v) in _SINGLE]
+    wide = {
+        v: pt.constant(np.asarray(v.data, dtype=np.float64))
+        for v in ancestors(single)
+        if isinstance(v, Constant) and _dtype(v) in _NARROW
+    }
+    return list(clone_replace(terms, wide, rebuild_strict=False))
+
+
+def _dtype(v: Any) -> str:
+    return str(getattr(v, "dtype", ""))
+
+
 def _error_terms(result: Any) -> list[Any]:
     """Return, for every float in the graph, how many units it may be off times its influence."""
     variables = [
         v
         for v in ancestors([result])
-        if str(getattr(v, "dtype", "")).startswith("float")
+        if _dtype(v).startswith("float")
         and (v.owner is not None or isinstance(v, Constant))
+        and not _single(v)
     ]
     units = _units(variables)
     influence: Any = grad(
@@ -144,14 +163,28 @@ def _error_terms(result: Any) -> list[Any]:
     ]
 
 
+def _single(v: Any) -> bool:
+    """Whether a variable is one constant number, which nothing rounds.
+
+    (It may be an exponent, with respect to which the derivative at a negative base is not finite.)
+    """
+    if isinstance(v, Constant):
+        return bool(v.type.ndim == 0)
+    if v.owner is None or not isinstance(v.owner.op, DimShuffle):
+        return False
+    return _single(v.owner.inputs[0])
+
+
 def _units(variables: list[Any]) -> dict[Any, Any]:
     """Count roundings: of a value as it is made, and of the sums that it goes into."""
     units: dict[Any, Any] = {}
     for v in variables:
         if isinstance(v, Constant):
-            units[v] = 1
+            units[v] = 0
         else:
             units[v] = 0 if isinstance(v.owner.op, _EXACT) else _UNITS
+            if _dtype(v) in _SINGLE:
+                units[v] = units[v] * 2.0**29  # single precision has 29 bits less
     for node in {v.owner for v in variables if v.owner is not None}:
         if isinstance(node.op, (Elemwise, *_EXACT)):
             continue

@@ -1,0 +1,64 @@
+"""Numbers as people read them: no more digits than mean something, and a true minus sign."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_LARGEST, _SMALLEST = 1e9, 1e-4  # beyond these, digits are counted rather than read
+_WHOLE = 1e15  # so far, float64 shows whole numbers digit by digit
+
+
+def rounded(x: float, decimals: int) -> str:
+    """Return a number with so many decimals, or in powers of ten where that would not be read.
+
+    Examples
+    --------
+    >>> rounded(-0.54932, 4), rounded(1e12, 0), rounded(float("nan"), 2)
+    ('−0.5493', '1.00000e+12', '–')
+    """
+    if not np.isfinite(x):
+        return "–" if np.isnan(x) else "∞" if x > 0 else "−∞"
+    if abs(x) >= _LARGEST or 10.0**-decimals < 1 / _LARGEST:
+        return powers(x, 5)
+    return f"{round(x, decimals) + 0.0:.{decimals}f}".replace("-", "−")
+
+
+def significant(x: float) -> str:
+    """Return a number with up to six digits; whole numbers in full.
+
+    Examples
+    --------
+    >>> significant(56.0), significant(1000000001.0), significant(-0.0012345678)
+    ('56', '1000000001', '−0.00123457')
+    """
+    if not np.isfinite(x):
+        return rounded(x, 0)
+    if x == np.floor(x) and abs(x) < _WHOLE:
+        return rounded(x, 0) if abs(x) < _LARGEST else f"{x:.0f}".replace("-", "−")
+    if not _SMALLEST <= abs(x) < _LARGEST:
+        return powers(x, 5)
+    return np.format_float_positional(x, 6, fractional=False, trim="-").replace("-", "−")
+
+
+def powers(x: float, decimals: int) -> str:
+    """Return a number as a power of ten.
+
+    Examples
+    --------
+    >>> powers(2.7e-09, 1)
+    '2.7e−09'
+    """
+    return f"{x:.{decimals}e}".replace("-", "−")
+
+
+def decimals_of(spread: float, digits: int) -> int:
+    """Return how many decimals show so many digits of a spread.
+
+    Examples
+    --------
+    >>> decimals_of(0.0489, 3), decimals_of(193.1, 3)
+    (4, 0)
+    """
+    if not np.isfinite(spread) or spread <= 0:
+        return 3
+    return max(0, digits - 1 - int(np.floor(np.log10(spread))))

@@ -1,0 +1,340 @@
+"""What a report says in rows and columns, as strings: no HTML here.
+
+Numbers are rounded to what their uncertainty carries: three digits of the standard deviation, two
+of the Monte-Carlo error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels import factors
+from bayesmodels.containers import Block, read
+from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.protocol import Belief
+from bayesmodels.reading import places
+from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
+from bayesmodels.report.validation import Report
+
+Array = NDArray[np.float64]
+
+MOST_ROWS = 40
+MOST_COLUMNS = 12
+FIRST_LINES = 6
+BEYOND = 3.0
+"""Discrepancies of more standard errors than this are marked."""
+
+_SYMBOLS = {"alpha": "α", "beta": "β", "kappa": "κ"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    head : str
+        Its heading.
+    cells : tuple of str
+        One string a row.
+    group : str
+        Heading shared with the neighbours of the same group; may be empty.
+    numeric : bool
+        Whether cells are numbers, to be aligned at the decimal point.
+    """
+
+    head: str
+    cells: tuple[str, ...]
+    group: str = ""
+    numeric: bool = True
+
+    @property
+    def padding(self) -> tuple[str, ...]:
+        """What each number lacks, behind it, for all to end at the same decimal.
+
+        Examples
+        --------
+        >>> Column("x", ("1.25", "3", "0.5")).padding
+        ('', '.00', '0')
+        """
+        if not self.numeric or any("e" in cell for cell in self.cells):
+            return ("",) * len(self.cells)
+        ends = ["".join(cell.partition(".")[1:]) for cell in self.cells]
+        full = "." + "0" * (max(map(len, ends), default=1) - 1)
+        return tuple(full[len(end) :] if any(ends) else "" for end in ends)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length; the first one names the rows.
+
+    Attributes
+    ----------
+    caption : str
+        What the table shows.
+    columns : tuple of Column
+        From left to right.
+    note : str
+        Sentences to stand below it; may be empty.
+    marked : frozenset of int
+        Rows to be pointed out.
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    note: str = ""
+    marked: frozenset[int] = frozenset()
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings above the headings, each with the number of columns it spans."""
+        spans: list[tuple[str, int]] = []
+        for column in self.columns:
+            if spans and column.group and spans[-1][0] == column.group:
+                spans[-1] = (column.group, spans[-1][1] + 1)
+            else:
+                spans.append((column.group, 1))
+        return spans
+
+
+def parameters(report: Report) -> list[Table]:
+    """Return the parameters of prior and posterior side by side, one table a variable.
+
+    Examples
+    --------
+    For a coin, alpha goes from 1 to 56 and beta from 1 to 46::
+
+                α                  β
+                prior  posterior   prior  posterior
+        theta       1         56       1         46
+    """
+    # The prior as it meets the data: with the groups or columns that these brought along.
+    empty = report.prior.statistic(report.data).without_rows()
+    before, after = _parameters(report.prior.update(empty)), _parameters(report.posterior)
+    tables = []
+    for variable, symbols in after.items():
+        shape = np.shape(next(iter(symbols.values())))
+        labels = [label for label, _ in places(report.posterior, variable, shape)]
+        columns = [Column("", tuple(labels), numeric=False)]
+        flat = False
+        for symbol, values in symbols.items():
+            priors = np.broadcast_to(before[variable][symbol], shape).ravel()
+            flat = flat or bool(np.isnan(priors).any())
+            cells = ("flat" if np.isnan(x) else significant(x) for x in priors)
+            columns.append(Column("prior", tuple(cells), symbol))
+            ends = tuple(significant(x) for x in np.ravel(values))
+            columns.append(Column("posterior", ends, symbol))
+        note = "Flat: the prior prefers no value of this coefficient to any other. " * flat
+        tables.append(_cut(Table(f"Parameters of {variable}", tuple(columns), note.strip())))
+    return tables
+
+
+def comparison(report: Report) -> Table:
+    r"""Return exact beside sampled values, one row a scalar, each with its largest discrepancy.
+
+    The discrepancy z is the difference of a sampled average from its exact value in Monte-Carlo
+    standard errors,
+
+    .. math:: z = (\bar f - E f) \sqrt{\mathrm{ESS}_f} / \mathrm{sd}(f).
+    """
+    values = report.comparison.table
+    if len(values) > MOST_ROWS:
+        order = np.argsort(-np.abs(values["z"].to_numpy()), kind="stable")
+        values = values.iloc[order]
+    size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
+    digits = [decimals_of(sd, 3) for sd in size["sd"]]
+    coarse = [decimals_of(error, 2) for error in size["mcse_mean"]]
+    worst = {test.label: test for test in sorted(report.comparison.tests, key=lambda t: abs(t.z))}
+
+    def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
+        each = [decimals] * len(values) if isinstance(decimals, int) else decimals
+        cells = (rounded(x, n) for x, n in zip(size[name], each, strict=True))
+        return Column(head, tuple(cells), group)
+
+    exact, sampled = "89 % interval, exact", "89 % interval, sampled"
+    columns = (
+        Column("", tuple(map(str, values.index)), numeric=False),
+        column("exact", "mean", "Mean", digits),
+        column("sampled", "sampled_mean", "Mean", digits),
+        column("exact", "sd", "Standard deviation", digits),
+        column("sampled", "sampled_sd", "Standard deviation", digits),
+        column("from", "eti89_lb", exact, digits),
+        column("to", "eti89_ub", exact, digits),
+        column("from", "sampled_eti89_lb", sampled, digits),
+        column("to", "sampled_eti89_ub", sampled, digits),
+        column("ESS bulk", "ess_bulk", "Draws", 0),
+        column("R-hat", "r_hat", "Draws", 3),
+        column("MCSE", "mcse_mean", "Draws", coarse),
+        Column("z", tuple(f"{z:+.1f}".replace("-", "−") for z in size["z"]), "Discrepancy"),
+        Column(
+            "of",
+            tuple(_kind(worst[str(label)].kind) for label in values.index),
+            "Discrepancy",
+            numeric=False,
+        ),
+    )
+    note = (
+        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over its mean,"
+        f" its spread and five quantiles. An arrow marks those beyond {BEYOND:g}; some are to be "
+        f"expected among {len(report.comparison.tests)} comparisons, for which the verdict allows."
+    )
+    marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
+    return _cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
+
+
+def glance(report: Report) -> list[tuple[str, str]]:
+    """Return the few numbers that one looks for first, each with its name."""
+    table, largest = report.comparison.table, report.comparison.largest
+    exact = report.log_evidence
+    facts = [
+        ("log evidence", "none" if exact is None else rounded(exact, 3)),
+        ("largest discrepancy", f"{abs(largest.z):.1f} standard errors"),
+        ("fewest effective draws", rounded(min(t.ess for t in report.comparison.tests), 0)),
+        ("largest R-hat", rounded(float(table["r_hat"].max()), 3)),
+    ]
+    if "sample_stats/diverging" in report.sampled:
+        diverging = np.asarray(report.sampled["sample_stats/diverging"])
+        facts.append(("divergences", str(int(diverging.sum()))))
+    return facts
+
+
+def evidence(report: Report) -> list[tuple[str, str]]:
+    """Return what the identity found, each number with its name."""
+    found = report.identity
+    facts = [("Points compared", str(found.points))]
+    if report.log_evidence is not None:
+        facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
+        facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
+    facts.append(("Rounding bound of this number", powers(found.bound, 1)))
+    if found.evidence is not None:
+        facts.append(("Difference of the two", _share(found.evidence)))
+    facts.append(("Variation between points", _share(found.constancy)))
+    facts.append(("Difference of slopes", _share(found.slope)))
+    return facts
+
+
+def data(report: Report) -> tuple[list[tuple[str, str]], Table | None]:
+    """Return size and columns of the data, and their first lines (None for a statistic)."""
+    if hasattr(report.data, "without_rows"):
+        given = "as a sufficient statistic, which has forgotten its rows"
+        return [("Given", given), ("Statistic", repr(report.data))], None
+    blocks = _blocks(report.data, report.posterior)
+    columns = [column for name, block in blocks for column in _first_lines(name, block)]
+    labels = blocks[0][1].row_labels()
+    rows = len(labels)
+    index = Column("row", tuple(map(str, labels[:FIRST_LINES])), numeric=False)
+    names = ", ".join(column.head for column in columns[:MOST_ROWS])
+    names += ", …" if len(columns) > MOST_ROWS else ""
+    facts = [("Rows", f"{rows:,}"), (f"Columns ({len(columns)})", names)]
+    if isinstance(report.data, Grouped):
+        groups = report.posterior.coords["group"]
+        some = ", ".join(map(str, groups[:MOST_ROWS])) + (", …" if len(groups) > MOST_ROWS else "")
+        facts.append((f"Groups ({len(groups)})", some))
+    if isinstance(report.data, Design) and report.data.intercept:
+        facts.append(("Intercept", "a column of ones, added by the design"))
+    parts = []
+    if rows > FIRST_LINES:
+        parts.append(f"{rows - FIRST_LINES:,} more rows are not shown.")
+    if len(columns) > MOST_COLUMNS:
+        parts.append(f"{len(columns) - MOST_COLUMNS:,} more columns are not shown.")
+    return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
+
+
+def reproduction(report: Report) -> str:
+    """Return the call that makes the same report again."""
+    names = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
+    settings = ", ".join(
+        f"{names.get(key, key)}={value!r}"
+        for key, value in report.settings.items()
+        if value != "not given"
+    )
+    return f"report = bm.validate(prior, data, {settings})"
+
+
+def _parameters(belief: Belief) -> dict[str, dict[str, Array]]:
+    """Return each variable's parameters by symbol; NaN where a coefficient is flat."""
+    if isinstance(belief, LinearRegression):
+        root, diagonal = belief.precision_factor, np.diagonal(belief.precision, axis1=-2, axis2=-1)
+        flat = diagonal == 0
+        location = (
+            (np.linalg.pinv(root) @ belief.factor[..., :-1, -1:])[..., 0]
+            if factors.dependent(belief.factor).any()
+            else factors.solution(belief.factor)
+        )
+        return {
+            "w": {
+                "mean m": np.where(flat, np.nan, location),
+                "precision P, diagonal": np.where(flat, np.nan, diagonal),
+            },
+            "sigma2": {"shape a": belief.shape, "scale b": np.asarray(belief.scale)},
+        }
+    fields = {f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)}  # type: ignore[arg-type]
+    arrays = {
+        _SYMBOLS.get(name, name): value
+        for name, value in fields.items()
+        if isinstance(value, np.ndarray)
+    }
+    return {next(iter(belief.dims)): arrays}
+
+
+def _blocks(data: Any, belief: Belief) -> list[tuple[str, Block]]:
+    """Return the containers that data are made of, each with its name."""
+
+    def block(container: Any, name: str, **how: bool) -> tuple[str, Block]:
+        return str(getattr(container, "name", None) or name), read(container, name, **how)
+
+    if isinstance(data, Grouped):
+        return [block(data.by, "by"), *_blocks(data.rows, belief)]
+    if isinstance(data, BinomialCounts):
+        each = {"successes": data.successes, "trials": data.trials}
+        return [block(container, name, scalar_row=True) for name, container in each.items()]
+    if isinstance(data, MultinomialCounts):
+        return [block(data.counts, "counts", vector_row=True)]
+    if isinstance(belief, LinearRegression):
+        design = data if isinstance(data, Design) else Design(*data)
+        return [block(design.features, "features"), block(design.target, "target")]
+    return [block(data, "x")]
+
+
+def _first_lines(name: str, block: Block) -> list[Column]:
+    values = block.values.reshape(len(block.values), -1)[:FIRST_LINES]
+    inner = block.values.shape[1:]
+    heads = (
+        tuple(map(str, block.columns))
+        if block.columns
+        else tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
+    )
+    numeric = values.dtype.kind in "iuf"
+    return [
+        Column(head, tuple(significant(x) if numeric else str(x) for x in column), numeric=numeric)
+        for head, column in zip(heads, values.T, strict=True)
+    ]
+
+
+def _kind(kind: str) -> str:
+    return {"mean": "mean", "sd": "spread"}.get(kind) or f"{int(kind[1:])} % quantile"
+
+
+def _share(ratio: float) -> str:
+    return f"{significant(ratio)} times its bound" + (": too large" if ratio > 1 else "")
+
+
+def _cut(table: Table, which: str = "the first") -> Table:
+    """Leave out rows beyond `MOST_ROWS`, and say so."""
+    rows = len(table.columns[0].cells)
+    if rows <= MOST_ROWS:
+        return table
+    columns = tuple(
+        dataclasses.replace(column, cells=column.cells[:MOST_ROWS]) for column in table.columns
+    )
+    note = f"{MOST_ROWS} of {rows:,} rows are shown, {which}; {rows - MOST_ROWS:,} are not shown. "
+    marked = frozenset(row for row in table.marked if row < MOST_ROWS)
+    note = (note + table.note).strip()
+    return dataclasses.replace(table, columns=columns, note=note, marked=marked)

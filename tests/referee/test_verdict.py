@@ -1,0 +1,106 @@
+"""The verdict on draws: right ones pass, wrong ones do not, too few give no verdict."""
+
+import numpy as np
+import pytest
+from scipy import signal, stats
+
+import bayesmodels as bm
+from bayesmodels.referee import sampling
+
+LAW = bm.BetaBernoulli(5, 19)
+
+
+def tree(theta):
+    return {"theta": np.asarray(theta)}
+
+
+def autocorrelated(rng, law, rho, draws=1000, chains=4):
+    """Return exact draws of a scalar law with autocorrelation `rho`, through a Gaussian copula."""
+    noise = rng.standard_normal((chains, draws + 500)) * np.sqrt(1 - rho**2)
+    walk = signal.lfilter([1], [1, -rho], noise, axis=1)[:, 500:]
+    return law.ppf(stats.norm.cdf(walk))
+
+
+def test_false_alarms_stay_near_the_level_for_independent_draws():
+    rng = np.random.default_rng(1)
+    wrong = [
+        bm.compare(LAW, LAW.to_datatree(draws=250, rng=rng), level=0.05).outcome == "disagree"
+        for _ in range(200)
+    ]
+    # 200 trials at 5 %: more than 21 alarms has probability below 1e-3.
+    assert sum(wrong) <= 21
+
+
+def test_false_alarms_stay_near_the_level_for_autocorrelated_draws():
+    rng, law = np.random.default_rng(2), LAW.marginals()["theta"]
+    wrong = [
+        bm.compare(LAW, tree(autocorrelated(rng, law, 0.9)), level=0.01).outcome == "disagree"
+        for _ in range(100)
+    ]
+    # 100 trials: more than 6 alarms has probability below 1e-3 at a true rate of 1.5 %.
+    assert sum(wrong) <= 6
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda x: x + 0.02, "too high"),
+        (lambda x: 5 / 24 + 1.2 * (x - 5 / 24), "too wide"),
+        (lambda x: 5 / 24 + 0.8 * (x - 5 / 24), "too narrow"),
+        (lambda x: np.minimum(x, np.quantile(x, 0.9)), "theta"),
+    ],
+    ids=["shifted", "wide", "narrow", "tail cut off"],
+)
+def test_wrong_draws_are_found_and_the_finding_is_named(change, words):
+    draws = LAW.to_datatree(rng=np.random.default_rng(3)).posterior["theta"].to_numpy()
+    verdict = bm.compare(LAW, tree(change(draws)))
+    assert verdict.outcome == "disagree"
+    assert any(words in finding for finding in verdict.findings)
+    assert "do not come from" in verdict.sentence()
+
+
+def test_too_few_effective_draws_give_no_verdict_but_advice():
+    rng = np.random.default_rng(4)
+    draws = autocorrelated(rng, LAW.marginals()["theta"], 0.98)
+    verdict = bm.compare(LAW, tree(draws))
+    assert verdict.outcome == "inconclusive"
+    assert "times as many" in verdict.findings[0]
+
+
+def test_a_stuck_chain_is_no_agreement():
+    draws = LAW.to_datatree(rng=np.random.default_rng(5)).posterior["theta"].to_numpy().copy()
+    draws[2] = draws[2, 0]
+    assert bm.compare(LAW, tree(draws)).outcome != "agree"
+
+
+def test_heavy_tails_are_judged_by_quantiles():
+    law = bm.LinearRegression(0, 1, 0.6, 1)  # t with 1.2 degrees: no variance
+    verdict = bm.compare(law, law.to_datatree(rng=np.random.default_rng(6)))
+    assert {test.kind for test in verdict.tests} == {"q05", "q25", "q50", "q75", "q95"}
+    assert verdict.outcome == "agree"
+
+
+def test_table_has_exact_beside_sampled():
+    draws = LAW.to_datatree(rng=np.random.default_rng(7))
+    row = sampling.table(LAW, draws).loc["theta"]
+    assert row["mean"] == pytest.approx(5 / 24)
+    assert row["sampled_mean"] == pytest.approx(5 / 24, abs=5 * row["mcse_mean"])
+    assert row["r_hat"] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("draws", "words"),
+    [
+        ({}, "must have the variable 'theta'"),
+        ({"theta": np.zeros((4, 100, 2))}, "must have the axes"),
+        ({"theta": np.full((4, 100), np.nan)}, "not finite"),
+    ],
+)
+def test_draws_that_do_not_fit_are_refused(draws, words):
+    with pytest.raises(bm.DataError, match=words):
+        bm.compare(LAW, draws)
+
+
+def test_level_must_be_a_probability():
+    with pytest.raises(bm.DataError, match="level"):
+        bm.compare(LAW, LAW.to_datatree(draws=10), level=1)

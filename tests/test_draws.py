@@ -1,0 +1,144 @@
+"""Exact and MCMC draws look the same, survive the disk, and are read by ArviZ unchanged."""
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmodels as bm
+from bayesmodels import draws as drawing
+
+GROUPS = {
+    "log_likelihood",
+    "observed_data",
+    "posterior",
+    "posterior_predictive",
+    "prior",
+    "sample_stats",
+}
+
+
+def regression():
+    rng = np.random.default_rng(1)
+    index = list("abcdefghijklmnopqrst")
+    frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"], index=index)
+    y = 1 + frame["a"] - frame["b"] + rng.normal(size=20)
+    prior = bm.LinearRegression(0, 0.1, 2, 2, features=["intercept", "a", "b"])
+    return prior, bm.Design(frame, y, intercept=True)
+
+
+CASES = {
+    "coin": lambda: (bm.BetaBernoulli(1, 1), [1, 0, 1, 1, 0]),
+    "groups": lambda: (
+        bm.BetaBernoulli(1, 1),
+        bm.Grouped(bm.BinomialCounts([3, 4], [10, 12]), by=["old", "new"]),
+    ),
+    "words": lambda: (
+        bm.DirichletCategorical([1, 1, 1], categories=["x", "y", "z"]),
+        ["x", "x", "z"],
+    ),
+    "regression": regression,
+}
+
+
+@pytest.fixture(params=CASES, name="case")
+def _case(request):
+    return CASES[request.param]()
+
+
+def exact(case, draws=40):
+    return bm.exact_draws(*case, draws=draws, chains=2, rng=np.random.default_rng(1))
+
+
+def test_all_groups_are_there_with_sample_axes_first(case):
+    tree = exact(case)
+    assert set(tree.children) == GROUPS
+    for group in GROUPS - {"observed_data"}:
+        for values in tree[group].data_vars.values():
+            assert values.dims[:2] == ("chain", "draw")
+            assert not values.isnull().any()
+    (name,) = tree.observed_data.data_vars
+    rows = tree.observed_data[name]
+    assert tree.posterior_predictive[name].dims == ("chain", "draw", *rows.dims)
+    assert tree.log_likelihood[name].dims[:3] == ("chain", "draw", "row")
+
+
+def test_names_dims_and_coords_are_those_of_the_pymc_model(case):
+    prior, data = case
+    tree, model = exact(case), prior.declare(data)
+    for variable in model.free_RVs:
+        values = tree.posterior[variable.name]
+        assert values.dims[2:] == tuple(model.named_vars_to_dims.get(variable.name, ()))
+        for dim in values.dims[2:]:
+            assert list(map(str, values[dim].values)) == list(map(str, model.coords[dim]))
+    (observed,) = model.observed_RVs
+    assert tree.observed_data[observed.name].dims == tuple(model.named_vars_to_dims[observed.name])
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_files_give_back_what_was_saved(case, suffix, tmp_path):
+    tree, path = exact(case), tmp_path / f"draws{suffix}"
+    drawing.save(tree, path)
+    drawing.save(tree, path)  # over an old file
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    again = drawing.load(path)
+    for group in GROUPS:
+        assert set(again[group].data_vars) == set(tree[group].data_vars)
+        for name, values in tree[group].data_vars.items():
+            np.testing.assert_array_equal(again[group][name], values)
+
+
+def test_a_path_must_say_what_it_is(tmp_path):
+    tree = bm.BetaBernoulli(1, 1).to_datatree(draws=10)
+    with pytest.raises(bm.DataError, match=r"\.nc .* or \.zarr"):
+        drawing.save(tree, tmp_path / "draws.txt")
+    with pytest.raises(bm.DataError, match="there is no file"):
+        drawing.load(tmp_path / "none.nc")
+
+
+def test_arviz_reads_exact_draws(case):
+    tree = exact(case, draws=100)
+    assert set(az.summary(tree, round_to="none").columns) >= {"mean", "sd", "ess_bulk"}
+    assert set(az.ess(tree).data_vars) == set(tree.posterior.data_vars)
+
+
+def test_arviz_computes_loo_from_the_rows_log_likelihood():
+    tree = bm.exact_draws(bm.BetaBernoulli(1, 1), [1, 0] * 20, rng=np.random.default_rng(1))
+    # Exact: each row's predictive given the others, Beta(1 + 19, 1 + 20) or the mirror image.
+    assert az.loo(tree).elpd == pytest.approx(40 * np.log(20 / 41), abs=0.02)
+
+
+def test_a_statistic_has_no_rows_and_the_tree_says_so():
+    prior = bm.BetaBernoulli(1, 1)
+    tree = bm.exact_draws(prior, prior.statistic([1, 0]), draws=10)
+    assert set(tree.children) == {"posterior", "prior", "sample_stats"}
+    assert "statistic" in tree.attrs["omitted"]
+
+
+def test_an_improper_prior_has_no_draws_and_the_tree_says_so():
+    _, data = regression()
+    tree = bm.exact_draws(bm.LinearRegression.flat(["intercept", "a", "b"]), data, draws=10)
+    assert "prior" not in tree.children
+    assert "flat" in tree.attrs["omitted"]
+
+
+def test_too_many_rows_times_draws_are_left_out(monkeypatch):
+    monkeypatch.setattr(drawing, "LARGEST_GROUP", 100)
+    tree = bm.exact_draws(bm.BetaBernoulli(1, 1), [1, 0, 1], draws=50)
+    assert "posterior_predictive" not in tree.children
+    assert "3 rows times 200 draws" in tree.attrs["omitted"]
+
+
+@pytest.mark.slow
+def test_mcmc_draws_have_the_same_shape_as_exact_ones(case):
+    prior, data = case
+    sampled = bm.mcmc_draws(
+        prior, data, draws=100, tune=200, chains=2, rng=np.random.default_rng(1)
+    )
+    same = exact(case, draws=100)
+    assert set(sampled.children) == GROUPS
+    for group in GROUPS - {"sample_stats"}:
+        assert sampled[group].sizes == same[group].sizes
+        assert set(sampled[group].data_vars) == set(same[group].data_vars)
+        for dim in same[group].dims:
+            np.testing.assert_array_equal(sampled[group][dim], same[group][dim])
