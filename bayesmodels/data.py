@@ -78,7 +78,7 @@ class BinomialCounts:
 
     Parameters
     ----------
-    successes, trials : array_like of shape (n,) or (n, *batch)
+    successes, trials : array_like of shape (n,) or (n, batch...)
         Whole numbers with ``0 <= successes <= trials``.
 
     Examples
@@ -100,7 +100,7 @@ class MultinomialCounts:
 
     Parameters
     ----------
-    counts : array_like of shape (K,) or (n, K) or (n, *batch, K)
+    counts : array_like of shape (K,) or (n, K) or (n, batch..., K)
         Whole numbers, not negative. A frame's column names are the categories.
 
     Examples
@@ -119,9 +119,9 @@ class Design:
 
     Parameters
     ----------
-    features : array_like or frame of shape (n, p) or (n, *batch, p)
+    features : array_like or frame of shape (n, p) or (n, batch..., p)
         One column a coefficient.
-    target : array_like or Series of shape (n,) or (n, *batch)
+    target : array_like or Series of shape (n,) or (n, batch...)
         What the columns are to explain.
     intercept : bool, default False
         Put a column of ones, named ``intercept``, before the others.
@@ -186,7 +186,7 @@ class Categories:
 
 @dataclass(frozen=True)
 class Regression:
-    """A checked design matrix X of shape (n, *batch, p) or (n, p) with targets y (n, *batch)."""
+    """A checked design matrix X (n, batch..., p) or (n, p) with targets y (n, batch...)."""
 
     X: Array
     y: Array

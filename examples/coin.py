@@ -1,4 +1,4 @@
-"""A coin that fell on heads 55 times in 100: prior, posterior, and what the next throws may show."""
+"""A coin that fell on heads 55 times in 100: prior, posterior, and what comes next."""
 
 import bayesmodels as bm
 

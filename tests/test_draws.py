@@ -56,7 +56,7 @@ def test_all_groups_are_there_with_sample_axes_first(case):
     for group in GROUPS - {"observed_data"}:
         for values in tree[group].data_vars.values():
             assert values.dims[:2] == ("chain", "draw")
-            assert not values.isnull().any()
+            assert not values.isnull().any()  # noqa: PD003 - xarray's name
     (name,) = tree.observed_data.data_vars
     rows = tree.observed_data[name]
     assert tree.posterior_predictive[name].dims == ("chain", "draw", *rows.dims)

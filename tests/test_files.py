@@ -8,9 +8,14 @@ from bayesmodels.files import whole
 def test_an_error_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), whole(path) as part:
-        part.write_text("half of the n")
-        raise KeyboardInterrupt
+
+    def write_half():
+        with whole(path) as part:
+            part.write_text("half of the n")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -132,7 +132,7 @@ class JointDensity:
 def _in_double(terms: list[Any]) -> list[Any]:
     """Let constants be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too."""
     single = [v for v in ancestors(terms) if v.owner is not None and _dtype(v) in _SINGLE]
-    wide = {
+    wide: dict[Any, Any] = {
         v: pt.constant(np.asarray(v.data, dtype=np.float64))
         for v in ancestors(single)
         if isinstance(v, Constant) and _dtype(v) in _NARROW

@@ -40,9 +40,9 @@ class BernoulliStatistic:
 
     Parameters
     ----------
-    ones, zeros : array_like of shape (*batch), default 0
+    ones, zeros : array_like of shape (batch...), default 0
         Counts, not negative.
-    log_coefficient : array_like of shape (*batch), default 0
+    log_coefficient : array_like of shape (batch...), default 0
         Sum of log binomial coefficients: 0 for rows in the order observed,
         :math:`\sum_i \ln\binom{n_i}{k_i}` for counts.
     coords : dict, optional
@@ -119,9 +119,9 @@ class BetaBernoulli:
 
     Parameters
     ----------
-    alpha : array_like of shape (*batch)
+    alpha : array_like of shape (batch...)
         Pseudo-count of ones, positive.
-    beta : array_like of shape (*batch)
+    beta : array_like of shape (batch...)
         Pseudo-count of zeros, positive.
     coords : dict, optional
         Names of the batch axes with their labels, such as ``{"group": ["a", "b"]}``.
@@ -178,7 +178,7 @@ class BetaBernoulli:
 
         Parameters
         ----------
-        data : array_like, Series or frame of 0/1 or booleans, shape (n,) or (n, *batch)
+        data : array_like, Series or frame of 0/1 or booleans, shape (n,) or (n, batch...)
             Rows; or `BinomialCounts`; or `Grouped` rows or counts; or a statistic, returned as is.
 
         Returns
@@ -215,7 +215,7 @@ class BetaBernoulli:
 
         Returns
         -------
-        ndarray of shape (*batch)
+        ndarray of shape (batch...)
             Natural logarithms.
 
         Examples
@@ -328,7 +328,7 @@ class BetaBernoulli:
         return prior / (prior + s.ones + s.zeros)
 
     def log_density(self, draws: Draws) -> Array:
-        """Return the Beta log density at ``draws["theta"]`` of shape (..., *batch)."""
+        """Return the Beta log density at ``draws["theta"]`` of shape (..., batch...)."""
         theta = np.asarray(draws["theta"])
         return (
             xlogy(self.alpha - 1, theta)
@@ -349,12 +349,12 @@ class BetaBernoulli:
         return 8 * np.finfo(float).eps * (1 + size)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
-        """Return `draws` independent draws of theta, of shape (draws, *batch)."""
+        """Return `draws` independent draws of theta, of shape (draws, batch...)."""
         pairs = np.stack([self.alpha, self.beta], axis=-1)
         return {"theta": dirichlet_draws(pairs, draws, rng)[..., 0]}
 
     def log_likelihood(self, draws: Draws, data: Any) -> Array:
-        """Return the log mass of each row given theta, of shape (..., n, *batch)."""
+        """Return the log mass of each row given theta, of shape (..., n, batch...)."""
         d = checked.trials(data)
         theta = _by_row(np.asarray(draws["theta"]), d)
         if d.trials is None:
@@ -362,7 +362,7 @@ class BetaBernoulli:
         return np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
-        """Return new rows (or counts among as many trials), of shape (..., n, *batch)."""
+        """Return new rows (or counts among as many trials), of shape (..., n, batch...)."""
         d = checked.trials(data)
         theta = _by_row(np.asarray(draws["theta"]), d)
         shape = np.broadcast_shapes(theta.shape, d.successes.shape)
@@ -435,7 +435,7 @@ def _row_count(d: checked.Trials) -> NDArray[Any]:
 
 
 def _by_row(theta: Array, d: checked.Trials) -> Array:
-    """Give theta of shape (..., *batch) the row axis of the data."""
+    """Give theta of shape (..., batch...) the row axis of the data."""
     if d.groups is not None:
         return theta[..., d.groups]
     return np.expand_dims(theta, theta.ndim - (d.successes.ndim - 1))

@@ -42,9 +42,9 @@ class CategoricalStatistic:
 
     Parameters
     ----------
-    counts : array_like of shape (*batch, K), default 0
+    counts : array_like of shape (batch..., K), default 0
         Counts, not negative. A single 0 is the empty statistic.
-    log_coefficient : array_like of shape (*batch), default 0
+    log_coefficient : array_like of shape (batch...), default 0
         Sum of log multinomial coefficients: 0 for rows in the order observed.
     coords : dict, optional
         Names of the batch axes with their labels.
@@ -114,7 +114,7 @@ class DirichletCategorical:
 
     Parameters
     ----------
-    alpha : array_like of shape (*batch, K)
+    alpha : array_like of shape (batch..., K)
         Pseudo-counts, positive; K is at least 2.
     categories : sequence of length K, optional
         What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1.
@@ -185,7 +185,7 @@ class DirichletCategorical:
 
         Parameters
         ----------
-        data : array_like or Series of categories, shape (n,) or (n, *batch)
+        data : array_like or Series of categories, shape (n,) or (n, batch...)
             Rows; or `MultinomialCounts`; or `Grouped` rows or counts; or a statistic.
 
         Returns
@@ -225,7 +225,7 @@ class DirichletCategorical:
 
         Returns
         -------
-        ndarray of shape (*batch)
+        ndarray of shape (batch...)
             Natural logarithms.
 
         Examples
@@ -330,7 +330,7 @@ class DirichletCategorical:
         return prior / (prior + self.statistic(data).counts.sum(-1))
 
     def log_density(self, draws: Draws) -> Array:
-        """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., *batch, K)."""
+        """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., batch..., K)."""
         theta = np.asarray(draws["theta"])
         return xlogy(self.alpha - 1, theta).sum(-1) - _log_beta(self.alpha)
 
@@ -345,11 +345,11 @@ class DirichletCategorical:
         return (8 + self.alpha.shape[-1]) * np.finfo(float).eps * (1 + size)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
-        """Return `draws` independent draws of theta, of shape (draws, *batch, K)."""
+        """Return `draws` independent draws of theta, of shape (draws, batch..., K)."""
         return {"theta": dirichlet_draws(self.alpha, draws, rng)}
 
     def log_likelihood(self, draws: Draws, data: Any) -> Array:
-        """Return the log mass of each row given theta, of shape (..., n, *batch)."""
+        """Return the log mass of each row given theta, of shape (..., n, batch...)."""
         d = checked.categories(data, self.categories, self.alpha.shape[-1])
         theta = _by_row(np.asarray(draws["theta"]), d)
         if d.counted:
@@ -359,7 +359,7 @@ class DirichletCategorical:
         return np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
-        """Return new category numbers of shape (..., n, *batch), or counts (..., n, *batch, K)."""
+        """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""
         d = checked.categories(data, self.categories, self.alpha.shape[-1])
         theta = _by_row(np.asarray(draws["theta"]), d)
         if d.counted:
@@ -454,7 +454,7 @@ def _tally(d: checked.Categories, size: int) -> NDArray[Any]:
 
 
 def _by_row(theta: Array, d: checked.Categories) -> Array:
-    """Give theta of shape (..., *batch, K) the row axis of the data."""
+    """Give theta of shape (..., batch..., K) the row axis of the data."""
     if d.groups is not None:
         return theta[..., d.groups, :]
     return np.expand_dims(theta, theta.ndim - (d.values.ndim - d.counted))

@@ -65,9 +65,9 @@ class RegressionStatistic:
     ----------
     n : int
         Number of rows.
-    mean : array_like of shape (*batch, p + 1)
+    mean : array_like of shape (batch..., p + 1)
         Means of the p columns of X and of y.
-    factor : array_like of shape (*batch, p + 1, p + 1)
+    factor : array_like of shape (batch..., p + 1, p + 1)
         Upper triangular, diagonal not negative.
     features : sequence of length p, optional
         Names of the columns of X.
@@ -125,7 +125,7 @@ class RegressionStatistic:
         return type(self)(0, *blank, self.features, self.coords)
 
     def triangle(self) -> Array:
-        """Return the triangular factor of the raw [X y], of shape (*batch, p + 1, p + 1)."""
+        """Return the triangular factor of the raw [X y], of shape (batch..., p + 1, p + 1)."""
         return triangle(np.sqrt(self.n) * self.mean[..., None, :], self.factor)
 
     def mle(self) -> dict[str, Array]:
@@ -170,15 +170,15 @@ class LinearRegression:
 
     Parameters
     ----------
-    mean : array_like of shape (*batch, p) or ()
+    mean : array_like of shape (batch..., p) or ()
         m, a coefficient for each column; a single number stands for all of them.
-    precision : array_like of shape (*batch, p, p), (p, p) or ()
+    precision : array_like of shape (batch..., p, p), (p, p) or ()
         P, in units of 1 / sigma2; a single number means that multiple of the identity. Zero rows
         and columns are allowed and make these coefficients flat a priori: the limit of ever wider
         normal laws.
-    shape : array_like of shape (*batch)
+    shape : array_like of shape (batch...)
         a. Negative values are allowed for improper priors; see `flat`.
-    scale : array_like of shape (*batch)
+    scale : array_like of shape (batch...)
         b, in squared units of y; zero or positive.
     features : sequence of length p, optional
         Names of the columns; columns of data with other names are refused.
@@ -321,18 +321,18 @@ class LinearRegression:
 
     @property
     def precision_factor(self) -> Array:
-        """Upper triangular R with R'R = P, of shape (*batch, p, p)."""
+        """Upper triangular R with R'R = P, of shape (batch..., p, p)."""
         return self.factor[..., :-1, :-1]
 
     @property
     def precision(self) -> Array:
-        """P, the precision of w in units of 1 / sigma2, of shape (*batch, p, p)."""
+        """P, the precision of w in units of 1 / sigma2, of shape (batch..., p, p)."""
         root = self.precision_factor
         return np.swapaxes(root, -1, -2) @ root
 
     @property
     def scale(self) -> Array:
-        """Scale b of the inverse-gamma law of sigma2, of shape (*batch)."""
+        """Scale b of the inverse-gamma law of sigma2, of shape (batch...)."""
         return (0.5 * self.factor[..., -1, -1] ** 2)[()]
 
     @property
@@ -347,7 +347,7 @@ class LinearRegression:
         Parameters
         ----------
         data : Design, pair (X, y) or RegressionStatistic
-            X of shape (n, p) or (n, *batch, p), y of shape (n,) or (n, *batch).
+            X of shape (n, p) or (n, batch..., p), y of shape (n,) or (n, batch...).
 
         Raises
         ------
@@ -383,7 +383,7 @@ class LinearRegression:
 
         Returns
         -------
-        ndarray of shape (*batch)
+        ndarray of shape (batch...)
             Natural logarithms; the density of y, so it depends on y's unit.
 
         Raises
@@ -421,8 +421,8 @@ class LinearRegression:
         intercept : bool, default False
             Put a column of ones before the others, as `Design` does.
         joint : bool, default False
-            False: one univariate law a row, of shape (m, *batch), at a cost linear in m. True: the
-            m-dimensional law of all rows together, which needs a matrix of shape (m, m).
+            False: one univariate law a row, of shape (m, batch...), at a cost linear in m. True:
+            the m-dimensional law of all rows together, which needs a matrix of shape (m, m).
 
         Returns
         -------
@@ -526,7 +526,7 @@ class LinearRegression:
         """Return the weight of the prior mean in the posterior mean, a matrix.
 
         ``posterior mean = weight @ prior mean + (I - weight) @ MLE`` with
-        ``weight = (P + X'X)^-1 P``, of shape (*batch, p, p).
+        ``weight = (P + X'X)^-1 P``, of shape (batch..., p, p).
 
         Examples
         --------
@@ -584,7 +584,7 @@ class LinearRegression:
         return 32 * (size + 1) * EPS * (1 + size_of_terms)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
-        """Return independent draws: sigma2 of shape (draws, *batch), w of (draws, *batch, p)."""
+        """Return independent draws: sigma2 (draws, batch...) and w (draws, batch..., p)."""
         _require_proper(self, "sample")
         root, batch, size = self.precision_factor, self.shape.shape, self.factor.shape[-1] - 1
         sigma2 = self.scale / rng.standard_gamma(self.shape, (draws, *batch))
@@ -594,13 +594,13 @@ class LinearRegression:
         return {"sigma2": sigma2, "w": w}
 
     def log_likelihood(self, draws: Draws, data: Any) -> Array:
-        """Return the log density of each row given w and sigma2, of shape (..., n, *batch)."""
+        """Return the log density of each row given w and sigma2, of shape (..., n, batch...)."""
         d = self._checked(data)
         mu, sigma = self._law_of_rows(draws, d)
         return -0.5 * ((d.y - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
-        """Return new targets at the same design, of shape (..., n, *batch)."""
+        """Return new targets at the same design, of shape (..., n, batch...)."""
         mu, sigma = self._law_of_rows(draws, self._checked(data))
         return mu + sigma * rng.standard_normal(mu.shape)
 
@@ -669,7 +669,7 @@ class LinearRegression:
         _same_features(self.features, names)
 
     def _law_of_rows(self, draws: Draws, d: checked.Regression) -> tuple[Array, Array]:
-        """Return mean and standard deviation of the rows, of shape (..., n, *batch)."""
+        """Return mean and standard deviation of the rows, of shape (..., n, batch...)."""
         w, batch = np.asarray(draws["w"]), d.y.ndim - 1
         sigma = np.sqrt(np.asarray(draws["sigma2"]))
         if batch == 0:
@@ -756,7 +756,7 @@ def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
 
 
 def _wide(X: Array, batch: int) -> Array:
-    """Give X of shape (n, p) or (n, *batch, p) as many batch axes as there are."""
+    """Give X of shape (n, p) or (n, batch..., p) as many batch axes as there are."""
     missing = batch - (X.ndim - 2)
     return X.reshape(len(X), *(1,) * missing, *X.shape[1:])
 

@@ -1,4 +1,4 @@
-"""Worked values: the notes' coin, Murphy (2012) section 3.3, and mpmath where counts are extreme."""
+"""Worked values: a coin, Murphy (2012) section 3.3, and mpmath where counts are extreme."""
 
 import mpmath
 import numpy as np
