@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.data import whole
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.protocol import Array, Belief
 
@@ -91,7 +92,7 @@ def interval(self: Belief, prob: float = 0.89) -> dict[str, tuple[Array, Array]]
     >>> import bayesmodels as bm
     >>> low, high = bm.BetaBernoulli(5, 19).interval(0.9)["theta"]
     >>> low.round(3), high.round(3)
-    (np.float64(0.09), np.float64(0.353))
+    (np.float64(0.09), np.float64(0.355))
     """
     if not 0 < prob < 1:
         msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
@@ -124,7 +125,7 @@ def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
     >>> import bayesmodels as bm
     >>> bm.BetaBernoulli(5, 19).summary().round(3)
             mean     sd  eti89_lb  eti89_ub
-    theta  0.208  0.081     0.093     0.349
+    theta  0.208  0.081     0.092      0.35
     """
     import pandas as pd
 
@@ -171,8 +172,9 @@ def to_datatree(
     """
     from arviz_base import from_dict
 
+    number, chains = int(whole(draws, "draws", 1)), int(whole(chains, "chains", 1))
     return from_dict(
-        {"posterior": in_chains(self, draws, chains, np.random.default_rng(rng))},
+        {"posterior": in_chains(self, number, chains, np.random.default_rng(rng))},
         dims={name: list(axes) for name, axes in self.dims.items()},
         coords={name: cast("Any", list(labels)) for name, labels in self.coords.items()},
     )
