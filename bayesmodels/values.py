@@ -33,6 +33,10 @@ def describe(self: Any) -> str:
             text = np.array2string(value, separator=", ", threshold=20, precision=6)
             text = text.replace(".,", ",").replace(".]", "]").replace(". ", " ").removesuffix(".")
             parts.append(f"{field.name}={text}")
-        elif value and not (isinstance(value, dict) and "dim_0" in value):
+        elif value and field.name != "coords":
             parts.append(f"{field.name}={value!r}")
+    coords = getattr(self, "coords", {})
+    named = {axis: labels for axis, labels in coords.items() if labels != tuple(range(len(labels)))}
+    if named:
+        parts.append(f"coords={named!r}")
     return f"{type(self).__name__}({', '.join(parts)})"

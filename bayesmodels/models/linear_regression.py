@@ -139,7 +139,7 @@ class RegressionStatistic:
         Examples
         --------
         >>> import bayesmodels as bm
-        >>> data = bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True)
+        >>> data = bm.Design([[0], [1], [2], [3]], [1, 3, 5, 8], intercept=True)
         >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(3)
         array([0.8, 2.3])
         """
@@ -199,11 +199,11 @@ class LinearRegression:
     --------
     >>> import bayesmodels as bm
     >>> prior = bm.LinearRegression(mean=[0, 0], precision=1, shape=2, scale=1)
-    >>> posterior = prior.update(bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True))
+    >>> posterior = prior.update(bm.Design([[0], [1], [2], [3]], [1, 3, 5, 8], intercept=True))
     >>> posterior.mean()["w"].round(3)
-    array([0.733, 2.173])
+    array([0.846, 2.128])
     >>> float(posterior.predictive([[1, 4]]).mean().round(3)[0])
-    9.427
+    9.359
     """
 
     factor: Array
@@ -282,7 +282,7 @@ class LinearRegression:
         Examples
         --------
         >>> import bayesmodels as bm
-        >>> data = bm.Design([0, 1, 2, 3], [1, 3, 5, 8], intercept=True)
+        >>> data = bm.Design([[0], [1], [2], [3]], [1, 3, 5, 8], intercept=True)
         >>> bm.LinearRegression.flat(2).update(data).mean()["w"].round(3)
         array([0.8, 2.3])
         """
@@ -396,7 +396,7 @@ class LinearRegression:
         >>> import bayesmodels as bm
         >>> prior = bm.LinearRegression(0, 1, 2, 1)
         >>> float(prior.log_evidence(([[1.0], [2.0]], [1.0, 2.5])).round(6))
-        -3.263537
+        -3.497133
         """
         s = self.statistic(data)
         _require_proper(self, "log_evidence")
@@ -441,7 +441,7 @@ class LinearRegression:
         >>> import bayesmodels as bm
         >>> belief = bm.LinearRegression(mean=[1, 2], precision=4, shape=3, scale=3)
         >>> belief.predictive([[1, 0], [1, 10]]).std().round(3)
-        array([1.369, 6.281])
+        array([1.369, 6.275])
         """
         _require_proper(self, "predictive")
         X, names = checked.design(features, intercept=intercept)
