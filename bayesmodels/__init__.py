@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     )
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
+    from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
+    from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import compare as compare
     from bayesmodels.report import validate as validate
@@ -50,6 +52,8 @@ _HOMES = {
     "LinearRegression": "models.linear_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",
+    "NormalInverseGamma": "models.normal_inverse_gamma",
+    "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",

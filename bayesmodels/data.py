@@ -185,6 +185,16 @@ class Categories:
 
 
 @dataclass(frozen=True)
+class Measurements:
+    """Checked numbers x of shape (n, batch...), or (n,) with the group of each row."""
+
+    x: Array
+    groups: NDArray[np.intp] | None
+    coords: Coords
+    rows: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
 class Regression:
     """A checked design matrix X (n, batch..., p) or (n, p) with targets y (n, batch...)."""
 
@@ -256,6 +266,16 @@ def categories(data: Any, levels: tuple[Hashable, ...] | None, size: int) -> Cat
     numbers = _codes(block, levels, size)
     coords, codes = _batch(block, numbers.shape[1:], group)
     return Categories(numbers, counted=False, groups=codes, coords=coords, rows=block.row_labels())
+
+
+def measurements(data: Any) -> Measurements:
+    """Check rows of numbers, or rows of numbers in groups."""
+    inner, group = _ungroup(data)
+    block = read(inner, "x")
+    x = _finite(block)
+    _squarable(x, "x")
+    coords, codes = _batch(block, x.shape[1:], group)
+    return Measurements(x, codes, coords, block.row_labels())
 
 
 def regression(data: Any) -> Regression:

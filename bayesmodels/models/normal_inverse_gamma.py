@@ -1,0 +1,442 @@
+"""Normal-inverse-gamma: a normal law with unknown mean and unknown variance.
+
+=============  =================================================================================
+Prior          mu | sigma2 ~ Normal(m, sigma2 / kappa),  sigma2 ~ InverseGamma(a, b)
+Rows           x_i | mu, sigma2 ~ Normal(mu, sigma2)
+Statistic      N, the mean of the rows and their scatter S = sum of (x_i - mean)²
+Posterior      kappa_N = kappa + N,  m_N = (kappa m + N mean) / kappa_N,  a_N = a + N / 2,
+               b_N = b + ½ S + ½ (kappa N / kappa_N) (mean - m)²
+Log evidence   lnΓ(a_N) - lnΓ(a) + a ln b - a_N ln b_N + ½ ln(kappa / kappa_N) - N/2 ln 2pi
+Predictive     x ~ Student-t(2a, m, b (kappa + 1) / (a kappa))
+=============  =================================================================================
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.special import gammaln
+
+from bayesmodels import data as checked
+from bayesmodels import labels, reading, values
+from bayesmodels.errors import DataError
+from bayesmodels.labels import Coords
+from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NormalStatistic:
+    """Row count, mean and centred scatter; ``a + b`` merges disjoint rows.
+
+    Merging is the pairwise update of Chan, Golub and LeVeque (1983): no raw sum of squares is ever
+    formed, so an offset of 1e8 costs no digits of the variance.
+
+    Parameters
+    ----------
+    n : array_like of shape (batch...)
+        Numbers of rows.
+    mean : array_like of shape (batch...)
+        Means of the rows; anything finite where there are none.
+    scatter : array_like of shape (batch...)
+        Sums of squared distances from the mean, not negative.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Examples
+    --------
+    >>> NormalStatistic(2, 1.0, 2.0) + NormalStatistic(1, 4.0, 0.0)
+    NormalStatistic(n=3, mean=2, scatter=8)
+    """
+
+    n: Array
+    mean: Array
+    scatter: Array
+    coords: Coords
+
+    def __init__(
+        self, n: ArrayLike = 0, mean: ArrayLike = 0, scatter: ArrayLike = 0, coords: Any = None
+    ) -> None:
+        n, mean, scatter = np.broadcast_arrays(
+            checked.totals(n, "n"),
+            checked.parameter(mean, "mean"),
+            checked.totals(scatter, "scatter"),
+        )
+        coords = labels.named(coords, n.shape, "coords")
+        values.fill(self, n=n, mean=mean, scatter=scatter, coords=coords)
+
+    def __add__(self, other: Self) -> Self:
+        coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
+        n = self.n + other.n
+        share = np.divide(other.n, n, out=np.zeros(n.shape), where=n > 0)
+        shift = other.mean - self.mean
+        between = self.n * share * shift**2
+        return type(self)(
+            n, self.mean + share * shift, self.scatter + other.scatter + between, coords
+        )
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same batch."""
+        return type(self)(np.zeros(self.n.shape), coords=self.coords)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimates: the mean, and scatter / N as variance.
+
+        Raises
+        ------
+        DataError
+            Without rows.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.NormalInverseGamma(0, 1, 1, 1).statistic([1.0, 2.0, 6.0]).mle()["mu"])
+        3.0
+        """
+        if (self.n == 0).any():
+            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
+            raise DataError(msg)
+        return {"sigma2": (self.scatter / self.n)[()], "mu": self.mean[()]}
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NormalInverseGamma:
+    r"""Belief about the mean and the variance of a normal law.
+
+    .. math:: \mu \mid \sigma^2 \sim N(m, \sigma^2 / \kappa), \qquad
+        p(\sigma^2) \propto (\sigma^2)^{-a-1} e^{-b/\sigma^2}
+
+    Parameters
+    ----------
+    mean : array_like of shape (batch...)
+        m, the expected mean.
+    kappa : array_like of shape (batch...)
+        Number of rows that the belief about the mean weighs as much as; positive.
+    shape : array_like of shape (batch...)
+        a, positive; 2a rows are what the belief about the variance weighs as much as.
+    scale : array_like of shape (batch...)
+        b, positive, in squared units of the rows.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Raises
+    ------
+    PriorError
+        If a parameter is not finite, or kappa, shape or scale is not positive.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 4.6.3.7.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NormalInverseGamma(mean=0, kappa=1, shape=2, scale=1)
+    >>> prior.update([1.0, 2.0, 6.0])
+    NormalInverseGamma(mean=2.25, kappa=4, shape=3.5, scale=11.375)
+    """
+
+    location: Array
+    kappa: Array
+    shape: Array
+    scale: Array
+    coords: Coords
+
+    title: ClassVar = "Normal–inverse-gamma"
+    equations: ClassVar = (
+        ("Prior", r"\mu \mid \sigma^2 \sim \mathrm{Normal}(m, \sigma^2 / \kappa)"),
+        ("", r"\sigma^2 \sim \mathrm{InverseGamma}(a, b)"),
+        ("Likelihood", r"x_i \mid \mu, \sigma^2 \sim \mathrm{Normal}(\mu, \sigma^2)"),
+        ("Posterior", r"\kappa_N = \kappa + N, \quad m_N = (\kappa m + N \bar{x}) / \kappa_N"),
+        ("", r"a_N = a + \frac{N}{2}"),
+        ("", r"b_N = b + \frac{1}{2} S + \frac{\kappa N}{2 \kappa_N} (\bar{x} - m)^2"),
+        (
+            "Evidence",
+            r"\ln p(x) = \ln \frac{\Gamma(a_N)}{\Gamma(a)} + a \ln b - a_N \ln b_N",
+        ),
+        ("", r"\quad + \frac{1}{2} \ln \frac{\kappa}{\kappa_N} - \frac{N}{2} \ln 2\pi"),
+    )
+
+    def __init__(
+        self,
+        mean: ArrayLike,
+        kappa: ArrayLike,
+        shape: ArrayLike,
+        scale: ArrayLike,
+        coords: Any = None,
+    ) -> None:
+        mean, kappa, shape, scale = np.broadcast_arrays(
+            checked.parameter(mean, "mean"),
+            checked.parameter(kappa, "kappa", positive=True),
+            checked.parameter(shape, "shape", positive=True),
+            checked.parameter(scale, "scale", positive=True),
+        )
+        given = labels.named(coords, mean.shape, "coords")
+        coords = labels.completed(given, mean.shape)
+        values.fill(self, location=mean, kappa=kappa, shape=shape, scale=scale, coords=coords)
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``sigma2`` and ``mu``."""
+        return {"sigma2": tuple(self.coords), "mu": tuple(self.coords)}
+
+    def statistic(self, data: Any) -> NormalStatistic:
+        """Return row count, mean and centred scatter.
+
+        Parameters
+        ----------
+        data : array_like, Series or frame of numbers, shape (n,) or (n, batch...)
+            Rows; or `Grouped` rows; or a statistic, returned as is.
+
+        Raises
+        ------
+        DataError
+            If a value is missing or infinite.
+        """
+        if isinstance(data, NormalStatistic):
+            return data
+        d = checked.measurements(data)
+        if d.groups is None:
+            n = np.full(d.x.shape[1:], len(d.x))
+        else:
+            n = np.bincount(d.groups, minlength=len(d.coords["group"]))
+        # Two passes: the second one also measures, and takes away, the first one's error.
+        first = _mean(d.x, d.groups, n)
+        centred = d.x - (first if d.groups is None else first[d.groups])
+        rest = _mean(centred, d.groups, n)
+        scatter = _mean(centred**2, d.groups, n) * n - n * rest**2
+        return NormalStatistic(n, first + rest, np.maximum(scatter, 0), d.coords)
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior; see the table at the top of the module."""
+        s = self.statistic(data)
+        coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
+        kappa = self.kappa + s.n
+        shift = s.mean - self.location
+        return type(self)(
+            self.location + (s.n / kappa) * shift,
+            kappa,
+            self.shape + s.n / 2,
+            self.scale + 0.5 * s.scatter + 0.5 * (self.kappa * s.n / kappa) * shift**2,
+            coords,
+        )
+
+    def log_evidence(self, data: Any) -> Array:
+        """Return the log density of the rows with mean and variance integrated out.
+
+        Returns
+        -------
+        ndarray of shape (batch...)
+            Natural logarithms; a density, so it depends on the unit of the rows.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.NormalInverseGamma(0, 1, 2, 1)
+        >>> one_row = prior.predictive().logpdf(1.5)
+        >>> bool(abs(prior.log_evidence([1.5]) - one_row) < 1e-12)
+        True
+        """
+        s = self.statistic(data)
+        after = self.update(s)
+        half = 0.5 * s.n
+        return (
+            log_gamma_ratio(self.shape, half)
+            - self.shape * (np.log(after.scale) - np.log(self.scale))
+            - half * np.log(after.scale)
+            - 0.5 * np.log1p(s.n / self.kappa)
+            - 2 * half * HALF_LOG_2PI
+        )[()]
+
+    def predictive(self) -> Any:
+        """Return the law of a new row: Student-t with 2a degrees of freedom.
+
+        Returns
+        -------
+        frozen SciPy distribution
+            Of location m and squared scale b (kappa + 1) / (a kappa).
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.NormalInverseGamma(3, 1, 2, 1).predictive().median())
+        3.0
+        """
+        spread = self.scale / self.shape * (1 + 1 / self.kappa)
+        return stats.t(2 * self.shape, loc=self.location, scale=np.sqrt(spread))
+
+    def plug_in(self, parameters: Draws) -> Any:
+        """Return the law of a new row as if `parameters` were known: Normal(mu, sigma2).
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.NormalInverseGamma(0, 1, 2, 1)
+        >>> float(prior.plug_in({"mu": 1.0, "sigma2": 4.0}).std())
+        2.0
+        """
+        sigma2 = checked.parameter(parameters["sigma2"], "sigma2", positive=True)
+        return stats.norm(loc=checked.parameter(parameters["mu"], "mu"), scale=np.sqrt(sigma2))
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the inverse-gamma law of sigma2 and the Student-t law of mu."""
+        spread = np.sqrt(self.scale / (self.shape * self.kappa))
+        return {
+            "sigma2": stats.invgamma(self.shape, scale=self.scale),
+            "mu": stats.t(2 * self.shape, loc=self.location, scale=spread),
+        }
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return the joint mode (MAP): mu = m and sigma2 = b / (a + 3/2)."""
+        return {"sigma2": self.scale / (self.shape + 1.5), "mu": self.location[()]}
+
+    def equivalent_sample_size(self) -> Array:
+        """Return kappa: the number of rows that the belief about mu weighs as much as."""
+        return self.kappa[()]
+
+    def shrinkage(self, data: Any) -> Array:
+        """Return the weight of the prior mean in the posterior mean of mu: kappa / (kappa + N).
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.NormalInverseGamma(0, 1, 2, 1).shrinkage([1.0, 2.0, 6.0]))
+        0.25
+        """
+        return (self.kappa / (self.kappa + self.statistic(data).n))[()]
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
+        mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
+        distance = self.scale + 0.5 * self.kappa * (mu - self.location) ** 2
+        return (
+            -distance / sigma2
+            - (self.shape + 1.5) * np.log(sigma2)
+            + self.shape * np.log(self.scale)
+            - gammaln(self.shape)
+            + 0.5 * np.log(self.kappa)
+            - HALF_LOG_2PI
+        )
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`, from its summands' sizes.
+
+        The location is a weighted average, off by a few units of its own size; so is the scale,
+        whose error the normaliser magnifies by the shape.
+        """
+        mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
+        gap = np.abs(mu - self.location)
+        own = np.abs(self.location) + np.abs(mu)
+        size = (
+            (self.scale + self.kappa * gap * (gap + own)) / sigma2
+            + np.abs((self.shape + 1.5) * np.log(sigma2))
+            + self.shape * (1 + np.abs(np.log(self.scale)))
+            + np.abs(gammaln(self.shape))
+            + np.abs(np.log(self.kappa))
+        )
+        return 16 * np.finfo(float).eps * (1 + size)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return independent draws of sigma2 and mu, each of shape (draws, batch...)."""
+        shape = (draws, *self.kappa.shape)
+        sigma2 = self.scale / rng.standard_gamma(self.shape, shape)
+        mu = self.location + np.sqrt(sigma2 / self.kappa) * rng.standard_normal(shape)
+        return {"sigma2": sigma2, "mu": mu}
+
+    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+        """Return the log density of each row given mu and sigma2, of shape (..., n, batch...)."""
+        d = checked.measurements(data)
+        mu, sigma = _by_row(draws, d)
+        return -0.5 * ((d.x - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+        """Return new rows, of shape (..., n, batch...)."""
+        d = checked.measurements(data)
+        mu, sigma = _by_row(draws, d)
+        shape = np.broadcast_shapes(mu.shape, d.x.shape)
+        return mu + sigma * rng.standard_normal(shape)
+
+    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
+        """Return ``"x"``, the rows, and the labels of their axes."""
+        d = checked.measurements(data)
+        batch = {} if d.groups is not None else labels.completed(d.coords, d.x.shape[1:])
+        return "x", d.x, {"row": d.rows, **batch}
+
+    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+        """Return the model in PyMC.
+
+        Parameters
+        ----------
+        data : rows or statistic
+            As in `statistic`. A statistic needs ``likelihood="statistic"``.
+        likelihood : {"rows", "statistic"}
+            Observe every row, or only N, mean and scatter: the same density at a cost that does
+            not grow with the number of rows.
+
+        Returns
+        -------
+        pymc.Model
+            With the free variables ``sigma2`` and ``mu`` and, for rows, the observed ``x``.
+        """
+        import pymc as pm
+        from pymc import math
+
+        checked.declarable(data, NormalStatistic, likelihood)
+        s = self.statistic(data)
+        prior = self.update(s.without_rows())
+        axes = tuple(prior.coords)
+        with pm.Model(coords=prior.coords) as model:
+            sigma2 = pm.InverseGamma("sigma2", prior.shape, prior.scale, dims=axes)
+            sigma = math.sqrt(sigma2)
+            mu = pm.Normal("mu", prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
+            if likelihood == "statistic":
+                square = s.scatter + s.n * (s.mean - mu) ** 2
+                terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
+                pm.Potential("likelihood", terms.sum())
+                return model
+            d = checked.measurements(data)
+            name, x, rows = self.observed(data)
+            model.add_coords({axis: rows[axis] for axis in rows if axis not in model.coords})
+            at = (mu, sigma) if d.groups is None else (mu[d.groups], sigma[d.groups])
+            pm.Normal(name, mu=at[0], sigma=at[1], observed=x, dims=tuple(rows))
+        return model
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+
+    def __repr__(self) -> str:
+        return values.describe(self).replace("location=", "mean=", 1)
+
+
+def _mean(x: Array, groups: NDArray[np.intp] | None, n: NDArray[Any]) -> Array:
+    """Average over rows, within groups if there are any; 0 where there is no row."""
+    total = x.sum(axis=0) if groups is None else np.bincount(groups, x, minlength=len(n))
+    return np.divide(total, n, out=np.zeros(n.shape), where=n > 0)
+
+
+def _by_row(draws: Draws, d: checked.Measurements) -> tuple[Array, Array]:
+    """Give mu and the standard deviation the row axis of the data."""
+    mu, sigma = np.asarray(draws["mu"]), np.sqrt(np.asarray(draws["sigma2"]))
+    if d.groups is not None:
+        return mu[..., d.groups], sigma[..., d.groups]
+    at = mu.ndim - (d.x.ndim - 1)
+    return np.expand_dims(mu, at), np.expand_dims(sigma, at)

@@ -1,0 +1,67 @@
+"""Worked values of the normal family; Murphy (2012) section 4.6."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesmodels as bm
+
+PRIOR = bm.NormalInverseGamma(mean=1, kappa=0.5, shape=2, scale=3)
+ROWS = np.array([2.0, 3.5, -1.0, 4.0, 0.25])
+
+
+def test_textbook_update():
+    n, mean, scatter = len(ROWS), ROWS.mean(), ((ROWS - ROWS.mean()) ** 2).sum()
+    posterior = PRIOR.update(ROWS)
+    assert posterior.kappa == 5.5
+    assert posterior.location == pytest.approx((0.5 * 1 + n * mean) / 5.5)
+    assert posterior.shape == 4.5
+    assert posterior.scale == pytest.approx(
+        3 + scatter / 2 + 0.5 * (0.5 * n / 5.5) * (mean - 1) ** 2
+    )
+
+
+def test_evidence_is_a_multivariate_t_density():
+    """Integrating mu and sigma2 out leaves the rows jointly Student-t."""
+    n = len(ROWS)
+    cov = PRIOR.scale / PRIOR.shape * (np.eye(n) + np.ones((n, n)) / PRIOR.kappa)
+    joint = stats.multivariate_t(np.full(n, 1.0), cov, df=2 * float(PRIOR.shape))
+    assert PRIOR.log_evidence(ROWS) == pytest.approx(joint.logpdf(ROWS), rel=1e-12)
+
+
+def test_it_is_a_regression_on_a_column_of_ones():
+    regression = bm.LinearRegression(1, 0.5, 2, 3)
+    data = (np.ones((len(ROWS), 1)), ROWS)
+    assert PRIOR.log_evidence(ROWS) == pytest.approx(regression.log_evidence(data))
+    ours, theirs = PRIOR.update(ROWS).summary(), regression.update(data).summary()
+    assert ours.to_numpy() == pytest.approx(theirs.to_numpy())
+
+
+def test_an_offset_of_1e8_costs_no_digits_of_the_variance():
+    rng = np.random.default_rng(1)
+    x = np.round(rng.normal(size=10_000), 6)
+    moved = 1e8 + x
+    held = moved - 1e8  # what the array still knows of x
+    variance = PRIOR.statistic(moved).mle()["sigma2"]
+    assert variance == pytest.approx(np.var(held), rel=1e-12)
+    parts = [PRIOR.statistic(part) for part in np.split(moved, 10)]
+    forwards, backwards = sum(parts[1:], parts[0]), sum(parts[-2::-1], parts[-1])
+    assert forwards.scatter == pytest.approx(backwards.scatter, rel=1e-12)
+    assert forwards.scatter == pytest.approx(PRIOR.statistic(moved).scatter, rel=1e-12)
+
+
+def test_groups_may_be_empty():
+    rows = bm.Grouped(ROWS, by=[0, 0, 2, 2, 2], groups=[0, 1, 2])
+    posterior = PRIOR.update(rows)
+    assert posterior.kappa.tolist() == [2.5, 0.5, 3.5]
+    assert posterior.location[1] == 1
+    assert posterior.location[0] == PRIOR.update(ROWS[:2]).location
+
+
+def test_mode_is_where_the_joint_density_is_largest():
+    posterior = PRIOR.update(ROWS)
+    mode = posterior.mode()
+    top = posterior.log_density(mode)
+    for name in mode:
+        for factor in (0.999, 1.001):
+            assert posterior.log_density({**mode, name: factor * mode[name]}) < top
