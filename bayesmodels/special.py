@@ -177,3 +177,20 @@ def log_multinomial_coefficient(counts: ArrayLike) -> Array:
     counts = np.sort(np.asarray(counts, dtype=float), axis=-1)
     others, largest = counts[..., :-1], counts[..., -1]
     return log_gamma_ratio(largest + 1, others.sum(-1)) - gammaln(others + 1).sum(-1)
+
+
+def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+    """Return a + b as rounded, and what the rounding took away, exactly.
+
+    Knuth (1997), *The Art of Computer Programming*, volume 2, theorem 4.2.2B.
+
+    Examples
+    --------
+    >>> total, rest = two_sum(1e8, 1e-9)
+    >>> float(total), float(rest)
+    (100000000.0, 1e-09)
+    """
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    total = a + b
+    of_b = total - a
+    return total, (a - (total - of_b)) + (b - of_b)

@@ -28,7 +28,7 @@ from bayesmodels import labels, reading, values
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood
-from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, two_sum
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -39,7 +39,8 @@ class NormalStatistic:
     """Row count, mean and centred scatter; ``a + b`` merges disjoint rows.
 
     Merging is the pairwise update of Chan, Golub and LeVeque (1983): no raw sum of squares is ever
-    formed, so an offset of 1e8 costs no digits of the variance.
+    formed, so an offset of 1e8 costs no digits of the variance. The mean is kept with the part that
+    rounding took from it, or else merging in another order would change the scatter's tenth digit.
 
     Parameters
     ----------
@@ -49,40 +50,48 @@ class NormalStatistic:
         Means of the rows; anything finite where there are none.
     scatter : array_like of shape (batch...)
         Sums of squared distances from the mean, not negative.
+    rest : array_like of shape (batch...)
+        What rounding took from the mean; the exact mean is ``mean + rest``.
     coords : dict, optional
         Names of the batch axes with their labels.
 
     Examples
     --------
     >>> NormalStatistic(2, 1.0, 2.0) + NormalStatistic(1, 4.0, 0.0)
-    NormalStatistic(n=3, mean=2, scatter=8)
+    NormalStatistic(n=3, mean=2, scatter=8, rest=0)
     """
 
     n: Array
     mean: Array
     scatter: Array
+    rest: Array
     coords: Coords
 
     def __init__(
-        self, n: ArrayLike = 0, mean: ArrayLike = 0, scatter: ArrayLike = 0, coords: Any = None
+        self,
+        n: ArrayLike = 0,
+        mean: ArrayLike = 0,
+        scatter: ArrayLike = 0,
+        rest: ArrayLike = 0,
+        coords: Any = None,
     ) -> None:
-        n, mean, scatter = np.broadcast_arrays(
+        n, mean, scatter, rest = np.broadcast_arrays(
             checked.totals(n, "n"),
             checked.parameter(mean, "mean"),
             checked.totals(scatter, "scatter"),
+            checked.parameter(rest, "rest"),
         )
         coords = labels.named(coords, n.shape, "coords")
-        values.fill(self, n=n, mean=mean, scatter=scatter, coords=coords)
+        values.fill(self, n=n, mean=mean, scatter=scatter, rest=rest, coords=coords)
 
     def __add__(self, other: Self) -> Self:
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         n = self.n + other.n
         share = np.divide(other.n, n, out=np.zeros(n.shape), where=n > 0)
-        shift = other.mean - self.mean
+        shift = (other.mean - self.mean) + (other.rest - self.rest)
         between = self.n * share * shift**2
-        return type(self)(
-            n, self.mean + share * shift, self.scatter + other.scatter + between, coords
-        )
+        mean, rest = two_sum(self.mean, self.rest + share * shift)
+        return type(self)(n, mean, self.scatter + other.scatter + between, rest, coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
@@ -218,14 +227,15 @@ class NormalInverseGamma:
         centred = d.x - (first if d.groups is None else first[d.groups])
         rest = _mean(centred, d.groups, n)
         scatter = _mean(centred**2, d.groups, n) * n - n * rest**2
-        return NormalStatistic(n, first + rest, np.maximum(scatter, 0), d.coords)
+        mean, rest = two_sum(first, rest)
+        return NormalStatistic(n, mean, np.maximum(scatter, 0), rest, d.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
         kappa = self.kappa + s.n
-        shift = s.mean - self.location
+        shift = (s.mean - self.location) + s.rest
         return type(self)(
             self.location + (s.n / kappa) * shift,
             kappa,
@@ -409,7 +419,7 @@ class NormalInverseGamma:
             sigma = math.sqrt(sigma2)
             mu = pm.Normal("mu", prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
             if likelihood == "statistic":
-                square = s.scatter + s.n * (s.mean - mu) ** 2
+                square = s.scatter + s.n * ((s.mean - mu) + s.rest) ** 2
                 terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
                 pm.Potential("likelihood", terms.sum())
                 return model
