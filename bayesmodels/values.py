@@ -16,6 +16,11 @@ def fill(value: Any, **fields: Any) -> None:
         object.__setattr__(value, name, field)
 
 
+def restore(self: Any, state: dict[str, Any]) -> None:
+    """Take up a pickled state; without this, arrays would come back writeable."""
+    fill(self, **state)
+
+
 def equal(self: Any, other: Any) -> bool:
     """Return whether two values of one class hold the same arrays and labels."""
     if type(self) is not type(other):

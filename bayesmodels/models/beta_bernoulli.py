@@ -106,6 +106,7 @@ class BernoulliStatistic:
             raise DataError(msg)
         return {"theta": self.ones / total}
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
@@ -415,6 +416,7 @@ class BetaBernoulli:
                 pm.Binomial(name, n=d.trials, p=p, observed=x, dims=tuple(axes))
         return model
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe

@@ -100,6 +100,7 @@ class CategoricalStatistic:
             raise DataError(msg)
         return {"theta": self.counts / total}
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
@@ -424,6 +425,7 @@ class DirichletCategorical:
         own = {axis: self.coords[axis] for axis in self.coords if axis != "category"}
         return labels.joined(own, self.alpha.shape[:-1], s.coords, s.counts.shape[:-1])
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe

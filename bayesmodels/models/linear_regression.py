@@ -155,6 +155,7 @@ class RegressionStatistic:
             raise DataError(msg)
         return {"w": solution(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
@@ -681,6 +682,7 @@ class LinearRegression:
         """Return F [w; -1], whose square length is 2b + |R (w - m)|², of shape (..., p + 1)."""
         return (self.factor[..., :-1] * w[..., None, :]).sum(-1) - self.factor[..., -1]
 
+    __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
 

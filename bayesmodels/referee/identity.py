@@ -60,7 +60,8 @@ class Identity:
     @property
     def holds(self) -> bool:
         """Whether everything compared is equal up to rounding."""
-        return max(self.constancy, self.slope, self.evidence or 0.0) <= 1
+        # Part by part, since NaN must not hold: max() passes over it.
+        return all(part <= 1 for part in (self.constancy, self.slope, self.evidence or 0.0))
 
     def sentence(self) -> str:
         """Say the finding in words."""
@@ -155,7 +156,7 @@ def check_identity(
     return Identity(
         points=len(rows),
         constancy=float(np.max(np.abs(gap - gap[best]) / (bound + bound[best]))),
-        slope=float(np.max(slope_gap / slope_bound)),
+        slope=float(np.max(_over(slope_gap, slope_bound))),
         evidence=evidence,
         constant=float(gap[best]),
         log_evidence=None if log_evidence is None else float(log_evidence),
@@ -163,29 +164,60 @@ def check_identity(
     )
 
 
+def _over(gap: Array, bound: Array) -> Array:
+    """Return discrepancies over their bounds; nothing over nothing (a uniform density) is 0."""
+    with np.errstate(divide="ignore"):
+        return np.divide(gap, bound, out=np.zeros_like(gap), where=gap != 0)
+
+
 def _rows(
     joint: Any, posterior: Belief, prior: Belief, points: int, rng: np.random.Generator
 ) -> list[tuple[float, ...] | None]:
-    candidates = [posterior.sample(points, rng)]
+    own = posterior.sample(points, rng)
     try:
-        candidates.append(prior.sample(points, rng))
+        other = prior.sample(points, rng)
     except PriorError:  # an improper prior has no draws; the posterior's have to do
-        candidates.append(posterior.sample(points, rng))
+        other = posterior.sample(points, rng)
+    inner = _inwards(posterior, own)
     rows: list[tuple[float, ...] | None] = []
     for i in range(points):
-        draws = candidates[i % 2]
-        row = None
-        for source in (draws, candidates[0]):  # a prior draw may lie where a density underflows
+        # A prior draw may lie where a density underflows; any draw may round to the border.
+        for source in ((own, other)[i % 2], own, inner):
             point = {name: source[name][i] for name in posterior.dims}
-            row = row or _row(joint, posterior, prior, point, rng)
+            row = _row(joint, posterior, prior, point, rng, inside=source is inner)
+            if row is not None:
+                break
         rows.append(row)
     return rows
 
 
+def _inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
+    """Return points half way to the mean: inside the support, which is convex."""
+    try:
+        centre = belief.mean()
+    except PriorError:
+        centre = {}
+    result = {}
+    for name, x in draws.items():
+        middle = centre.get(name, np.inf)
+        result[name] = (x + (middle if np.isfinite(middle).all() else x.mean(0))) / 2
+    return result
+
+
 def _row(
-    joint: Any, posterior: Belief, prior: Belief, point: dict[str, Array], rng: np.random.Generator
+    joint: Any,
+    posterior: Belief,
+    prior: Belief,
+    point: dict[str, Array],
+    rng: np.random.Generator,
+    *,
+    inside: bool,
 ) -> tuple[float, ...] | None:
-    """Return value gap, its bound, the evidence's extra bound, slope gap and its bound."""
+    """Return value gap, its bound, the evidence's extra bound, slope gap and its bound.
+
+    None where a density is not finite. Inside the belief's support that is a finding if PyMC calls
+    a point impossible which the belief calls possible.
+    """
     shape = {name: np.broadcast_to(x, _shape(posterior, name)) for name, x in point.items()}
     along = {name: _direction(x, rng, simplex=name in joint.simplex) for name, x in shape.items()}
     at = joint(shape, along)
@@ -198,6 +230,8 @@ def _row(
             slack = float(np.sum(prior.log_density_rounding(point)))
         except PriorError:
             slack = 0.0
+    if inside and np.isfinite(density) and not np.isfinite(at.value):
+        return (np.inf, np.finfo(float).max, 0.0, 0.0, 1.0)
     row = (
         at.value - density,
         at.rounding + own,

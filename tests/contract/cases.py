@@ -1,0 +1,315 @@
+"""The one table of priors and data over which the contract is tested.
+
+A case knows how to take some of its rows, in any order, in the container that the case is about,
+and the log probability that a belief gives to one next row, by its predictive law. Everything else
+is asked of the belief itself, so that the tests need not know which model they are testing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import bayesmodels as bm
+
+Rows = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A prior and data that it can be updated with.
+
+    Attributes
+    ----------
+    id : str
+        Shown in the names of the tests.
+    prior : Belief
+        May be improper.
+    rows : int
+        Number of rows.
+    take : callable
+        From numbers of rows to data that hold these rows, in this order.
+    next_row : callable
+        From a belief and data of one row to the log predictive density of that row.
+    members : callable, optional
+        For a batch: the separate problems, as pairs of prior and data.
+    warm_up : int
+        Number of leading rows after which the belief is proper; 0 for a proper prior.
+    """
+
+    id: str
+    prior: Any
+    rows: int
+    take: Callable[[Rows], Any]
+    next_row: Callable[[Any, Any], float]
+    members: Callable[[], list[tuple[Any, Any]]] | None = None
+    warm_up: int = 0
+
+    @property
+    def data(self):
+        """All rows."""
+        return self.take(range(self.rows))
+
+    @property
+    def start(self):
+        """The prior, or the first proper belief after it."""
+        return self.prior.update(self.take(range(self.warm_up)))
+
+    @property
+    def rest(self):
+        """The rows that `start` has not seen."""
+        return self.take(range(self.warm_up, self.rows))
+
+    @property
+    def log_evidence(self):
+        """Log evidence of all rows; None under an improper prior."""
+        return None if self.warm_up else float(np.sum(self.prior.log_evidence(self.data)))
+
+
+# --- Bernoulli and binomial -----------------------------------------------------------------------
+
+BITS = np.array([1, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0])
+GROUPS = np.array(list("abbacaabbcab"))
+SUCCESSES, TRIALS = np.array([3, 0, 8, 2, 5]), np.array([20, 1, 9, 2, 30])
+ARMS = np.array(["new", "old", "new", "old", "old"])
+TABLE = pd.DataFrame(
+    {"old": [1, 0, 0, 1, 0, 0], "new": [1, 1, 0, 1, 1, 1], "none": [0, 0, 0, 0, 0, 1]},
+    index=["ann", "bob", "cy", "dee", "eve", "fay"],
+)
+
+
+def next_bit(belief, row):
+    return belief.predictive().logpmf(np.asarray(row)).sum()
+
+
+def next_count(belief, row):
+    return belief.predictive(row.trials).logpmf(row.successes).sum()
+
+
+def next_bit_in_group(belief, row):
+    group = belief.coords["group"].index(row.by[0])
+    return belief.predictive().logpmf(row.rows[0])[group]
+
+
+def next_count_in_group(belief, row):
+    group = belief.coords["group"].index(row.by[0])
+    return belief.predictive(row.rows.trials).logpmf(row.rows.successes)[group]
+
+
+BERNOULLI = [
+    Case("bits", bm.BetaBernoulli(2, 2), 12, lambda i: BITS[list(i)].tolist(), next_bit),
+    Case(
+        "binomial counts",
+        bm.BetaBernoulli(0.5, 3.5),
+        5,
+        lambda i: bm.BinomialCounts(SUCCESSES[list(i)], TRIALS[list(i)]),
+        next_count,
+    ),
+    Case(
+        "bits in groups",
+        bm.BetaBernoulli(1, 2),
+        12,
+        lambda i: bm.Grouped(BITS[list(i)] == 1, GROUPS[list(i)], groups=["a", "b", "c", "none"]),
+        next_bit_in_group,
+        lambda: [(bm.BetaBernoulli(1, 2), BITS[g == GROUPS]) for g in ["a", "b", "c", "none"]],
+    ),
+    Case(
+        "counts in groups with a prior each",
+        bm.BetaBernoulli([1, 30], [2, 0.1], coords={"group": ["new", "old"]}),
+        5,
+        lambda i: bm.Grouped(
+            bm.BinomialCounts(SUCCESSES[list(i)], TRIALS[list(i)]),
+            ARMS[list(i)],
+            groups=["new", "old"],
+        ),
+        next_count_in_group,
+        lambda: [
+            (
+                bm.BetaBernoulli(*prior),
+                bm.BinomialCounts(SUCCESSES[arm == ARMS], TRIALS[arm == ARMS]),
+            )
+            for arm, prior in {"new": (1, 2), "old": (30, 0.1)}.items()
+        ],
+    ),
+    Case(
+        "a frame of bits",
+        bm.BetaBernoulli(1, 1),
+        6,
+        lambda i: TABLE.iloc[list(i)],
+        next_bit,
+        lambda: [(bm.BetaBernoulli(1, 1), TABLE[name]) for name in TABLE],
+    ),
+    Case(
+        "a matrix of bits with extreme priors",
+        bm.BetaBernoulli([0.01, 1e6, 3], [0.02, 1e4, 1e-3]),
+        6,
+        lambda i: TABLE.to_numpy(dtype=np.uint8)[list(i)],
+        next_bit,
+        lambda: [
+            (bm.BetaBernoulli(a, b), TABLE[name])
+            for name, a, b in zip(TABLE, [0.01, 1e6, 3], [0.02, 1e4, 1e-3], strict=True)
+        ],
+    ),
+]
+
+# --- categorical and multinomial ------------------------------------------------------------------
+
+CODES = np.array([0, 2, 2, 1, 2, 0, 2, 2, 3, 2])
+SIZES = ["S", "M", "L"]
+WORDS = np.array(["L", "S", "L", "L", "M", "L", "S", "M", "L"])
+SHOPS = np.array([2, 1, 2, 1, 1, 2, 2, 1, 1])
+COUNTS = np.array([[5, 0, 2], [1, 1, 1], [0, 0, 4], [10, 3, 0]])
+PAIRS = np.array([[0, 1], [0, 0], [1, 1], [2, 1], [0, 0], [0, 1], [1, 0]])
+
+
+def next_category(belief, row):
+    probability = belief.predictive().mean()
+    codes = np.asarray(row)[0]
+    return np.log(np.take_along_axis(probability, codes[..., None], -1)).sum()
+
+
+def next_word(belief, row):
+    return next_category(belief, np.array([belief.categories.index(row[0])]))
+
+
+def next_table(belief, row):
+    counts = np.asarray(row.counts)
+    return belief.predictive(counts.sum(-1)).logpmf(counts).sum()
+
+
+def next_word_in_group(belief, row):
+    group = belief.coords["group"].index(row.by[0])
+    return np.log(belief.mean()["theta"][group, belief.categories.index(row.rows[0])])
+
+
+CATEGORICAL = [
+    Case(
+        "category numbers",
+        bm.DirichletCategorical([1, 0.5, 2, 0.1]),
+        10,
+        lambda i: CODES[list(i)].astype(np.int8),
+        next_category,
+    ),
+    Case(
+        "labels",
+        bm.DirichletCategorical([1, 1, 1], categories=SIZES),
+        9,
+        lambda i: pl.Series(WORDS[list(i)].tolist(), dtype=pl.String),
+        next_word,
+    ),
+    Case(
+        "multinomial counts",
+        bm.DirichletCategorical([0.3, 4, 1e3], categories=SIZES),
+        4,
+        lambda i: bm.MultinomialCounts(pd.DataFrame(COUNTS[list(i)], columns=SIZES)),
+        next_table,
+    ),
+    Case(
+        "labels in groups",
+        bm.DirichletCategorical([1, 2, 3], categories=SIZES),
+        9,
+        lambda i: bm.Grouped(WORDS[list(i)], SHOPS[list(i)], groups=[1, 2]),
+        next_word_in_group,
+        lambda: [
+            (bm.DirichletCategorical([1, 2, 3], categories=SIZES), WORDS[shop == SHOPS])
+            for shop in (1, 2)
+        ],
+    ),
+    Case(
+        "two columns of category numbers",
+        bm.DirichletCategorical([[1, 1, 1], [0.5, 2, 9]], coords={"feature": ["u", "v"]}),
+        7,
+        lambda i: pa.table({"u": PAIRS[list(i), 0], "v": PAIRS[list(i), 1]}),
+        lambda belief, row: next_category(belief, np.column_stack([row["u"], row["v"]])),
+        lambda: [
+            (bm.DirichletCategorical([1, 1, 1]), PAIRS[:, 0]),
+            (bm.DirichletCategorical([0.5, 2, 9]), PAIRS[:, 1]),
+        ],
+    ),
+]
+
+# --- linear regression ----------------------------------------------------------------------------
+
+_RNG = np.random.default_rng(20260101)
+X = _RNG.normal(size=(9, 2)) * [1, 30]
+Y = X @ [2.0, -0.1] + 0.5 * _RNG.normal(size=9)
+TARGETS = np.column_stack([Y, 100 - Y, Y**2])
+MATRIX = np.array([[2.0, 0.7], [0.7, 0.5]])
+FRAME = pd.DataFrame(X, columns=["age", "dose"]).assign(outcome=50 + Y)
+
+
+def design(i):
+    return X[list(i)], Y[list(i)]
+
+
+def next_target(belief, row):
+    features, target = row
+    return belief.predictive(features).logpdf(target).sum()
+
+
+def next_target_in_frame(belief, row):
+    return belief.predictive(row.features, intercept=True).logpdf(row.target).sum()
+
+
+REGRESSION = [
+    Case(
+        "regression with a diagonal prior",
+        bm.LinearRegression([1, 0], np.diag([0.1, 4]), 2, 1),
+        9,
+        design,
+        next_target,
+    ),
+    Case(
+        "regression with a full prior",
+        bm.LinearRegression([1, -1], MATRIX, 1.5, 0.2),
+        9,
+        design,
+        next_target,
+    ),
+    Case(
+        "regression with a g-prior",
+        bm.LinearRegression.g_prior(X, g=9, shape=3, scale=2),
+        9,
+        design,
+        next_target,
+    ),
+    Case(
+        "regression with a flat prior",
+        bm.LinearRegression.flat(2),
+        9,
+        design,
+        next_target,
+        warm_up=4,
+    ),
+    Case(
+        "regression with a half flat prior",
+        bm.LinearRegression([0, 3], np.diag([0, 2]), 1, 1),
+        9,
+        design,
+        next_target,
+        warm_up=2,
+    ),
+    Case(
+        "regression on a frame",
+        bm.LinearRegression([50, 0, 0], 0.01, 2, 1, features=["intercept", "age", "dose"]),
+        9,
+        lambda i: bm.Design.from_frame(FRAME.iloc[list(i)], "outcome", intercept=True),
+        next_target_in_frame,
+    ),
+    Case(
+        "regressions of three targets",
+        bm.LinearRegression([[0, 0], [1, 1], [2, 2]], 0.1, [1, 2, 3], 1),
+        9,
+        lambda i: (X[list(i)], TARGETS[list(i)]),
+        next_target,
+        lambda: [
+            (bm.LinearRegression([k, k], 0.1, k + 1, 1), (X, TARGETS[:, k])) for k in range(3)
+        ],
+    ),
+]
+
+CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION]

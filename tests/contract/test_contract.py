@@ -1,0 +1,310 @@
+"""What every model promises, tested over every case of one table.
+
+The tests ask the belief, never which model it is. Statistical ones draw with fixed seeds, at a
+level of 1e-4 a number.
+"""
+
+import pickle
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import bayesmodels as bm
+from bayesmodels.draws import load, save
+from bayesmodels.exact.density import JointDensity
+from tests.contract.cases import CASES
+
+LARGEST_Z = stats.norm.isf(0.5e-4)
+
+
+@pytest.fixture(params=CASES, ids=lambda case: case.id.replace(" ", "-"), name="case")
+def _case(request):
+    return request.param
+
+
+def assert_same(one, other):
+    """Compare two beliefs number by number: means, spreads and intervals to 1e-12."""
+    assert type(one) is type(other)
+    assert one.coords == other.coords
+    one, other = one.summary(), other.summary()
+    assert list(one.index) == list(other.index)
+    scale = other.abs().add(other["sd"].where(np.isfinite(other["sd"]), 0), axis=0)
+    assert ((one - other).abs().fillna(0) <= 1e-12 * scale).all(axis=None)
+
+
+def parts(case, rng):
+    """Split the rows into three parts in random order, the middle one empty."""
+    order = rng.permutation(case.rows)
+    cut = rng.integers(1, case.rows)
+    return [case.take(order[:cut]), case.take([]), case.take(order[cut:])]
+
+
+# --- statistics and updates -----------------------------------------------------------------------
+
+
+def test_merging_shuffled_parts_changes_nothing(case):
+    rng = np.random.default_rng(1)
+    whole = case.prior.statistic(case.data)
+    merged = reduce(add, [case.prior.statistic(part) for part in parts(case, rng)])
+    assert_same(case.prior.update(merged), case.prior.update(whole))
+    if case.log_evidence is not None:
+        evidence = case.prior.log_evidence(merged)
+        np.testing.assert_allclose(evidence, case.prior.log_evidence(whole), rtol=1e-12)
+
+
+def test_updating_part_by_part_is_updating_once(case):
+    step_by_step = case.prior
+    for part in parts(case, np.random.default_rng(2)):
+        step_by_step = step_by_step.update(part)
+    assert_same(step_by_step, case.prior.update(case.data))
+
+
+def test_no_rows_change_nothing(case):
+    nothing, posterior = case.take([]), case.prior.update(case.data)
+    assert_same(posterior.update(nothing), posterior)
+    assert_same(case.prior.update(nothing).update(case.data), posterior)
+    assert_same(
+        case.prior.update(case.prior.statistic(case.data).without_rows()).update(case.data),
+        posterior,
+    )
+    np.testing.assert_array_equal(posterior.log_evidence(nothing), 0)
+
+
+def test_evidence_is_the_product_of_one_step_predictive_densities(case):
+    belief, total = case.start, 0.0
+    for i in range(case.warm_up, case.rows):
+        row = case.take([i])
+        total += case.next_row(belief, row)
+        belief = belief.update(row)
+    evidence = np.sum(case.start.log_evidence(case.rest))
+    assert total == pytest.approx(evidence, rel=1e-11)
+
+
+def test_a_batch_is_its_members(case):
+    if case.members is None:
+        pytest.skip("not a batch")
+    together = case.prior.update(case.data)
+    priors, data = zip(*case.members(), strict=True)
+    alone = [prior.update(rows) for prior, rows in zip(priors, data, strict=True)]
+    for name, exact in together.mean().items():
+        np.testing.assert_allclose(exact, [one.mean()[name] for one in alone], rtol=1e-12)
+        variances = [one.var()[name] for one in alone]
+        np.testing.assert_allclose(together.var()[name], variances, rtol=1e-11)
+    evidence = [prior.log_evidence(rows) for prior, rows in zip(priors, data, strict=True)]
+    np.testing.assert_allclose(case.prior.log_evidence(case.data), evidence, rtol=1e-12)
+
+
+# --- algebra and PyMC -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("likelihood", ["rows", "statistic"])
+def test_identity_of_the_posterior(case, likelihood):
+    found = bm.check_identity(
+        case.prior.declare(case.data, likelihood),
+        case.prior.update(case.data),
+        case.prior,
+        case.log_evidence,
+        rng=np.random.default_rng(3),
+    )
+    assert found.points == 20
+    assert found.holds, found
+
+
+@pytest.mark.parametrize("likelihood", ["rows", "statistic"])
+def test_identity_of_the_prior(case, likelihood):
+    """Without rows the posterior is the prior, and the evidence is one."""
+    belief, nothing = case.start.update(case.take([])), case.take([])
+    model = belief.declare(nothing, likelihood)
+    found = bm.check_identity(model, belief, belief, 0.0, rng=np.random.default_rng(4))
+    assert found.points == 20
+    assert found.holds, found
+
+
+def test_rows_and_their_statistic_declare_the_same_density(case):
+    """And that density over the prior's is the likelihood of the rows."""
+    start, rest = case.start, case.rest
+    rows = JointDensity(start.declare(rest, "rows"))
+    statistic = JointDensity(start.declare(start.statistic(rest), "statistic"))
+    posterior = start.update(rest)
+    blank = start.update(case.take([]))
+    draws = posterior.sample(3, np.random.default_rng(5))
+    likelihood = posterior.log_likelihood(draws, rest)
+    for i in range(3):
+        point = {name: values[i] for name, values in draws.items()}
+        one, other = rows(point, point), statistic(point, point)
+        assert abs(one.value - other.value) <= one.rounding + other.rounding
+        own = np.sum(blank.log_density(point)) + np.sum(likelihood[i])
+        slack = np.sum(blank.log_density_rounding(point))
+        assert abs(one.value - own) <= one.rounding + slack + 1e-14 * np.abs(likelihood[i]).sum()
+
+
+def test_posterior_times_evidence_is_prior_times_likelihood(case):
+    start, rest = case.start.update(case.take([])), case.rest
+    posterior = start.update(rest)
+    draws = posterior.sample(10, np.random.default_rng(6))
+    likelihood = posterior.log_likelihood(draws, rest).reshape(10, -1).sum(-1)
+    before, after = (b.log_density(draws).reshape(10, -1).sum(-1) for b in (start, posterior))
+    evidence = np.sum(start.log_evidence(rest))
+    bound = sum(b.log_density_rounding(draws).reshape(10, -1).sum(-1) for b in (start, posterior))
+    assert (np.abs(after + evidence - before - likelihood) <= bound + 1e-12).all()
+
+
+def test_names_agree_everywhere(case):
+    belief = case.prior.update(case.data)
+    trees = {
+        "own": belief.to_datatree(draws=5, chains=2).posterior,
+        "all groups": bm.exact_draws(case.prior, case.data, draws=5, chains=2).posterior,
+    }
+    for likelihood in ("rows", "statistic"):
+        model = case.prior.declare(case.data, likelihood)
+        assert {v.name for v in model.free_RVs} == set(belief.dims)
+        for name, axes in belief.dims.items():
+            assert tuple(model.named_vars_to_dims.get(name, ())) == axes
+        for axis, labels in belief.coords.items():
+            assert tuple(model.coords[axis]) == labels
+    for tree in trees.values():
+        assert set(tree.data_vars) == set(belief.dims) == set(belief.marginals())
+        for name, axes in belief.dims.items():
+            assert tree[name].dims == ("chain", "draw", *axes)
+        for axis, labels in belief.coords.items():
+            assert tuple(tree[axis].to_numpy().tolist()) == labels
+
+
+def test_the_observed_rows_have_the_same_name_and_labels_everywhere(case):
+    name, values, axes = case.prior.observed(case.data)
+    model = case.prior.declare(case.data)
+    observed = bm.exact_draws(case.prior, case.data, draws=5, chains=2).observed_data[name]
+    assert [v.name for v in model.observed_RVs] == [name]
+    assert tuple(model.named_vars_to_dims[name]) == observed.dims == tuple(axes)
+    np.testing.assert_array_equal(model.rvs_to_values[model[name]].data, values)
+    np.testing.assert_array_equal(observed, values)
+    for axis, labels in axes.items():
+        assert tuple(model.coords[axis]) == labels
+        assert [str(v) for v in observed[axis].to_numpy()] == [str(v) for v in labels]
+
+
+# --- laws and draws -------------------------------------------------------------------------------
+
+
+def test_marginals_integrate_to_one(case):
+    """Piece by piece between quantiles, each of which holds the probability that it should."""
+    levels = np.array([1e-3, 0.1, 0.5, 0.9, 1 - 1e-3])
+    for law in case.prior.update(case.data).marginals().values():
+        cuts = [law.ppf(level) for level in levels]
+        for low, high, inside in zip(cuts[:-1], cuts[1:], np.diff(levels), strict=True):
+            width = high - low
+            mass, _ = integrate.quad_vec(
+                lambda t, low=low, width=width, law=law: (
+                    np.exp(law.logpdf(low + width * t)) * width
+                ),
+                0,
+                1,
+                epsrel=1e-10,
+            )
+            np.testing.assert_allclose(mass, inside, rtol=1e-8)
+
+
+def test_quantiles_invert_probabilities(case):
+    for law in case.prior.update(case.data).marginals().values():
+        for level in (1e-9, 1e-3, 0.2, 0.5, 0.99):
+            np.testing.assert_allclose(law.cdf(law.ppf(level)), level, rtol=1e-7)
+            np.testing.assert_allclose(law.sf(law.isf(level)), level, rtol=1e-7)
+
+
+def test_exact_draws_follow_the_marginals(case):
+    belief = case.prior.update(case.data)
+    draws = belief.sample(2000, np.random.default_rng(7))
+    for name, law in belief.marginals().items():
+        probabilities = law.cdf(draws[name]).reshape(2000, -1)
+        assert (stats.kstest(probabilities, "uniform").pvalue > 1e-4).all()
+
+
+def test_means_variances_and_intervals_are_those_of_the_draws(case):
+    belief, n = case.prior.update(case.data), 2000
+    draws = belief.sample(n, np.random.default_rng(8))
+    means, variances, intervals = belief.mean(), belief.var(), belief.interval(0.8)
+    for name, x in draws.items():
+        low, high = intervals[name]
+        inside = ((low < x) & (x < high)).mean(0)
+        assert (np.abs(inside - 0.8) < LARGEST_Z * np.sqrt(0.8 * 0.2 / n)).all()
+        assert (np.abs(x.mean(0) - means[name]) < LARGEST_Z * np.sqrt(variances[name] / n)).all()
+        squares = (x - means[name]) ** 2
+        noise = squares.std(0) / np.sqrt(n)
+        assert (np.abs(squares.mean(0) - variances[name]) < LARGEST_Z * noise).all()
+
+
+def test_exact_draws_have_the_joint_law(case):
+    """The average likelihood of a row over draws of the parameters is the row's evidence."""
+    belief, row = case.prior.update(case.data), case.take([0])
+    draws = belief.sample(4000, np.random.default_rng(9))
+    ratio = np.exp(
+        belief.log_likelihood(draws, row).reshape(4000, -1).sum(-1)
+        - np.sum(belief.log_evidence(row))
+    )
+    assert abs(ratio.mean() - 1) < LARGEST_Z * ratio.std() / np.sqrt(len(ratio))
+
+
+def test_the_referee_agrees_with_exact_draws(case):
+    belief = case.prior.update(case.data)
+    verdict = bm.compare(belief, belief.to_datatree(draws=500, rng=np.random.default_rng(10)))
+    assert verdict.outcome == "agree", verdict
+
+
+def test_replicated_rows_have_the_shape_of_the_rows_with_sample_axes_in_front(case):
+    belief = case.prior.update(case.data)
+    rng = np.random.default_rng(11)
+    values = case.prior.observed(case.data)[1]
+    flat = belief.sample(6, rng)
+    for axes in [(6,), (2, 3), (3, 1, 2)]:
+        draws = {name: x.reshape(*axes, *x.shape[1:]) for name, x in flat.items()}
+        assert belief.replicate(draws, case.data, rng).shape == (*axes, *values.shape)
+        likelihood = belief.log_likelihood(draws, case.data)
+        assert likelihood.shape[: len(axes) + 1] == (*axes, case.rows)
+        again = belief.log_likelihood(flat, case.data).reshape(likelihood.shape)
+        np.testing.assert_array_equal(likelihood, again)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_draws_come_back_from_disk(case, suffix, tmp_path):
+    tree = bm.exact_draws(case.prior, case.data, draws=5, chains=2, rng=np.random.default_rng(12))
+    save(tree, tmp_path / f"draws{suffix}")
+    back = load(tmp_path / f"draws{suffix}")
+    assert set(back.children) == set(tree.children)
+    for group in tree.children:
+        assert tree[group].dataset.equals(back[group].dataset)
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def test_beliefs_and_statistics_are_values(case):
+    belief, statistic = case.prior.update(case.data), case.prior.statistic(case.data)
+    for value, fresh, other in (
+        (belief, case.prior.update(case.data), case.prior),
+        (statistic, case.prior.statistic(case.data), statistic.without_rows()),
+    ):
+        assert value == fresh
+        assert value != other
+        assert value != "something else"
+        assert type(value).__name__ in repr(value)
+        assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301 - our own bytes
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(value)
+
+
+def test_beliefs_and_statistics_are_frozen(case):
+    belief, statistic = case.prior.update(case.data), case.prior.statistic(case.data)
+    for value in (belief, statistic, pickle.loads(pickle.dumps(belief))):  # noqa: S301 - as above
+        for name, field in vars(value).items():
+            with pytest.raises(AttributeError):
+                setattr(value, name, field)
+            assert not isinstance(field, np.ndarray) or not field.flags.writeable
+
+
+def test_updating_leaves_the_prior_as_it_was(case):
+    before = pickle.dumps(case.prior)
+    case.prior.update(case.data)
+    assert pickle.dumps(case.prior) == before
