@@ -6,7 +6,7 @@ narwhals. Missing entries are refused here, whatever their container calls them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,12 @@ class Block:
     columns: tuple[Hashable, ...] | None = None
     index: Any = None
 
-    def row_labels(self) -> tuple[Hashable, ...]:
+    def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
-        if self.index is not None:
-            labels = tuple(self.index)
-            if len(set(labels)) == len(labels):
-                return labels
-        return tuple(range(len(self.values)))
+        if self.index is not None and self.index.is_unique:
+            labels: Sequence[Hashable] = self.index
+            return labels
+        return range(len(self.values))
 
     def without_columns(self) -> Block:
         """Return the block without column names."""

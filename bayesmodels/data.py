@@ -170,7 +170,7 @@ class Trials:
     trials: Values | None
     groups: NDArray[np.intp] | None
     coords: Coords
-    rows: tuple[Hashable, ...]
+    rows: Sequence[Hashable]
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Categories:
     counted: bool
     groups: NDArray[np.intp] | None
     coords: Coords
-    rows: tuple[Hashable, ...]
+    rows: Sequence[Hashable]
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Measurements:
     x: Array
     groups: NDArray[np.intp] | None
     coords: Coords
-    rows: tuple[Hashable, ...]
+    rows: Sequence[Hashable]
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Regression:
     y: Array
     features: tuple[Hashable, ...] | None
     coords: Coords
-    rows: tuple[Hashable, ...]
+    rows: Sequence[Hashable]
 
 
 def trials(data: Any) -> Trials:

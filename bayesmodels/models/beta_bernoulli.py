@@ -376,7 +376,7 @@ class BetaBernoulli:
         """Return ``"x"``, the rows, and the labels of their axes."""
         d = checked.trials(data)
         batch = {} if d.groups is not None else labels.completed(d.coords, d.successes.shape[1:])
-        return "x", d.successes, {"row": d.rows, **batch}
+        return "x", d.successes, {"row": tuple(d.rows), **batch}
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return the model in PyMC.

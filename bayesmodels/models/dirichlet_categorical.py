@@ -380,7 +380,7 @@ class DirichletCategorical:
         axes = {} if d.groups is not None else labels.completed(d.coords, inner)
         if d.counted:
             axes = {**axes, "category": self.coords["category"]}
-        return "x", d.values, {"row": d.rows, **axes}
+        return "x", d.values, {"row": tuple(d.rows), **axes}
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return the model in PyMC.

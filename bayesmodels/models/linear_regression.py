@@ -608,7 +608,7 @@ class LinearRegression:
     def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
         """Return ``"y"``, the targets, and the labels of their axes."""
         d = self._checked(data)
-        return "y", d.y, {"row": d.rows, **labels.completed(d.coords, d.y.shape[1:])}
+        return "y", d.y, {"row": tuple(d.rows), **labels.completed(d.coords, d.y.shape[1:])}
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return the model in PyMC.

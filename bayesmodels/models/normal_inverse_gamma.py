@@ -187,11 +187,11 @@ class NormalInverseGamma:
         scale: ArrayLike,
         coords: Any = None,
     ) -> None:
-        mean, kappa, shape, scale = np.broadcast_arrays(
-            checked.parameter(mean, "mean"),
-            checked.parameter(kappa, "kappa", positive=True),
-            checked.parameter(shape, "shape", positive=True),
-            checked.parameter(scale, "scale", positive=True),
+        mean, kappa, shape, scale = checked.together(
+            mean=checked.parameter(mean, "mean"),
+            kappa=checked.parameter(kappa, "kappa", positive=True),
+            shape=checked.parameter(shape, "shape", positive=True),
+            scale=checked.parameter(scale, "scale", positive=True),
         )
         given = labels.named(coords, mean.shape, "coords")
         coords = labels.completed(given, mean.shape)
@@ -389,7 +389,7 @@ class NormalInverseGamma:
         """Return ``"x"``, the rows, and the labels of their axes."""
         d = checked.measurements(data)
         batch = {} if d.groups is not None else labels.completed(d.coords, d.x.shape[1:])
-        return "x", d.x, {"row": d.rows, **batch}
+        return "x", d.x, {"row": tuple(d.rows), **batch}
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return the model in PyMC.
