@@ -23,8 +23,8 @@ def rounded(x: float, decimals: int) -> str:
     return f"{round(x, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
-def significant(x: float) -> str:
-    """Return a number with up to six digits; whole numbers in full.
+def significant(x: float, digits: int = 6) -> str:
+    """Return a number with up to so many digits; whole numbers in full.
 
     Examples
     --------
@@ -36,8 +36,8 @@ def significant(x: float) -> str:
     if x == np.floor(x) and abs(x) < _WHOLE:
         return rounded(x, 0) if abs(x) < _LARGEST else f"{x:.0f}".replace("-", "−")
     if not _SMALLEST <= abs(x) < _LARGEST:
-        return powers(x, 5)
-    return np.format_float_positional(x, 6, fractional=False, trim="-").replace("-", "−")
+        return powers(x, digits - 1)
+    return np.format_float_positional(x, digits, fractional=False, trim="-").replace("-", "−")
 
 
 def powers(x: float, decimals: int) -> str:

@@ -195,12 +195,13 @@ def glance(report: Report) -> list[tuple[str, str]]:
     exact = report.log_evidence
     facts = [
         ("log evidence", "none" if exact is None else rounded(exact, 3)),
-        ("largest discrepancy", f"{abs(largest.z):.1f} standard errors"),
+        ("largest discrepancy, s.e.", rounded(abs(largest.z), 1)),
         ("fewest effective draws", rounded(min(t.ess for t in report.comparison.tests), 0)),
         ("largest R-hat", rounded(float(table["r_hat"].max()), 3)),
     ]
-    if "sample_stats/diverging" in report.sampled:
-        diverging = np.asarray(report.sampled["sample_stats/diverging"])
+    statistics = report.sampled["sample_stats"]
+    if "diverging" in statistics:
+        diverging = np.asarray(statistics["diverging"])
         facts.append(("divergences", str(int(diverging.sum()))))
     return facts
 
@@ -212,7 +213,7 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     if report.log_evidence is not None:
         facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
         facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
-    facts.append(("Rounding bound of this number", powers(found.bound, 1)))
+    facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
     if found.evidence is not None:
         facts.append(("Difference of the two", _share(found.evidence)))
     facts.append(("Variation between points", _share(found.constancy)))
@@ -304,8 +305,8 @@ def _blocks(data: Any, belief: Belief) -> list[tuple[str, Block]]:
 
 
 def _first_lines(name: str, block: Block) -> list[Column]:
-    values = block.values.reshape(len(block.values), -1)[:FIRST_LINES]
     inner = block.values.shape[1:]
+    values = block.values[:FIRST_LINES].reshape(-1, int(np.prod(inner)))
     heads = (
         tuple(map(str, block.columns))
         if block.columns
@@ -323,7 +324,7 @@ def _kind(kind: str) -> str:
 
 
 def _share(ratio: float) -> str:
-    return f"{significant(ratio)} times its bound" + (": too large" if ratio > 1 else "")
+    return f"{significant(ratio, 2)} times its bound" + (": too large" if ratio > 1 else "")
 
 
 def _cut(table: Table, which: str = "the first") -> Table:

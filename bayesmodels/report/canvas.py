@@ -1,0 +1,141 @@
+"""One pair of axes -> one SVG: matplotlib without pyplot, and ArviZ on axes of our own.
+
+Nothing global is touched: neither pyplot's list of figures, nor the backend, nor rcParams.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import matplotlib.style
+import numpy as np
+import xarray as xr
+from arviz_plots.plot_collection import PlotCollection
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
+WIDE = 5.4
+INK = "#333333"
+
+# Okabe and Ito's colours, which colour-blind readers tell apart.
+BLUE, SKY, ORANGE = "#0072b2", "#56b4e9", "#d55e00"
+
+_STYLE: dict[str, Any] = {
+    "axes.edgecolor": "#666666",
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.prop_cycle": cycler(color=[BLUE, "#e69f00", "#009e73", "#cc79a7", SKY, ORANGE]),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.constrained_layout.use": True,
+    "font.size": 9,
+    "lines.linewidth": 1.1,
+    "path.simplify_threshold": 0.4,  # of a pixel, which nobody sees; files get half as large
+    "svg.fonttype": "path",
+    "svg.hashsalt": "bayesmodels",
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+}
+
+_PATH = re.compile(r' d="([^"]*)"')
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One image.
+
+    Attributes
+    ----------
+    label : str
+        What it is about, such as ``w[age]``; may be empty.
+    svg : bytes
+        The image.
+    alt : str
+        What is seen, in words and numbers.
+    """
+
+    label: str
+    svg: bytes
+    alt: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels that are read alike.
+
+    Attributes
+    ----------
+    name, title : str
+        For the machine, and for people.
+    panels : tuple of Panel
+        Images; none if there is nothing to see, for a reason that `caption` gives.
+    caption : str
+        How to read them.
+    wide : bool
+        Whether a panel needs more than a third of a page.
+    """
+
+    name: str
+    title: str
+    panels: tuple[Panel, ...]
+    caption: str
+    wide: bool = False
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the report's style, whatever the user's settings are."""
+    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
+        # Names from data may hold characters that the font lacks: a box stands for them.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
+        # Which model a target of zeros and ones gets has been decided before it is drawn.
+        warnings.filterwarnings("ignore", r"Variables x in .* look binary", UserWarning)
+        yield
+
+
+def axes_of(size: tuple[float, float] = SIZE) -> Axes:
+    """Return empty axes on a figure of their own."""
+    figure = Figure(figsize=size)
+    FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def collection(
+    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None
+) -> PlotCollection:
+    """Return what ArviZ draws into: these axes, for the variable ``x`` of the data."""
+    places = {"plot": axes, "row_index": 0, "col_index": 0}
+    viz = {"/": xr.Dataset({"figure": _boxed(axes.figure)})}
+    viz |= {f"/{key}": xr.Dataset({"x": _boxed(value)}) for key, value in places.items()}
+    return PlotCollection(
+        data, xr.DataTree.from_dict(viz), aes=dict(aes or {}), backend="matplotlib"
+    )
+
+
+def svg(axes: Axes) -> bytes:
+    """Return the axes' figure as SVG: the same bytes for the same picture."""
+    buffer = io.StringIO()
+    cast("Figure", axes.figure).savefig(buffer, format="svg", dpi=200, metadata={"Date": None})
+    return _PATH.sub(_shortened, buffer.getvalue()).encode()
+
+
+def _boxed(value: Any) -> xr.DataArray:
+    """Return one object as an array without axes."""
+    box = np.empty((), dtype=object)
+    box[()] = value
+    return xr.DataArray(box)
+
+
+def _shortened(path: re.Match[str]) -> str:
+    """Write a path to hundredths of a point, without superfluous blanks: half the size."""
+    text = re.sub(r"(\.\d\d)\d+", r"\1", path[1])
+    return f' d="{re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(text.split()))}"'

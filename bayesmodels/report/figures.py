@@ -1,0 +1,302 @@
+"""The pictures of a report: exact law against draws, chains against each other, model against data.
+
+Names that came with the data stand in the page around a picture rather than in it, where the
+browser sets any script and nothing is taken for markup.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import arviz_plots as azp
+import numpy as np
+import xarray as xr
+from arviz_stats.manipulation import thin
+from numpy.typing import NDArray
+
+from bayesmodels.referee.sampling import scalar_draws
+from bayesmodels.report import canvas
+from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.predictive import predictive
+from bayesmodels.report.rounding import decimals_of, rounded
+from bayesmodels.report.validation import Report
+
+Array = NDArray[np.float64]
+
+MOST_SCALARS = 8
+_MOST = 4000  # draws that a line goes through; traces of more are stored as pixels
+_EDGE = 0.001  # probability left out at each end of a density's axis
+_BINS = 40
+_BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that was sampled: its label, exact law and draws of shape (chain, draw)."""
+
+    label: str
+    law: Any
+    draws: Array
+
+
+def pictures(report: Report) -> list[Picture]:
+    """Draw all pictures of a report.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of Picture
+        Densities, differences of distribution functions, ranks, traces and the predictive check.
+    """
+    shown, level = scalars(report), float(report.settings["level"])
+    with canvas.style():
+        return [
+            _densities(shown),
+            _distribution_functions(shown, level),
+            _ranks(shown, level),
+            _traces(shown, report.sampled),
+            predictive(report),
+        ]
+
+
+def scalars(report: Report) -> list[Scalar]:
+    """Return the scalars to be drawn: all, or those with the largest discrepancies first.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of Scalar
+        At most `MOST_SCALARS`.
+    """
+    laws = report.posterior.marginals()
+    z = np.abs(report.comparison.table["z"].to_numpy(dtype=float))
+    order = np.arange(len(z)) if len(z) <= MOST_SCALARS else np.argsort(-z, kind="stable")
+    every = scalar_draws(report.posterior, report.sampled)
+    return [
+        Scalar(label, _element(laws[name], at), np.asarray(draws, dtype=float))
+        for label, name, at, draws in (every[i] for i in order[:MOST_SCALARS])
+    ]
+
+
+def simultaneous_bound(size: int, probability: float) -> float:
+    r"""Return how far an empirical distribution function may be from the true one, anywhere.
+
+    .. math:: P(\sup_x |F_n(x) - F(x)| > \epsilon) \le 2 e^{-2 n \epsilon^2}
+
+    Parameters
+    ----------
+    size : int
+        Number n of independent draws.
+    probability : float
+        Of going beyond the bound somewhere.
+
+    Returns
+    -------
+    float
+        The epsilon at which the right side is `probability`.
+
+    References
+    ----------
+    Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*.
+
+    Examples
+    --------
+    >>> round(simultaneous_bound(1000, 0.01), 4)
+    0.0515
+    """
+    return float(np.sqrt(np.log(2 / probability) / (2 * size)))
+
+
+def _densities(shown: list[Scalar]) -> Picture:
+    return Picture(
+        "density",
+        "Exact density over the draws",
+        tuple(map(_density, shown)),
+        "Filled: histogram of PyMC's draws. Line: the exact posterior density, which the histogram "
+        "should follow.",
+    )
+
+
+def _density(scalar: Scalar) -> Panel:
+    x, law = scalar.draws, scalar.law
+    ends = float(law.ppf(_EDGE)), float(law.isf(_EDGE))
+    low, high = np.quantile(x, [_EDGE, 1 - _EDGE])
+    low, high = min(low, ends[0]), max(high, ends[1])
+    bins, data, axes = np.linspace(low, high, _BINS + 1), _dataset(x), canvas.axes_of()
+    hidden = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
+    visuals: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(hidden, False)
+    azp.plot_dist(
+        _tree(posterior=data),
+        kind="hist",
+        plot_collection=canvas.collection(axes, data),
+        stats={"dist": {"bins": bins}},
+        visuals=visuals,
+    )
+    grid = np.linspace(*ends, 400)
+    exact = np.exp(law.logpdf(grid))
+    axes.plot(grid, exact, color=canvas.ORANGE, lw=1.8)
+    highest = np.histogram(x, bins, density=True)[0].max()
+    # A density may grow without bound at an end; the histogram then sets the scale.
+    axes.set_ylim(0, 1.08 * max(highest, min(exact.max(), 2 * highest)))
+    axes.set_xlim(low, high)
+    axes.locator_params(axis="x", nbins=5)
+    numbers = (law.mean(), law.std(), x.mean(), x.std())
+    mean, sd, own_mean, own_sd = (rounded(float(n), decimals_of(x.std(), 3)) for n in numbers)
+    alt = (
+        f"Histogram of {x.size:,} draws of {scalar.label}, with the exact density as a line over "
+        f"it. Exact: mean {mean}, standard deviation {sd}. Draws: mean {own_mean}, standard "
+        f"deviation {own_sd}."
+    )
+    return Panel(scalar.label, canvas.svg(axes), alt)
+
+
+def _distribution_functions(shown: list[Scalar], level: float) -> Picture:
+    return Picture(
+        "ecdf",
+        "Difference of distribution functions",
+        tuple(_distribution_function(scalar, level / len(shown)) for scalar in shown),
+        "Empirical minus exact distribution function of the draws, thinned until they are nearly "
+        "independent. If the draws are right, all lines stay within the shaded bands with a "
+        f"probability of about {100 * (1 - level):g} %.",
+    )
+
+
+def _distribution_function(scalar: Scalar, level: float) -> Panel:
+    data = _thinned(scalar.law.cdf(scalar.draws))
+    pit = np.sort(np.ravel(data["x"]))
+    size, axes = pit.size, canvas.axes_of()
+    azp.plot_ecdf_pit(
+        _tree(pit=data),
+        group="pit",
+        envelope_prob=1 - level,
+        plot_collection=canvas.collection(axes, data),
+        visuals={
+            "ecdf_lines": {"color": canvas.BLUE},
+            "suspicious_points": False,
+            "p_value_text": False,
+            "title": False,
+            "xlabel": {"text": "exact distribution function", "color": canvas.INK},
+            "ylabel": {"text": "difference", "color": canvas.INK},
+        },
+    )
+    bound = simultaneous_bound(size, level)
+    axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
+    steps = np.arange(size + 1) / size
+    worst = float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max())
+    alt = (
+        f"Empirical minus exact distribution function of {scalar.label}, over {size:,} thinned "
+        f"draws: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
+        f"of ±{bound:.3f}."
+    )
+    return Panel(scalar.label, canvas.svg(axes), alt)
+
+
+def _ranks(shown: list[Scalar], level: float) -> Picture:
+    title, chains = "Ranks by chain", len(shown[0].draws)
+    if chains == 1:
+        return Picture("rank", title, (), "There is only one chain, and none to compare it with.")
+    return Picture(
+        "rank",
+        title,
+        tuple(_rank(scalar, level / len(shown) / chains) for scalar in shown),
+        "All draws are ranked together; one line a chain shows how far its ranks are from being "
+        "evenly spread. A line that leaves the shaded band belongs to a chain that differs from "
+        "the others.",
+    )
+
+
+def _rank(scalar: Scalar, level: float) -> Panel:
+    data, axes = _thinned(scalar.draws), canvas.axes_of()
+    chains, size = data["x"].shape
+    azp.plot_rank(
+        _tree(posterior=data),
+        envelope_prob=1 - level,
+        plot_collection=canvas.collection(axes, data, _BY_CHAIN),
+        visuals={
+            "title": False,
+            "xlabel": {"text": "rank among all draws, as a fraction", "color": canvas.INK},
+            "remove_axis": False,
+        },
+    )
+    for mark in (*axes.texts, *axes.collections):  # of ArviZ's own test, which has another level
+        mark.remove()
+    axes.set_ylabel("difference")
+    bound = simultaneous_bound(size, level)
+    axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
+    ranks = np.argsort(np.argsort(np.ravel(data["x"]))).reshape(chains, size) / (size * chains)
+    gaps = np.abs(np.sort(ranks, axis=1) - np.arange(size) / size).max(axis=1)
+    alt = (
+        f"Ranks of {chains} chains of {scalar.label}, {size:,} thinned draws each: distances from "
+        f"evenly spread ranks of at most {', '.join(f'{gap:.3f}' for gap in gaps)}; the band is "
+        f"±{bound:.3f}."
+    )
+    return Panel(scalar.label, canvas.svg(axes), alt)
+
+
+def _traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
+    return Picture(
+        "trace",
+        "Traces",
+        tuple(_trace(scalar, tree) for scalar in shown),
+        "Draws in the order in which they were made, one colour a chain: all chains should wander "
+        "over the same range without drifting.",
+    )
+
+
+def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
+    x, axes = scalar.draws, canvas.axes_of()
+    groups = {"posterior": _dataset(x)}
+    if "sample_stats" in tree.children:
+        groups["sample_stats"] = tree["sample_stats"].to_dataset()
+    azp.plot_trace(
+        _tree(**groups),
+        plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),
+        visuals={
+            "trace": {"width": 0.6, "alpha": 0.8, "rasterized": x.size > _MOST},
+            "title": False,
+            "xlabel": False,
+        },
+    )
+    axes.set_xlabel("draw")
+    axes.margins(x=0.01)
+    places = decimals_of(x.std(), 3)
+    alt = (
+        f"Traces of {len(x)} chains of {x.shape[1]:,} draws of {scalar.label}, between "
+        f"{rounded(x.min(), places)} and {rounded(x.max(), places)}; means of the chains: "
+        f"{', '.join(rounded(chain.mean(), places) for chain in x)}."
+    )
+    return Panel(scalar.label, canvas.svg(axes), alt)
+
+
+def _dataset(draws: Array) -> xr.Dataset:
+    chains, size = draws.shape
+    return xr.Dataset(
+        {"x": (("chain", "draw"), draws)},
+        coords={"chain": np.arange(chains), "draw": np.arange(size)},
+    )
+
+
+def _thinned(draws: Array) -> xr.Dataset:
+    """Leave out draws until those that remain are nearly independent, and few enough to draw."""
+    thinned: xr.Dataset = thin(_dataset(draws), sample_dims=["draw"])
+    return thinned.isel(draw=slice(None, None, -(-thinned.sizes["draw"] * len(draws) // _MOST)))
+
+
+def _tree(**groups: xr.Dataset) -> xr.DataTree:
+    return xr.DataTree.from_dict(groups)
+
+
+def _element(law: Any, at: tuple[int, ...]) -> Any:
+    """Return the law of one element of a frozen SciPy law."""
+    shape = np.shape(law.std())
+    args = [np.broadcast_to(arg, shape)[at] for arg in law.args]
+    return law.dist(*args, **{k: np.broadcast_to(v, shape)[at] for k, v in law.kwds.items()})

@@ -1,0 +1,128 @@
+"""A report as one HTML file that needs no network, no script and no other file."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from datetime import datetime
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from latex2mathml.converter import convert
+from markupsafe import Markup
+
+from bayesmodels.files import whole
+from bayesmodels.report import figures, tables
+from bayesmodels.report.validation import Report
+
+MOST_FINDINGS = 10
+
+_SPACE = '<mspace width="0.17em"/>'  # TeX's thin space, which it sets around a named function
+
+
+def write(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write a report as HTML, whole or not at all.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+    path : path-like
+        The file to write; its folder must exist.
+    """
+    text = render(report)
+    with whole(path) as part:
+        # A name may hold half of a surrogate pair, which no encoding has.
+        part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+
+
+def render(report: Report) -> str:
+    """Return a report as the text of an HTML file.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    str
+        The whole page, images included.
+    """
+    environment = Environment(
+        loader=PackageLoader("bayesmodels", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data_uri"] = data_uri
+    environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    facts, first_lines = tables.data(report)
+    findings = report.comparison.findings[1:]  # the first one is part of the verdict's sentences
+    return environment.get_template("report.html.jinja").render(
+        report=report,
+        now=datetime.now().astimezone(),
+        sentences=report.sentences(),
+        findings=findings[:MOST_FINDINGS],
+        findings_left=max(0, len(findings) - MOST_FINDINGS),
+        glance=tables.glance(report),
+        equations=[(name, mathml(latex)) for name, latex in type(report.prior).equations],  # type: ignore[attr-defined]
+        parameters=tables.parameters(report),
+        comparison=tables.comparison(report),
+        evidence=tables.evidence(report),
+        pictures=figures.pictures(report),
+        scalars=len(report.comparison.table),
+        most_scalars=figures.MOST_SCALARS,
+        facts=facts,
+        first_lines=first_lines,
+        reproduction=tables.reproduction(report),
+    )
+
+
+def mathml(latex: str) -> Markup:
+    r"""Return an equation as MathML, which browsers set without help.
+
+    Parameters
+    ----------
+    latex : str
+        One of a model's `equations`; trusted, since it comes from this package.
+
+    Returns
+    -------
+    Markup
+        A ``math`` element.
+
+    Examples
+    --------
+    >>> print(mathml(r"x \sim \mathrm{Beta}(2, 2)")[74:130])
+    <mi>x</mi><mo>∼</mo><mtext>Beta</mtext><mo stretchy="fal
+    """
+    # The converter takes words letter by letter, a tilde and Gamma for variables, ln for a letter.
+    text = convert(re.sub(r"\\mathrm\{(\w\w+)\}", r"\\text{\1}", latex), display="block")
+    text = text.replace("<mi>&#x0007E;</mi>", "<mo>∼</mo>")
+    text = text.replace("<mi>&#x00393;</mi>", '<mi mathvariant="normal">Γ</mi>')
+    text = text.replace("<mi>ln</mi>", f"{_SPACE}<mi>ln</mi>{_SPACE}")
+    return Markup(text.replace(f"<mrow>{_SPACE}", "<mrow>"))  # noqa: S704 - trusted
+
+
+def data_uri(svg: bytes) -> str:
+    """Return an image as the address of an ``img`` element.
+
+    Parameters
+    ----------
+    svg : bytes
+        The image.
+
+    Returns
+    -------
+    str
+        Which holds all of it.
+
+    Examples
+    --------
+    >>> data_uri(b"<svg/>")
+    'data:image/svg+xml;base64,PHN2Zy8+'
+    """
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
