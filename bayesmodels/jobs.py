@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 from bayesmodels import catalog
@@ -42,13 +43,24 @@ def validate_examples(
     workers = min(len(names), os.cpu_count() or 1)
     rows: dict[str, dict[str, Any]] = {}
     progress(f"checking {', '.join(names)}")
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_ctrl_c) as pool:
         running = {pool.submit(_one, name, seed, draws, chains): name for name in names}
-        for done in as_completed(running):
-            rows[running[done]] = done.result()
-            left = [name for name in names if name not in rows]
-            progress(f"checking {', '.join(left)}" if left else "done")
+        try:
+            for done in as_completed(running):
+                rows[running[done]] = done.result()
+                left = [name for name in names if name not in rows]
+                progress(f"checking {', '.join(left)}" if left else "done")
+        except KeyboardInterrupt:
+            for worker in active_children():
+                worker.terminate()
+            raise
     return [rows[name] for name in names]
+
+
+def _leave_ctrl_c() -> None:
+    """Let the parent alone answer Ctrl-C, which reaches every process of a terminal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _one(name: str, seed: int, draws: int, chains: int) -> dict[str, Any]:

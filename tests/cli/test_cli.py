@@ -1,8 +1,11 @@
 """The command line as a person or a script meets it."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -175,3 +178,23 @@ def test_validate_all_in_a_real_process():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * 3
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_everything_with_one_line(tmp_path):
+    command = [sys.executable, "-m", "bayesmodels", "validate", "all"]
+    running = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        cwd=tmp_path,
+    )  # fmt: skip
+    time.sleep(6)  # by then the workers are at work
+    os.killpg(running.pid, signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert err.strip() == "Stopped; nothing was written."
+    assert out == ""
+    deadline = time.monotonic() + 10
+    with pytest.raises(ProcessLookupError):  # soon no process of the group is left
+        while time.monotonic() < deadline:
+            os.killpg(running.pid, 0)
+            time.sleep(0.1)
