@@ -37,6 +37,13 @@ def solution(factor: Array) -> Array:
     return solve_triangular(factor[..., :-1, :-1], factor[..., :-1, -1:])[..., 0]
 
 
+def least_solution(factor: Array) -> Array:
+    """Solve R m = z; where R is singular, return the shortest m that comes nearest."""
+    if not dependent(factor).any():
+        return solution(factor)
+    return (np.linalg.pinv(factor[..., :-1, :-1]) @ factor[..., :-1, -1:])[..., 0]
+
+
 def half_log_det(root: Array) -> Array:
     """Return half the log determinant of R'R."""
     return np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)

@@ -57,6 +57,9 @@ class Belief(Protocol):
     def coords(self) -> Coords:
         """Labels along every axis."""
 
+    def parameters(self) -> dict[str, Array]:
+        """Return what the belief is made of, by symbol."""
+
     def statistic(self, data: Any) -> Any:
         """Return the sufficient statistic of the rows; one pass."""
 

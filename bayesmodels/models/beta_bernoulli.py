@@ -174,6 +174,10 @@ class BetaBernoulli:
         """Names of the axes of ``theta``."""
         return {"theta": tuple(self.coords)}
 
+    def parameters(self) -> dict[str, Array]:
+        """Return alpha and beta by the symbols of `equations`, as a report shows them."""
+        return {"α": self.alpha, "β": self.beta}
+
     def statistic(self, data: Any) -> BernoulliStatistic:
         """Count ones and zeros.
 

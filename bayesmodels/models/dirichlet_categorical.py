@@ -181,6 +181,10 @@ class DirichletCategorical:
         """Names of the axes of ``theta``; the last one is ``category``."""
         return {"theta": tuple(self.coords)}
 
+    def parameters(self) -> dict[str, Array]:
+        """Return alpha by the symbols of `equations`, as a report shows them."""
+        return {"α": self.alpha}
+
     def statistic(self, data: Any) -> CategoricalStatistic:
         """Count the rows of each category.
 

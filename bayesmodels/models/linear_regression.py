@@ -39,6 +39,7 @@ from bayesmodels.factors import (
     EPS,
     dependent,
     half_log_det,
+    least_solution,
     positive_diagonal,
     root_of,
     solution,
@@ -341,6 +342,20 @@ class LinearRegression:
         """Names of the axes of ``sigma2`` and ``w``; the last one of ``w`` is ``feature``."""
         axes = tuple(self.coords)
         return {"sigma2": axes[:-1], "w": axes}
+
+    def parameters(self) -> dict[str, Array]:
+        """Return the parameters by the symbols of `equations`, as a report shows them.
+
+        Of the precision only the diagonal; mean and precision are NaN where a coefficient is flat.
+        """
+        squares = (self.precision_factor**2).sum(-2)
+        known = np.where(squares > 0, squares, np.nan)
+        return {
+            "mean m": np.where(squares > 0, least_solution(self.factor), np.nan),
+            "precision P, diagonal": known,
+            "shape a": self.shape,
+            "scale b": np.asarray(self.scale),
+        }
 
     def statistic(self, data: Any) -> RegressionStatistic:
         """Return row count, means and a triangular factor of the centred [X y].

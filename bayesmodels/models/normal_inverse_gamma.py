@@ -202,6 +202,15 @@ class NormalInverseGamma:
         """Names of the axes of ``sigma2`` and ``mu``."""
         return {"sigma2": tuple(self.coords), "mu": tuple(self.coords)}
 
+    def parameters(self) -> dict[str, Array]:
+        """Return mean, kappa, shape and scale by the symbols of `equations`, as a report shows them."""
+        return {
+            "mean m": self.location,
+            "κ": self.kappa,
+            "shape a": self.shape,
+            "scale b": self.scale,
+        }
+
     def statistic(self, data: Any) -> NormalStatistic:
         """Return row count, mean and centred scatter.
 
