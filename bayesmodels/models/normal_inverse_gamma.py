@@ -203,7 +203,7 @@ class NormalInverseGamma:
         return {"sigma2": tuple(self.coords), "mu": tuple(self.coords)}
 
     def parameters(self) -> dict[str, Array]:
-        """Return mean, kappa, shape and scale by the symbols of `equations`, as a report shows them."""
+        """Return the four parameters by the symbols of `equations`, as a report shows them."""
         return {
             "mean m": self.location,
             "κ": self.kappa,
