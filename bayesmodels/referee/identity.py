@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_TINY = float(np.finfo(float).tiny)
 _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
 
 
@@ -150,7 +149,6 @@ def check_identity(
         msg = "model: no point was found at which both log densities are finite."
         raise DataError(msg)
     gap, bound, slack, slope_gap, slope_bound = np.array(rows).T
-    bound, slope_bound = bound + _TINY, slope_bound + _TINY  # never a ratio 0 / 0
     best = int(np.argmin(bound))
     evidence = None
     if log_evidence is not None:
