@@ -1,0 +1,90 @@
+"""The contract at extremes that Hypothesis looks for: any prior, any rows, any split of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayesmodels as bm
+from tests.strategies import (
+    beta_bernoullis,
+    counts,
+    designs,
+    dirichlet_categoricals,
+    linear_regressions,
+)
+
+
+def assert_chain_rule(prior, first, second, whole, *, error, size):
+    """Compare both sides of p(all rows) = p(first rows) p(second rows | first rows)."""
+    one, two = prior.log_evidence(first), prior.update(first).log_evidence(second)
+    assert abs(one + two - prior.log_evidence(whole)) < error * (1 + abs(one) + abs(two) + size)
+
+
+@settings(max_examples=200)
+@given(prior=beta_bernoullis(), table=counts(2), data=st.data())
+def test_counts_of_successes_in_any_two_parts(prior, table, data):
+    cut = data.draw(st.integers(0, len(table)))
+    successes, trials = table[:, 0], table.sum(1)
+    first, second, whole = (
+        prior.statistic(bm.BinomialCounts(successes[part], trials[part]))
+        for part in (slice(cut), slice(cut, None), slice(None))
+    )
+    assert (first + second).ones == whole.ones == successes.sum()
+    assert (first + second).zeros == whole.zeros == table[:, 1].sum()
+    # The evidence of counts is no more exact than the sum of their coefficients.
+    assert_chain_rule(prior, first, second, whole, error=1e-13, size=whole.log_coefficient)
+
+
+@settings(max_examples=200)
+@given(prior=dirichlet_categoricals(3), table=counts(3), data=st.data())
+def test_counts_of_categories_in_any_two_parts(prior, table, data):
+    cut = data.draw(st.integers(0, len(table)))
+    first, second, whole = (
+        prior.statistic(bm.MultinomialCounts(table[part]))
+        for part in (slice(cut), slice(cut, None), slice(None))
+    )
+    np.testing.assert_array_equal((first + second).counts, table.sum(0))
+    # The evidence of counts is no more exact than the sum of their coefficients.
+    assert_chain_rule(prior, first, second, whole, error=1e-13, size=whole.log_coefficient)
+
+
+@settings(max_examples=200)
+@given(prior=linear_regressions(), design=designs(), data=st.data())
+def test_regression_in_any_two_parts(prior, design, data):
+    cut = data.draw(st.integers(0, len(design[1])))
+    first, second = ((part[:cut], part[cut:]) for part in design)
+    first, second = zip(first, second, strict=True)
+    in_two, in_one = prior.update(first).update(second), prior.update(design)
+    merged = prior.update(prior.statistic(second) + prior.statistic(first))
+    for belief in (in_two, merged):
+        np.testing.assert_allclose(belief.scale, in_one.scale, rtol=1e-9)
+        spread = in_one.marginals()["w"].std() if in_one.shape > 1 else np.abs(in_one.factor).max()
+        gap = np.abs(belief.marginals()["w"].ppf(0.5) - in_one.marginals()["w"].ppf(0.5))
+        assert (gap <= 1e-9 * spread).all()
+    assert_chain_rule(prior, first, second, design, error=1e-9, size=0)
+
+
+@given(prior=linear_regressions(), design=designs())
+def test_a_regression_is_the_textbook_formula(prior, design):
+    """Against normal equations with 50 digits: V_N, w_N, a_N and b_N as the notes print them."""
+    import mpmath
+
+    X, y = design
+    with mpmath.workdps(50):
+        P0 = mpmath.matrix(prior.precision.tolist())
+        m0 = mpmath.matrix(prior.marginals()["w"].ppf(0.5).tolist())
+        P, rhs = P0 * 1, P0 * m0
+        square = (m0.T * P0 * m0)[0]
+        for row, target in zip(X.tolist(), y.tolist(), strict=True):
+            x = mpmath.matrix(row)
+            P, rhs, square = P + x * x.T, rhs + x * target, square + mpmath.mpf(target) ** 2
+        m = mpmath.lu_solve(P, rhs)
+        scale = mpmath.mpf(float(prior.scale)) + (square - (m.T * P * m)[0]) / 2
+    posterior = prior.update(design)
+    assert posterior.shape == prior.shape + len(y) / 2
+    assert posterior.scale == pytest.approx(float(scale), rel=1e-9)
+    fitted = np.array([float(v) for v in m])
+    length = np.sqrt((posterior.factor[:, :-1] ** 2).sum(0))
+    gap = np.abs(posterior.marginals()["w"].ppf(0.5) - fitted) * length
+    assert (gap <= 1e-9 * np.abs(posterior.factor[:, -1]).max()).all()

@@ -1,0 +1,99 @@
+"""Algebra against PyMC on a thousand random priors and data sets: small rows, wild scales."""
+
+import numpy as np
+import pytest
+
+import bayesmodels as bm
+
+CHECKS = 10  # in one test
+TESTS = 34  # of each model
+
+
+def log_uniform(rng, low, high, shape=()):
+    return 10 ** rng.uniform(np.log10(low), np.log10(high), shape)
+
+
+def some(rng, *choices):
+    return choices[rng.integers(len(choices))]
+
+
+def in_groups(rng, rows, n):
+    """Sometimes split the rows of one problem over up to three groups, one of them empty."""
+    groups = ["a", "b", "c", "none"][: rng.integers(1, 5)]
+    return bm.Grouped(rows, rng.choice(groups[:3], n), groups=groups)
+
+
+def bernoulli(rng):
+    """Bits, a table of bits, counts, or groups of either."""
+    n, batch = int(rng.integers(0, 20)), some(rng, (), (), (3,))
+    p = rng.beta(0.5, 0.5, batch)
+    prior = bm.BetaBernoulli(*log_uniform(rng, 1e-3, 1e3, (2, *some(rng, (), batch))))
+    rows = (rng.random((n, *batch)) < p).astype(some(rng, bool, np.int8, float))
+    if rng.random() < 0.5:
+        trials = np.floor(log_uniform(rng, 1, 1e3, (n, *batch))).astype(int)
+        rows = bm.BinomialCounts(rng.binomial(trials, p), trials)
+    single = batch == () and prior.alpha.shape == ()
+    return prior, in_groups(rng, rows, n) if single and rng.random() < 0.5 else rows
+
+
+def categorical(rng):
+    """Category numbers, a table of them, counts, or groups of either."""
+    n, size, batch = int(rng.integers(0, 20)), int(rng.integers(2, 6)), some(rng, (), (), (2,))
+    theta = rng.dirichlet(np.full(size, 0.5), batch or None)
+    prior = bm.DirichletCategorical(log_uniform(rng, 1e-3, 1e3, (*some(rng, (), batch), size)))
+    if rng.random() < 0.5:
+        trials = np.floor(log_uniform(rng, 1, 1e3, (n, *batch))).astype(int)
+        rows = bm.MultinomialCounts(rng.multinomial(trials, theta))
+    else:
+        rows = (rng.random((n, *batch, 1)) > theta.cumsum(-1)[..., :-1]).sum(-1)
+    single = batch == () and prior.alpha.ndim == 1
+    return prior, in_groups(rng, rows, n) if single and rng.random() < 0.5 else rows
+
+
+def regression(rng):
+    """Any kind of prior, one target or three, columns and targets in any unit."""
+    size, batch = int(rng.integers(1, 5)), some(rng, (), (), (3,))
+    kind = some(rng, "diagonal", "full", "g", "flat", "half flat")
+    n = int(rng.integers(size + 1 if kind in ("g", "flat", "half flat") else 0, 15))
+    unit, noise = log_uniform(rng, 1e-3, 1e3, size), log_uniform(rng, 1e-3, 1e3)
+    X = rng.normal(size=(n, size)) * unit
+    y = X @ rng.normal(size=(size, *batch)) + noise * rng.normal(size=(n, *batch))
+    shape, scale = log_uniform(rng, 1e-1, 1e2), log_uniform(rng, 1e-3, 1e3)
+    mean, strength = rng.normal(size=size) * some(rng, 0, 1, 100), log_uniform(rng, 1e-3, 1e3, size)
+    if kind == "g":
+        return bm.LinearRegression.g_prior(X, log_uniform(rng, 1, 1e3), shape, scale), (X, y)
+    if kind == "flat":
+        return bm.LinearRegression.flat(size), (X, y)
+    precision = np.diag(strength)
+    if kind == "full":
+        root = rng.normal(size=(size, size)) * np.sqrt(strength)
+        precision = root.T @ root + np.diag(strength)
+    if kind == "half flat":
+        precision[0, 0] = 0
+    return bm.LinearRegression(mean, precision, shape, scale), (X, y)
+
+
+MODELS = {f.__name__: f for f in (bernoulli, categorical, regression)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(TESTS))
+@pytest.mark.parametrize("model", MODELS)
+def test_identity_on_random_priors_and_data(model, number, record_property):
+    worst = 0.0, None
+    for check in range(CHECKS):
+        seed = [list(MODELS).index(model), number, check]
+        rng = np.random.default_rng(seed)
+        prior, data = MODELS[model](rng)
+        posterior = prior.update(data)
+        try:
+            log_evidence = float(np.sum(prior.log_evidence(data)))
+        except bm.PriorError:  # the prior is improper
+            log_evidence = None
+        declared = prior.declare(data, some(rng, "rows", "statistic"))
+        found = bm.check_identity(declared, posterior, prior, log_evidence, rng=rng)
+        ratio = max(found.constancy, found.slope, found.evidence or 0.0)
+        worst = max(worst, (ratio, seed))
+        assert found.holds, f"seed {seed}: {found}"
+        assert found.points == 20, f"seed {seed}: {found.points} points"
+    record_property("worst identity", [model, CHECKS, *worst])
