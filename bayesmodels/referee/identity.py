@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
+_LEAST = 1e-250  # of a coordinate: below it the step underflows
 
 
 @dataclass(frozen=True)
@@ -215,10 +216,12 @@ def _row(
 ) -> tuple[float, ...] | None:
     """Return value gap, its bound, the evidence's extra bound, slope gap and its bound.
 
-    None where a density is not finite. Inside the belief's support that is a finding if PyMC calls
-    a point impossible which the belief calls possible.
+    None where a density is not finite or a coordinate vanishes. Inside the belief's support it is a
+    finding if PyMC calls a point impossible which the belief calls possible.
     """
     shape = {name: np.broadcast_to(x, _shape(posterior, name)) for name, x in point.items()}
+    if not inside and any((np.abs(x) < _LEAST).any() for x in shape.values()):
+        return None
     along = {name: _direction(x, rng, simplex=name in joint.simplex) for name, x in shape.items()}
     at = joint(shape, along)
     with np.errstate(all="ignore"):  # infinite densities are looked at below
