@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import NotConjugate as NotConjugate
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
+    from bayesmodels.evidence import compare_evidence as compare_evidence
     from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
     from bayesmodels.models.dirichlet_categorical import (
@@ -60,6 +61,7 @@ _HOMES = {
     "SeparationError": "errors",
     "check_identity": "referee",
     "compare": "referee",
+    "compare_evidence": "evidence",
     "datasets": "",
     "exact_draws": "draws",
     "mcmc_draws": "draws",

@@ -23,7 +23,7 @@ ORDER = (
     ("reading",),
     ("models",),
     ("exact",),
-    ("draws",),
+    ("draws", "evidence"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),

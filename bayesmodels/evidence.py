@@ -1,0 +1,77 @@
+"""Choosing between models by the evidence that the data give for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.errors import DataError
+from bayesmodels.protocol import Belief
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def compare_evidence(
+    models: Mapping[str, Belief | tuple[Belief, Any]], data: Any = None
+) -> pd.DataFrame:
+    r"""Return log evidences and Bayes factors of models for the same data, the best model first.
+
+    .. math:: \mathrm{BF}_{k} = p(x \mid M_k) / \max_j p(x \mid M_j), \qquad
+        P(M_k \mid x) = p(x \mid M_k) / \textstyle\sum_j p(x \mid M_j)
+
+    Parameters
+    ----------
+    models : mapping
+        From a name to a prior; or to a pair of a prior and the data as this model takes them, such
+        as another choice of columns for the same target. All must describe the same observations.
+    data : rows or statistic, optional
+        Data of the priors that stand alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``log_evidence``, ``log_bayes_factor`` (against the best, so never positive) and
+        ``probability`` (of the model among these, each as probable as the others beforehand).
+
+    Raises
+    ------
+    DataError
+        If there is no model, or a prior stands alone and no data are given.
+    PriorError
+        If a prior is improper: its evidence has an arbitrary factor.
+
+    References
+    ----------
+    Kass and Raftery (1995), *Bayes factors*, section 3.
+
+    Examples
+    --------
+    Is a coin that shows 55 heads in 100 throws fair, nearly, or anything?
+
+    >>> import bayesmodels as bm
+    >>> coin = {"nearly fair": bm.BetaBernoulli(50, 50), "anything": bm.BetaBernoulli(1, 1)}
+    >>> compare_evidence(coin, bm.BinomialCounts(55, 100)).round(2)
+                 log_evidence  log_bayes_factor  probability
+    nearly fair         -3.12              0.00         0.82
+    anything            -4.62             -1.49         0.18
+    """
+    import pandas as pd
+
+    if not models:
+        msg = "models: must hold at least one model; got none."
+        raise DataError(msg)
+    logs = {}
+    for name, model in models.items():
+        prior, rows = model if isinstance(model, tuple) else (model, data)
+        if rows is None:
+            msg = f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
+            raise DataError(msg)
+        logs[name] = float(np.sum(prior.log_evidence(rows)))
+    table = pd.DataFrame({"log_evidence": logs}).sort_values("log_evidence", ascending=False)
+    table["log_bayes_factor"] = table["log_evidence"] - table["log_evidence"].max()
+    weight = np.exp(table["log_bayes_factor"])
+    table["probability"] = weight / weight.sum()
+    return table
