@@ -40,6 +40,7 @@ class Scalar:
     draws: Array
 
 
+@canvas.style()
 def pictures(report: Report) -> list[Picture]:
     """Draw all pictures of a report.
 
@@ -54,14 +55,13 @@ def pictures(report: Report) -> list[Picture]:
         Densities, differences of distribution functions, ranks, traces and the predictive check.
     """
     shown, level = scalars(report), float(report.settings["level"])
-    with canvas.style():
-        return [
-            _densities(shown),
-            _distribution_functions(shown, level),
-            _ranks(shown, level),
-            _traces(shown, report.sampled),
-            predictive(report),
-        ]
+    return [
+        _densities(shown),
+        _distribution_functions(shown, level),
+        _ranks(shown, level),
+        _traces(shown, report.sampled),
+        predictive(report),
+    ]
 
 
 def scalars(report: Report) -> list[Scalar]:

@@ -32,7 +32,7 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
     """
     text = render(report)
     with whole(path) as part:
-        # A name may hold half of a surrogate pair, which no encoding has.
+        # A file's name may be bytes that are no text, which Python keeps as half characters.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
@@ -96,8 +96,8 @@ def mathml(latex: str) -> Markup:
 
     Examples
     --------
-    >>> print(mathml(r"x \sim \mathrm{Beta}(2, 2)")[74:130])
-    <mi>x</mi><mo>∼</mo><mtext>Beta</mtext><mo stretchy="fal
+    >>> "<mtext>Beta</mtext>" in mathml(r"x \sim \mathrm{Beta}(2, 2)")
+    True
     """
     # The converter takes words letter by letter, a tilde and Gamma for variables, ln for a letter.
     text = convert(re.sub(r"\\mathrm\{(\w\w+)\}", r"\\text{\1}", latex), display="block")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -38,8 +38,8 @@ class Counts:
     ----------
     what : str
         What is counted.
-    labels : list of str
-        One a count.
+    labels : list of tuple of str
+        One a count; a part for each axis, such as group and category.
     observed : ndarray of shape (m,)
         In the data.
     replicated : ndarray of shape (draws, m)
@@ -47,11 +47,12 @@ class Counts:
     """
 
     what: str
-    labels: list[str]
+    labels: list[tuple[str, ...]]
     observed: Numbers
     replicated: Numbers
 
 
+@canvas.style()
 def predictive(report: Report) -> Picture:
     """Draw the data among replicated data sets.
 
@@ -113,7 +114,7 @@ def counts(report: Report) -> Counts:
         what, outcomes = "successes", None
         if not problems and 1 < observed.shape[1] <= MOST_BARS:
             labels = report.exact["observed_data"][name].coords["row"].to_numpy()
-            return Counts(what, [f"row {label}" for label in labels], observed[0], draws)
+            return Counts(what, [(f"row {label}",) for label in labels], observed[0], draws)
     else:
         what = "ones" if problems else "rows"
         outcomes = range(1, 2) if problems else range(2)
@@ -121,7 +122,8 @@ def counts(report: Report) -> Counts:
     members = _members(report)
     axes = {**problems, **({"category": coords["category"]} if "category" in coords else {})}
     flat = [_totals(x, members, outcomes).reshape(len(x), -1) for x in (observed, draws)]
-    return Counts(what, _labels(list(axes.values())), flat[0][0], flat[1])
+    labels = [tuple(map(str, at)) for at in product(*axes.values())] if axes else [("all rows",)]
+    return Counts(what, labels, flat[0][0], flat[1])
 
 
 def _members(report: Report) -> list[Numbers]:
@@ -144,10 +146,6 @@ def _totals(x: Numbers, members: list[Numbers], outcomes: Sequence[int] | None) 
     return np.stack([x[:, rows].sum(axis=1, dtype=np.int64) for rows in members], axis=1)
 
 
-def _labels(axes: list[tuple[Hashable, ...]]) -> list[str]:
-    return [", ".join(map(str, at)) for at in product(*axes)] if axes else ["all rows"]
-
-
 def _bars(found: Counts) -> Picture:
     shown = min(len(found.labels), MOST_BARS)
     observed, replicated = found.observed[:shown], found.replicated[:, :shown]
@@ -161,11 +159,11 @@ def _bars(found: Counts) -> Picture:
     axes.plot(middle, place, "o", color=canvas.ORANGE, ms=4.5)
     axes.set_yticks(place, names, parse_math=False)
     axes.tick_params(axis="y", length=0)
-    axes.invert_yaxis()
+    axes.set_ylim(shown - 0.5, -0.5)
     axes.set_xlabel(f"number of {found.what}" if found.what != "count" else "count")
     within = int(((low <= observed) & (observed <= high)).sum())
     each = "; ".join(
-        f"{label}: {seen:,} observed, {down:,.0f} to {up:,.0f} predicted"
+        f"{', '.join(label)}: {seen:,} observed, {down:,.0f} to {up:,.0f} predicted"
         for label, seen, down, up in zip(
             found.labels[: min(shown, _IN_WORDS)], observed, low, high, strict=False
         )
@@ -249,7 +247,8 @@ def _density(label: str, observed: Numbers, replicated: Numbers) -> Panel:
     return Panel(label, canvas.svg(axes), alt)
 
 
-def _printable(label: str, longest: int = 28) -> str:
+def _printable(label: tuple[str, ...], longest: int = 28) -> str:
     """Return a label that a picture can show: one line, no control characters, not too long."""
-    text = "".join(filter(str.isprintable, " ".join(label.split())))
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    room = longest // len(label)
+    parts = ("".join(filter(str.isprintable, " ".join(part.split()))) for part in label)
+    return ", ".join(part if len(part) <= room else part[: room - 1] + "…" for part in parts)

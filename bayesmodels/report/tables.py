@@ -31,7 +31,14 @@ FIRST_LINES = 6
 BEYOND = 3.0
 """Discrepancies of more standard errors than this are marked."""
 
-_SYMBOLS = {"alpha": "α", "beta": "β", "kappa": "κ"}
+_SYMBOLS = {  # as in the models' equations
+    "alpha": "α",
+    "beta": "β",
+    "kappa": "κ",
+    "location": "mean m",
+    "shape": "shape a",
+    "scale": "scale b",
+}
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,7 @@ class Table:
 
 
 def parameters(report: Report) -> list[Table]:
-    """Return the parameters of prior and posterior side by side, one table a variable.
+    """Return the parameters of prior and posterior side by side, one table for each shape.
 
     Examples
     --------
@@ -118,21 +125,24 @@ def parameters(report: Report) -> list[Table]:
     # The prior as it meets the data: with the groups or columns that these brought along.
     empty = report.prior.statistic(report.data).without_rows()
     before, after = _parameters(report.prior.update(empty)), _parameters(report.posterior)
+    variables = report.posterior.dims
     tables = []
-    for variable, symbols in after.items():
-        shape = np.shape(next(iter(symbols.values())))
-        labels = [label for label, _ in places(report.posterior, variable, shape)]
-        columns = [Column("", tuple(labels), numeric=False)]
-        flat = False
-        for symbol, values in symbols.items():
-            priors = np.broadcast_to(before[variable][symbol], shape).ravel()
-            flat = flat or bool(np.isnan(priors).any())
-            cells = ("flat" if np.isnan(x) else significant(x) for x in priors)
-            columns.append(Column("prior", tuple(cells), symbol))
-            ends = tuple(significant(x) for x in np.ravel(values))
-            columns.append(Column("posterior", ends, symbol))
-        note = "Flat: the prior prefers no value of this coefficient to any other. " * flat
-        tables.append(_cut(Table(f"Parameters of {variable}", tuple(columns), note.strip())))
+    for shape in dict.fromkeys(map(np.shape, after.values())):
+        fitting = [name for name, axes in variables.items() if len(axes) == len(shape)]
+        name = fitting[0] if fitting else next(iter(variables))
+        labels = tuple(label for label, _ in places(report.posterior, name, shape))
+        columns = [Column("", labels, numeric=False)]
+        for symbol, values in after.items():
+            if np.shape(values) == shape:
+                prior = [significant(x) for x in np.broadcast_to(before[symbol], shape).flat]
+                cells = ("flat" if cell == "–" else cell for cell in prior)
+                columns.append(Column("prior", tuple(cells), symbol))
+                cells = (significant(x) for x in np.ravel(values))
+                columns.append(Column("posterior", tuple(cells), symbol))
+        flat = any("flat" in column.cells for column in columns)
+        note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
+        caption = f"Parameters of {' and '.join(fitting or [name])}"
+        tables.append(_cut(Table(caption, tuple(columns), note)))
     return tables
 
 
@@ -213,6 +223,10 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     if report.log_evidence is not None:
         facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
         facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
+        statistic = report.prior.statistic(report.data)
+        coefficients = float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
+        if coefficients:  # counts forget the order of their rows, which the equations know
+            facts.append(("Of this, coefficients of counts", rounded(coefficients, 9)))
     facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
     if found.evidence is not None:
         facts.append(("Difference of the two", _share(found.evidence)))
@@ -259,30 +273,25 @@ def reproduction(report: Report) -> str:
     return f"report = bm.validate(prior, data, {settings})"
 
 
-def _parameters(belief: Belief) -> dict[str, dict[str, Array]]:
-    """Return each variable's parameters by symbol; NaN where a coefficient is flat."""
+def _parameters(belief: Belief) -> dict[str, Array]:
+    """Return a belief's parameters by symbol; NaN where a coefficient is flat."""
     if isinstance(belief, LinearRegression):
         root, diagonal = belief.precision_factor, np.diagonal(belief.precision, axis1=-2, axis2=-1)
-        flat = diagonal == 0
         location = (
             (np.linalg.pinv(root) @ belief.factor[..., :-1, -1:])[..., 0]
             if factors.dependent(belief.factor).any()
             else factors.solution(belief.factor)
         )
-        return {
-            "w": {
-                "mean m": np.where(flat, np.nan, location),
-                "precision P, diagonal": np.where(flat, np.nan, diagonal),
-            },
-            "sigma2": {"shape a": belief.shape, "scale b": np.asarray(belief.scale)},
+        fields = {
+            "location": np.where(diagonal == 0, np.nan, location),
+            "precision P, diagonal": np.where(diagonal == 0, np.nan, diagonal),
+            "shape": belief.shape,
+            "scale": np.asarray(belief.scale),
         }
-    fields = {f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)}  # type: ignore[arg-type]
-    arrays = {
-        _SYMBOLS.get(name, name): value
-        for name, value in fields.items()
-        if isinstance(value, np.ndarray)
-    }
-    return {next(iter(belief.dims)): arrays}
+    else:
+        fields = {f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)}  # type: ignore[arg-type]
+    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
+    return {_SYMBOLS.get(name, name): value for name, value in arrays.items()}
 
 
 def _blocks(data: Any, belief: Belief) -> list[tuple[str, Block]]:

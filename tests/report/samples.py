@@ -1,0 +1,169 @@
+"""Reports without PyMC: exact draws stand in for the sampler's."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+import bayesmodels as bm
+from bayesmodels.referee import Identity
+from bayesmodels.report import Report
+from bayesmodels.report.html import render
+
+HOSTILE = (
+    "<script>document.title='pwned'</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"quotes' & &amp; ampersands",
+    "naïve 🫠 café 漢字",
+    "עמודה \N{RIGHT-TO-LEFT OVERRIDE}reversed",
+    "$x_1$ 100 % of $y$",
+    "long" * 60,
+    "{{ 7 * 7 }} two\nlines\x07",
+)
+
+
+def report(prior, data, *, wrong=None, settings=None, source="made up", **found):
+    """Return a report whose draws come from the belief `wrong`, or else from the posterior."""
+    given = {"draws a chain": 400, "tuning steps a chain": 400, "chains": 4, "likelihood": "rows"}
+    given |= {"level": 0.01, "seed": 1} | (settings or {})
+    size = {"draws": given["draws a chain"], "chains": given["chains"]}
+    posterior = prior.update(data)
+    try:
+        log_evidence = float(np.sum(prior.log_evidence(data)))
+    except bm.PriorError:
+        log_evidence = None
+    sampled = bm.exact_draws(prior, data, rng=np.random.default_rng(2), **size)
+    if wrong is not None:
+        sampled["posterior"] = wrong.to_datatree(rng=np.random.default_rng(3), **size)["posterior"]
+    stated = {
+        "points": 20,
+        "constancy": 0.2,
+        "slope": 0.001,
+        "evidence": None if log_evidence is None else 0.3,
+        "constant": log_evidence or 1.0,
+        "log_evidence": log_evidence,
+        "bound": 3e-11,
+    }
+    return Report(
+        title=prior.title,
+        prior=prior,
+        posterior=posterior,
+        data=data,
+        source=source,
+        log_evidence=log_evidence,
+        identity=Identity(**(stated | found)),
+        comparison=bm.compare(posterior, sampled, level=given["level"]),
+        exact=bm.exact_draws(prior, data, rng=np.random.default_rng(1), **size),
+        sampled=sampled,
+        settings=given,
+        seconds={"posterior": 0.001, "sampling": 2.5},
+        versions={"bayesmodels": bm.__version__, "python": "3.13.0"},
+    )
+
+
+def coin():
+    frame = bm.datasets.load("coin")
+    return report(bm.BetaBernoulli(1, 1), frame["heads"])
+
+
+def aspirin():
+    table = bm.datasets.load("aspirin")
+    counts = bm.BinomialCounts(table["infarctions"], table["participants"])
+    return report(bm.BetaBernoulli(1, 1), bm.Grouped(counts, by=table["arm"]))
+
+
+def party():
+    rows = bm.datasets.load("party")["party"]
+    levels = list(rows.cat.categories)
+    return report(bm.DirichletCategorical([1] * len(levels), levels), rows)
+
+
+def regression():
+    frame = bm.datasets.load("longley")
+    data = bm.Design.from_frame(frame, frame.columns[0], intercept=True)
+    names = ("intercept", *data.features.columns)
+    return report(bm.LinearRegression(0, 1e-3, 2, 10, features=names), data)
+
+
+def flat():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(30, 2))
+    return report(bm.LinearRegression.flat(2), (x, x @ [1, -2] + rng.normal(size=30)))
+
+
+def normal():
+    rows = np.random.default_rng(4).normal(3, 2, (30, 2))
+    return report(bm.NormalInverseGamma(0, 1, 2, 2), pd.DataFrame(rows, columns=["a", "b"]))
+
+
+def statistic():
+    return report(bm.BetaBernoulli(2, 2), bm.BernoulliStatistic(3, 17))
+
+
+def wide():
+    """Count more categories than a table, and far more than the pictures, have room for."""
+    rows = np.random.default_rng(6).integers(0, 60, 500)
+    return report(bm.DirichletCategorical(np.ones(60)), rows)
+
+
+def targets():
+    """Regress two named targets side by side."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(25, 2))
+    y = pd.DataFrame(rng.normal(size=(25, 2)), columns=["left", "right"])
+    return report(bm.LinearRegression(np.zeros(2), 1, 2, 2), (x, y))
+
+
+def hostile():
+    """Regress on columns with names that want to be code."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(40, len(HOSTILE))), columns=list(HOSTILE))
+    data = bm.Design.from_frame(frame.assign(y=rng.normal(size=40)), "y")
+    prior = bm.LinearRegression(0, 1, 2, 2, features=HOSTILE)
+    return report(prior, data, source=f"{HOSTILE[0]} and {HOSTILE[1]}")
+
+
+def hostile_groups():
+    """Count categories by groups with such names, which stand within a picture too."""
+    rng = np.random.default_rng(9)
+    rows, by = rng.choice(list(HOSTILE), 200), rng.choice(list(HOSTILE[:3]), 200)
+    return report(
+        bm.DirichletCategorical([1] * len(HOSTILE), HOSTILE),
+        bm.Grouped(rows, by, groups=HOSTILE[:3]),
+    )
+
+
+def disagreeing():
+    return report(
+        bm.BetaBernoulli(1, 1), bm.BinomialCounts(30, 100), wrong=bm.BetaBernoulli(71, 31)
+    )
+
+
+def inconclusive():
+    return report(bm.BetaBernoulli(1, 1), [1, 0, 1, 1], settings={"draws a chain": 20})
+
+
+SAMPLES = {
+    make.__name__: cache(make)
+    for make in (
+        coin,
+        aspirin,
+        party,
+        regression,
+        flat,
+        normal,
+        statistic,
+        wide,
+        targets,
+        hostile,
+        hostile_groups,
+        disagreeing,
+        inconclusive,
+    )
+}
+
+
+@cache
+def page(name):
+    """Return the HTML of a sample; many tests look at the same one."""
+    return render(SAMPLES[name]())

@@ -1,0 +1,222 @@
+import re
+import xml.etree.ElementTree as ET
+from base64 import b64decode
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.report import figures, html
+from tests.report import samples
+from tests.report.samples import HOSTILE, SAMPLES, page
+
+VOID = {"meta", "img", "link", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, text, and headings, of a page whose tags must balance."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+    @property
+    def words(self):
+        return " ".join("".join(self.text).split()).replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture(params=list(SAMPLES))
+def name(request):
+    return request.param
+
+
+def test_a_page_is_complete(name):
+    found = Page(page(name))
+    assert page(name).startswith("<!DOCTYPE html>")
+    assert found.all("html") == [{"lang": "en"}]
+    assert len(found.all("title")) == 1
+    metas = found.all("meta")
+    assert {"charset": "utf-8"} in metas
+    assert any(m.get("name") == "viewport" and "width=device-width" in m["content"] for m in metas)
+    policy = next(m["content"] for m in metas if m.get("http-equiv") == "Content-Security-Policy")
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def test_nothing_is_loaded_and_nothing_runs(name):
+    found = Page(page(name))
+    assert not {"script", "link", "iframe", "object", "embed"} & {tag for tag, _ in found.tags}
+    for tag, attrs in found.tags:
+        for key, value in attrs.items():
+            assert not key.startswith("on"), (tag, key)
+            if key in {"src", "href"}:
+                assert value.startswith("data:image/svg+xml;base64,"), (tag, value[:80])
+    assert "url(" not in page(name)
+    assert "@import" not in page(name)
+
+
+def test_every_image_says_what_is_seen(name):
+    images = Page(page(name)).all("img")
+    assert images
+    for image in images:
+        assert re.search(r"\d.*\.$", image["alt"], re.DOTALL), "numbers, in sentences"
+        root = ET.fromstring(b64decode(image["src"].partition(",")[2]))  # noqa: S314 - drawn here
+        assert root.tag.endswith("svg")
+        assert not root.findall(".//{*}text"), "text is drawn, not left to fonts"
+
+
+def test_headings_are_nested_and_named_once(name):
+    levels = [int(tag[1]) for tag, _ in Page(page(name)).tags if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    ids = re.findall(r' id="([^"]*)"', page(name))
+    assert len(ids) == len(set(ids))
+    labels = set(re.findall(r'aria-labelledby="([^"]*)"', page(name)))
+    assert labels <= set(ids)
+
+
+def test_every_table_scrolls_within_its_own_region(name):
+    found = Page(page(name))
+    regions = [attrs for attrs in found.all("div") if attrs.get("role") == "region"]
+    assert len(regions) == len(found.all("table")) + 1  # and the equations
+    assert all(attrs["tabindex"] == "0" and attrs["aria-label"] for attrs in regions)
+    assert len(found.all("caption")) == len(found.all("table"))
+    assert all(attrs.get("scope") for attrs in found.all("th"))
+
+
+def test_the_verdict_comes_first(name):
+    report, words = SAMPLES[name](), Page(page(name)).words
+    places = [words.index(" ".join(text.split())) for text in report.sentences()]
+    assert places == sorted(places)
+    assert places[0] < words.index("Likelihood")
+    assert report.outcome.capitalize() in words
+
+
+def test_a_page_stays_small(name):
+    assert len(page(name)) < 2_000_000
+
+
+@pytest.mark.parametrize("sample", ["hostile", "hostile_groups"])
+def test_names_from_data_are_text(sample):
+    found = Page(page(sample))
+    for text in HOSTILE[:5]:
+        assert " ".join(text.split()) in found.words
+    assert not [attrs for attrs in found.all("img") if attrs["src"] == "x"]
+    assert "{{ 7 * 7 }}" in found.words
+    assert any(HOSTILE[0] in attrs["alt"] for attrs in found.all("img"))
+    assert any(HOSTILE[2] in attrs["alt"] for attrs in found.all("img"))
+
+
+def test_findings_beyond_the_first_are_listed():
+    words = Page(page("disagreeing")).words
+    report = SAMPLES["disagreeing"]()
+    for finding in report.comparison.findings[1 : 1 + html.MOST_FINDINGS]:
+        assert finding[1:] in words
+    many = samples.report(
+        bm.DirichletCategorical([1] * 20),
+        list(range(20)) * 9,
+        wrong=bm.DirichletCategorical(range(1, 21)),
+    )
+    left = len(many.comparison.findings) - 1 - html.MOST_FINDINGS
+    assert f"And {left} more." in Page(html.render(many)).words
+
+
+def test_a_formula_that_is_wrong_makes_a_disagreement():
+    report = samples.report(bm.BetaBernoulli(1, 1), [1, 0, 1], constancy=4e6)
+    words = Page(html.render(report)).words
+    assert "Disagree The algebra and the PyMC model do not describe the same posterior." in words
+    assert "too large" in words
+
+
+def test_why_there_is_no_evidence():
+    assert "There is no log evidence: the prior is improper" in Page(page("flat")).words
+    assert "There is no log evidence" not in Page(page("coin")).words
+
+
+def test_a_source_that_is_not_stated():
+    report = samples.report(bm.BetaBernoulli(1, 1), [1], source="")
+    assert "Source of the data: not stated." in Page(html.render(report)).words
+
+
+def test_how_to_make_it_again():
+    words = Page(page("coin")).words
+    assert "# prior = BetaBernoulli(alpha=1, beta=1)" in words
+    assert "chains=4, likelihood='rows', level=0.01, rng=1)" in words
+
+
+def test_scalars_left_out_of_the_pictures_are_counted():
+    assert "the 8 of 60 scalars with the largest |z|" in Page(page("wide")).words
+
+
+@pytest.mark.parametrize(
+    "model", [bm.BetaBernoulli, bm.DirichletCategorical, bm.LinearRegression, bm.NormalInverseGamma]
+)
+def test_equations_are_set_as_words_and_signs(model):
+    for _, latex in model.equations:
+        text = str(html.mathml(latex))
+        assert Page(text).open == []
+        assert "~" not in text
+        assert "0007E" not in text
+        assert "\\" not in text
+        for word in re.findall(r"\\mathrm\{(\w+)\}", latex):
+            assert f">{word}<" in text
+
+
+def test_a_report_is_written_as_utf_8(tmp_path):
+    path = tmp_path / "report.html"
+    SAMPLES["coin"]().to_html(path)
+    assert "Beta–Bernoulli" in path.read_text("utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_file_name_that_is_no_text_does_no_harm(tmp_path):
+    report = samples.report(bm.BetaBernoulli(1, 1), [1], source="caf\udce9.csv")  # from Latin-1
+    report.to_html(tmp_path / "report.html")
+    assert "caf&#56553;.csv" in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("stage", ["drawing", "writing"])
+def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, stage):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def half(file, text, **_):
+        file.write_bytes(text.encode()[:1000])
+        msg = "disk full"
+        raise OSError(msg)
+
+    def nothing(_):
+        msg = "no ink"
+        raise OSError(msg)
+
+    if stage == "drawing":
+        monkeypatch.setattr(figures, "pictures", nothing)
+    else:
+        monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match=r"no ink|disk full"):
+        SAMPLES["coin"]().to_html(path)
+    monkeypatch.undo()
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,251 @@
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.report import tables
+from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
+from bayesmodels.report.tables import Column, Table
+from tests.report import samples
+from tests.report.samples import HOSTILE, SAMPLES
+
+
+def column(table, head, group=""):
+    return next(c.cells for c in table.columns if (c.head, c.group) == (head, group))
+
+
+@pytest.mark.parametrize(
+    ("x", "decimals", "text"),
+    [
+        (0.5, 3, "0.500"),
+        (-0.0004, 2, "0.00"),
+        (-1.25, 1, "−1.2"),
+        (2.5e9, 2, "2.50000e+09"),
+        (3e-12, 12, "3.00000e−12"),
+        (float("nan"), 2, "–"),
+        (float("-inf"), 2, "−∞"),
+    ],
+)
+def test_rounded(x, decimals, text):
+    assert rounded(x, decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (-0.0, "0"),
+        (1 / 3, "0.333333"),
+        (1000.0000000000001, "1000"),
+        (2e9 + 1, "2000000001"),
+        (1e-7, "1.00000e−07"),
+        (-123456.789, "−123457"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_significant(x, text):
+    assert significant(x) == text
+
+
+def test_powers_have_a_true_minus():
+    assert powers(-2.5e-9, 1) == "−2.5e−09"
+
+
+@pytest.mark.parametrize(("spread", "places"), [(0.0, 3), (np.nan, 3), (0.049, 4), (15.5, 1)])
+def test_decimals_of(spread, places):
+    assert decimals_of(spread, 3) == places
+
+
+@pytest.mark.parametrize(
+    ("cells", "padding"),
+    [
+        (("1", "2"), ("", "")),
+        (("1.25", "30", "–"), ("", ".00", ".00")),
+        (("1.0e+09", "2"), ("", "")),
+        ((), ()),
+    ],
+)
+def test_padding_aligns_the_decimal_point(cells, padding):
+    assert Column("x", cells).padding == padding
+
+
+def test_groups_span_their_columns():
+    table = Table("t", (Column("", ()), Column("a", (), "g"), Column("b", (), "g")))
+    assert table.groups == [("", 1), ("g", 2)]
+
+
+def test_parameters_of_a_coin():
+    (table,) = tables.parameters(SAMPLES["coin"]())
+    assert table.columns[0].cells == ("theta",)
+    assert column(table, "prior", "α") == ("1",)
+    assert column(table, "posterior", "α") == ("56",)
+    assert column(table, "posterior", "β") == ("46",)
+
+
+def test_parameters_of_groups_repeat_the_common_prior():
+    (table,) = tables.parameters(SAMPLES["aspirin"]())
+    assert table.columns[0].cells == ("theta[aspirin]", "theta[placebo]")
+    assert column(table, "prior", "β") == ("1", "1")
+    assert column(table, "posterior", "β") == ("10934", "10846")
+
+
+def test_parameters_of_categories():
+    (table,) = tables.parameters(SAMPLES["party"]())
+    assert len(table.columns[0].cells) == 7
+    assert column(table, "posterior", "α")[0] == "201"
+
+
+def test_parameters_of_a_regression_are_two_tables():
+    coefficients, noise = tables.parameters(SAMPLES["regression"]())
+    assert coefficients.caption == "Parameters of w"
+    assert set(column(coefficients, "prior", "precision P, diagonal")) == {"0.001"}
+    assert column(noise, "prior", "shape a") == ("2",)
+    assert column(noise, "posterior", "shape a") == ("10",)
+
+
+def test_a_flat_prior_is_called_flat():
+    coefficients, _ = tables.parameters(SAMPLES["flat"]())
+    assert column(coefficients, "prior", "mean m") == ("flat", "flat")
+    assert "–" not in column(coefficients, "posterior", "mean m")
+    assert "prefers no value" in coefficients.note
+
+
+def test_a_partly_flat_prior_keeps_the_means_it_has():
+    prior = bm.LinearRegression([1.0, 7.0, 2.0], np.diag([4.0, 0.0, 2.0]), 2, 1)
+    x = np.random.default_rng(1).normal(size=(9, 3))
+    report = samples.report(prior, (x, x.sum(1)))
+    coefficients, _ = tables.parameters(report)
+    assert column(coefficients, "prior", "mean m") == ("1", "flat", "2")
+    assert column(coefficients, "prior", "precision P, diagonal") == ("4", "flat", "2")
+
+
+def test_parameters_of_a_batch_of_regressions():
+    coefficients, noise = tables.parameters(SAMPLES["targets"]())
+    assert coefficients.columns[0].cells[:2] == ("w[left, 0]", "w[left, 1]")
+    assert noise.columns[0].cells == ("sigma2[left]", "sigma2[right]")
+
+
+def test_comparison_rounds_to_what_the_spread_carries():
+    table = tables.comparison(SAMPLES["coin"]())
+    assert column(table, "exact", "Mean") == ("0.5490",)
+    assert column(table, "exact", "Standard deviation") == ("0.0490",)
+    assert column(table, "from", "89 % interval, exact") == ("0.4701",)
+    assert column(table, "of", "Discrepancy")[0] in {"mean", "spread"} or "quantile" in table.note
+
+
+def test_comparison_marks_large_discrepancies():
+    assert tables.comparison(SAMPLES["disagreeing"]()).marked == {0}
+    assert not tables.comparison(SAMPLES["coin"]()).marked
+
+
+def test_a_long_table_shows_the_largest_discrepancies_and_says_what_it_leaves_out():
+    report = SAMPLES["wide"]()
+    table = tables.comparison(report)
+    z = [abs(float(cell.replace("−", "-"))) for cell in column(table, "z", "Discrepancy")]
+    assert len(z) == tables.MOST_ROWS
+    assert z == sorted(z, reverse=True)
+    assert z[0] == pytest.approx(abs(report.comparison.largest.z), abs=0.051)
+    assert "40 of 60 rows are shown" in table.note
+    assert "20 are not shown" in table.note
+    (parameters,) = tables.parameters(report)
+    assert len(parameters.columns[1].cells) == tables.MOST_ROWS
+    assert "20 are not shown" in parameters.note
+
+
+def test_every_column_is_as_long_as_the_first():
+    for make in SAMPLES.values():
+        report = make()
+        for table in [*tables.parameters(report), tables.comparison(report)]:
+            assert {len(c.cells) for c in table.columns} == {len(table.columns[0].cells)}
+
+
+def test_glance_counts_divergences():
+    report = SAMPLES["coin"]()
+    sampled = report.sampled.copy()
+    diverging = np.zeros((4, 400), bool)
+    diverging[1, :3] = True
+    sampled["sample_stats"] = (
+        sampled["sample_stats"].to_dataset().assign(diverging=(("chain", "draw"), diverging))
+    )
+    assert ("divergences", "3") in tables.glance(dataclasses.replace(report, sampled=sampled))
+
+
+def test_no_evidence_is_none():
+    assert ("log evidence", "none") in tables.glance(SAMPLES["flat"]())
+    assert not [name for name, _ in tables.evidence(SAMPLES["flat"]()) if "evidence" in name]
+
+
+def test_evidence_of_counts_says_what_their_coefficients_are():
+    facts = dict(tables.evidence(samples.report(bm.BetaBernoulli(1, 1), bm.BinomialCounts(1, 2))))
+    assert facts["Log evidence, algebra"] == rounded(-np.log(3), 9)
+    assert facts["Of this, coefficients of counts"] == rounded(np.log(2), 9)
+
+
+def test_a_discrepancy_beyond_its_bound_is_said_to_be():
+    report = samples.report(bm.BetaBernoulli(1, 1), [1, 0], constancy=2.5e7)
+    assert ("Variation between points", "25000000 times its bound: too large") in tables.evidence(
+        report
+    )
+
+
+def test_data_of_a_statistic():
+    facts, lines = tables.data(SAMPLES["statistic"]())
+    assert lines is None
+    assert "BernoulliStatistic(ones=3, zeros=17" in dict(facts)["Statistic"]
+
+
+def test_data_of_groups():
+    facts, lines = tables.data(SAMPLES["aspirin"]())
+    assert [c.head for c in lines.columns] == ["row", "arm", "infarctions", "participants"]
+    assert column(lines, "participants") == ("11037", "11034")
+    assert dict(facts)["Groups (2)"] == "aspirin, placebo"
+
+
+@pytest.mark.parametrize(
+    ("prior", "rows", "heads"),
+    [
+        (bm.BetaBernoulli(1, 1), [1, 0, 1], ["x"]),
+        (bm.BetaBernoulli(1, 1), pd.Series([True, False], name="win"), ["win"]),
+        (bm.BetaBernoulli(1, 1), np.zeros((3, 2), int), ["x[0]", "x[1]"]),
+        (bm.BetaBernoulli(1, 1), bm.BinomialCounts(3, 20), ["successes", "trials"]),
+        (bm.BetaBernoulli(1, 1), np.zeros(0), ["x"]),
+        (
+            bm.DirichletCategorical([1, 1]),
+            bm.MultinomialCounts([[1, 2], [3, 4]]),
+            ["counts[0]", "counts[1]"],
+        ),
+        (
+            bm.LinearRegression(0, 1, 1, 1),
+            bm.Design([[1.0], [2.0]], [1.0, 2.0]),
+            ["features[0]", "target"],
+        ),
+    ],
+)
+def test_data_in_any_container(prior, rows, heads):
+    _, lines = tables.data(samples.report(prior, rows))
+    assert [c.head for c in lines.columns[1:]] == heads
+
+
+def test_data_name_rows_by_their_index_and_cut_long_and_wide_ones():
+    x = np.random.default_rng(1).normal(size=(10, 15))
+    frame = pd.DataFrame(x, index=[f"car {i}" for i in range(10)]).rename(columns=str)
+    prior = bm.LinearRegression(np.zeros(15), 1, 1, 1)
+    _, lines = tables.data(samples.report(prior, bm.Design(frame, frame["0"])))
+    assert lines.columns[0].cells[0] == "car 0"
+    assert len(lines.columns) == 1 + tables.MOST_COLUMNS
+    assert lines.note == "4 more rows are not shown. 4 more columns are not shown."
+
+
+def test_reproduction_is_the_call_that_was_made():
+    assert tables.reproduction(SAMPLES["coin"]()) == (
+        "report = bm.validate(prior, data, draws=400, tune=400, chains=4, likelihood='rows', "
+        "level=0.01, rng=1)"
+    )
+    unseeded = samples.report(bm.BetaBernoulli(1, 1), [1], settings={"seed": "not given"})
+    assert "rng" not in tables.reproduction(unseeded)
+
+
+def test_names_stay_as_they_are():
+    coefficients, _ = tables.parameters(SAMPLES["hostile"]())
+    assert coefficients.columns[0].cells == tuple(f"w[{name}]" for name in HOSTILE)
