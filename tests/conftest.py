@@ -1,7 +1,27 @@
-"""Settings of Hypothesis."""
+"""Settings of Hypothesis, and tables that tests leave behind for the summary."""
 
 from hypothesis import settings
 
 # The same examples at every run: a red test is never a matter of luck.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("fixed")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what tests recorded with record_property (which travels between xdist's workers)."""
+    reports = (r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, []))
+    recorded = [pair for report in reports for pair in report.user_properties]
+    slips = [value for name, value in recorded if name == "slip"]
+    if slips:
+        terminalreporter.section("planted slips: which layer objected, and to what")
+        wide = max(len(name) for name, _, _ in slips)
+        for name, layer, evidence in sorted(slips, key=lambda slip: slip[1]):
+            terminalreporter.write_line(f"{name:{wide}}  {layer:10}  {evidence}")
+    checked = [value for name, value in recorded if name == "worst identity"]
+    if checked:
+        terminalreporter.section("identity: largest discrepancy in rounding bounds")
+    for model in sorted({model for model, *_ in checked}):
+        own = [row for row in checked if row[0] == model]
+        ratio, seed = max((ratio, seed) for _, _, ratio, seed in own)
+        number = sum(checks for _, checks, _, _ in own)
+        terminalreporter.write_line(f"{model:12}  {number} checks  {ratio:.3g}  (seed {seed})")

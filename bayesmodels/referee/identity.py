@@ -28,6 +28,8 @@ Array = NDArray[np.float64]
 
 _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
+_NUDGE = 1e-3  # part of the way to the mean
+_IMPOSSIBLE = (np.inf,) * 5
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,9 @@ def check_identity(
         )
         raise DataError(msg)
     rows = [row for row in _rows(joint, posterior, prior, points, rng) if row is not None]
+    if any(row is _IMPOSSIBLE for row in rows):
+        stated = None if log_evidence is None else np.inf
+        return Identity(len(rows), np.inf, np.inf, stated, -np.inf, log_evidence, 0.0)
     if not rows:
         msg = "model: no point was found at which both log densities are finite."
         raise DataError(msg)
@@ -193,7 +198,7 @@ def _rows(
 
 
 def _inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
-    """Return points half way to the mean: inside the support, which is convex."""
+    """Return points a little nearer to the mean: off the border of the support, which is convex."""
     try:
         centre = belief.mean()
     except PriorError:
@@ -201,7 +206,8 @@ def _inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
     result = {}
     for name, x in draws.items():
         middle = centre.get(name, np.inf)
-        result[name] = (x + (middle if np.isfinite(middle).all() else x.mean(0))) / 2
+        middle = middle if np.isfinite(middle).all() else x.mean(0)
+        result[name] = x + _NUDGE * (middle - x)
     return result
 
 
@@ -234,7 +240,7 @@ def _row(
         except PriorError:
             slack = 0.0
     if inside and np.isfinite(density) and not np.isfinite(at.value):
-        return (np.inf, np.finfo(float).max, 0.0, 0.0, 1.0)
+        return _IMPOSSIBLE
     row = (
         at.value - density,
         at.rounding + own,

@@ -1,0 +1,451 @@
+"""The one table of planted slips: the work of somebody who made one mistake.
+
+Work passes through the layers in their order: the data are read, algebra is held against PyMC's
+density, draws against the law, and a number against the number in models.md. Each slip names the
+layer that has to object, and the right version of the same work, which has to pass.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pymc as pm
+
+import bayesmodels as bm
+
+
+@dataclass(frozen=True)
+class Work:
+    """What somebody hands in; a layer looks at what is there."""
+
+    # identity
+    model: Any = None
+    prior: Any = None
+    posterior: Any = None
+    log_evidence: float | None = None
+    # sampling
+    law: Any = None
+    draws: Any = None
+    # book value
+    value: float | None = None
+    book: float | None = None
+    within: float = 1e-9
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistake, the layer that has to object, and the work with and without the mistake."""
+
+    name: str
+    layer: str
+    wrong: Callable[[], Work]
+    right: Callable[[], Work]
+
+
+@cache
+def judge(make):
+    """Return the first layer that objects and why; (None, "") if none does."""
+    try:
+        work = make()
+    except (bm.DataError, bm.PriorError) as error:
+        return "data", str(error)
+    if work.model is not None:
+        found = bm.check_identity(
+            work.model, work.posterior, work.prior, work.log_evidence, rng=np.random.default_rng(1)
+        )
+        if not found.holds:
+            parts = {name: getattr(found, name) for name in ("constancy", "slope", "evidence")}
+            worst = max(parts, key=lambda name: np.nan_to_num(parts[name] or 0, nan=np.inf))
+            return "identity", f"{worst} off by {parts[worst]:.1e} rounding bounds"
+    if work.draws is not None:
+        verdict = bm.compare(work.law, work.draws)
+        if verdict.outcome != "agree":
+            return "sampling", f"{verdict.outcome}: {verdict.findings[0]}"
+    if work.book is not None and not abs(work.value / work.book - 1) <= work.within:
+        return "book value", f"{work.value:.6g} is not {work.book:.6g}"
+    return None, ""
+
+
+def hand_in(prior, data, **mistaken):
+    """Return the right work about one model and its data, but for what is mistaken."""
+    right = Work(
+        model=None if "model" in mistaken else prior.declare(data),
+        prior=prior,
+        posterior=prior.update(data),
+        log_evidence=float(np.sum(prior.log_evidence(data))),
+    )
+    return replace(right, **mistaken)
+
+
+# --- a coin: Beta(2, 5), three ones among twenty --------------------------------------------------
+
+COIN, ROWS = bm.BetaBernoulli(2, 5), np.array([1, 1, 1] + [0] * 17)
+TOSSES = bm.BinomialCounts(3, 20)
+
+
+def coin(rows=ROWS, **mistaken):
+    return hand_in(COIN, rows, **mistaken)
+
+
+def log_beta(a, b):
+    from scipy.special import betaln
+
+    return float(betaln(a, b))
+
+
+def coin_in_pymc(log_mass, support=None):
+    """Declare the coin's prior with any log mass of a row."""
+    with pm.Model() as model:
+        theta = pm.Beta("theta", 2, 5)
+        if support is not None:
+            low, high = support
+            inside = pm.math.switch((low <= theta) & (theta <= high), 0.0, -np.inf)
+            pm.Potential("support", inside)
+        pm.Potential("rows", pm.math.sum(log_mass(ROWS, theta)))
+    return model
+
+
+def bernoulli(x, theta):
+    return pm.math.log(theta**x * (1 - theta) ** (1 - x))
+
+
+def bernoulli_as_printed(x, theta):
+    return pm.math.log(theta**x * (1 - theta**x))
+
+
+ARMS = bm.Grouped([1, 0, 0, 1, 1, 1], by=["new", "old", "old", "new", "new", "old"])
+
+
+def swapped(belief):
+    return bm.BetaBernoulli(belief.alpha[::-1], belief.beta[::-1], belief.coords)
+
+
+# --- a regression with everything about it asymmetric ---------------------------------------------
+
+X = np.array([[1, 0.2], [1, 1.9], [1, -0.7], [1, 3.1], [1, 2.2], [1, -1.5]])
+Y = np.array([1.3, 4.8, -0.4, 6.9, 5.6, -2.3])
+PRECISION = np.array([2.0, 0.5])
+LINE = bm.LinearRegression([1, -1], np.diag(PRECISION), shape=2.5, scale=1.5)
+FLAT = bm.LinearRegression.flat(2)
+
+
+def line(**mistaken):
+    return hand_in(LINE, (X, Y), **mistaken)
+
+
+def line_after(shape=None, scale=None):
+    """Return the posterior with another inverse-gamma law."""
+    right = LINE.update((X, Y))
+    return bm.LinearRegression(
+        right.mode()["w"],
+        right.precision,
+        right.shape if shape is None else shape,
+        right.scale if scale is None else scale,
+    )
+
+
+def line_in_pymc(noise, spread, precision=PRECISION):
+    """Declare the regression with any noise and any spread of w as functions of sigma2."""
+    with pm.Model() as model:
+        sigma2 = pm.InverseGamma("sigma2", 2.5, 1.5)
+        w = pm.Normal("w", [1, -1], spread(sigma2) / np.sqrt(precision))
+        pm.Normal("y", (X * w).sum(-1), noise(sigma2), observed=Y)
+    return model
+
+
+def line_declared(noise=pm.math.sqrt, spread=pm.math.sqrt, precision=PRECISION):
+    return line(model=line_in_pymc(noise, spread, precision))
+
+
+def flat(**mistaken):
+    right = Work(FLAT.declare((X, Y)), FLAT, FLAT.update((X, Y)))
+    return replace(right, **mistaken)
+
+
+def flat_after(shape):
+    right = FLAT.update((X, Y))
+    return bm.LinearRegression(right.mode()["w"], right.precision, shape, right.scale)
+
+
+def residual_sum(w):
+    return float(((Y - X @ w) ** 2).sum())
+
+
+# --- draws ----------------------------------------------------------------------------------------
+
+LAW = LINE.update((X, Y))
+
+
+def sampled(**changes):
+    """Return a thousand exact draws in each of four chains, some variables changed."""
+    draws = LAW.to_datatree(rng=np.random.default_rng(4)).posterior
+    changed = {name: change(draws[name].to_numpy().copy()) for name, change in changes.items()}
+    return Work(law=LAW, draws=dict(draws.data_vars) | changed)
+
+
+def stuck(x):
+    """Stop the last chain at the mean of all: pooled means stay as they are."""
+    x[-1] = x[:-1].mean((0, 1))
+    return x
+
+
+def narrow(w):
+    mean = LAW.mean()["w"]
+    return mean + 0.9 * (w - mean)
+
+
+def shifted(w):
+    return w + 0.3 * np.sqrt(LAW.var()["w"])
+
+
+# --- numbers of models.md -------------------------------------------------------------------------
+
+NOTES = bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))  # Beta(5, 19)
+EVEN = bm.BetaBernoulli(1, 1).update(bm.BinomialCounts(55, 100))
+
+
+def number(value, book, within=1e-9):
+    return lambda: Work(value=float(value), book=float(book), within=within)
+
+
+def predictive_variance(*, parameters):
+    """Return the variance at a new row, with or without what is not known of the coefficients."""
+    x = np.array([1, 10.0])
+    V = np.linalg.inv(LAW.precision)
+    a, b = float(LAW.shape), float(LAW.scale)
+    right = b / (a - 1) * (1 + x @ V @ x)
+    given = LAW.predictive([x]).var()[0] if parameters else b / (a - 1)
+    return Work(value=float(given), book=float(right))
+
+
+COLOURS = bm.DirichletCategorical([1, 2, 3], categories=["red", "green", "blue"])
+DIE = bm.DirichletCategorical([1, 2, 3])
+
+
+def read(model, data):
+    """Hand in nothing but data, to be read."""
+    model.statistic(data)
+    return Work()
+
+
+SLIPS = [
+    # algebra
+    Slip(
+        "alpha and beta swapped",
+        "identity",
+        lambda: coin(posterior=bm.BetaBernoulli(22, 5)),
+        coin,
+    ),
+    Slip(
+        "zeros counted as all rows (E1)",
+        "identity",
+        lambda: coin(posterior=bm.BetaBernoulli(2 + 3, 5 + 20)),
+        coin,
+    ),
+    Slip(
+        "one row counted twice",
+        "identity",
+        lambda: coin(posterior=COIN.update(ROWS).update(ROWS[:1])),
+        coin,
+    ),
+    Slip(
+        "groups swapped",
+        "identity",
+        lambda: hand_in(COIN, ARMS, posterior=swapped(COIN.update(ARMS))),
+        lambda: hand_in(COIN, ARMS),
+    ),
+    Slip(
+        "evidence without the prior's normaliser",
+        "identity",
+        lambda: coin(log_evidence=log_beta(5, 22)),
+        lambda: coin(log_evidence=log_beta(5, 22) - log_beta(2, 5)),
+    ),
+    Slip(
+        "evidence of rows with a binomial coefficient",
+        "identity",
+        lambda: coin(log_evidence=float(COIN.log_evidence(TOSSES))),
+        lambda: coin(TOSSES),
+    ),
+    Slip(
+        "evidence that is not a number",
+        "identity",
+        lambda: coin(log_evidence=np.nan),
+        coin,
+    ),
+    Slip(
+        "ones added up in 8 bits",
+        "identity",
+        lambda: coin(
+            np.ones(300, dtype=np.int8),
+            posterior=bm.BetaBernoulli(2 + np.ones(300).astype(np.int8).sum(dtype=np.uint8), 5),
+        ),
+        lambda: coin(np.ones(300, dtype=np.int8)),
+    ),
+    Slip(
+        "rate for scale in the inverse gamma",
+        "identity",
+        lambda: line(posterior=line_after(scale=1 / LAW.scale)),
+        lambda: line(posterior=line_after()),
+    ),
+    Slip(
+        "shape grows by n, not n / 2",
+        "identity",
+        lambda: line(posterior=line_after(shape=LINE.shape + len(Y))),
+        lambda: line(posterior=line_after(shape=LINE.shape + len(Y) / 2)),
+    ),
+    Slip(
+        "n for n - p degrees of freedom",
+        "identity",
+        lambda: flat(posterior=flat_after(shape=len(Y) / 2)),
+        lambda: flat(posterior=flat_after(shape=(len(Y) - 2) / 2)),
+    ),
+    Slip(
+        "no one half in b_N",
+        "identity",
+        lambda: line(posterior=line_after(scale=LINE.scale + 2 * (LAW.scale - LINE.scale))),
+        line,
+    ),
+    Slip(
+        "b_N without the pull of the prior",
+        "identity",
+        lambda: line(posterior=line_after(scale=LINE.scale + residual_sum(LAW.mode()["w"]) / 2)),
+        line,
+    ),
+    # declarations
+    Slip(
+        "variance for sd in the noise",
+        "identity",
+        lambda: line_declared(noise=lambda sigma2: sigma2),
+        line_declared,
+    ),
+    Slip(
+        "sigma2 forgotten in the prior of w",
+        "identity",
+        lambda: line_declared(spread=lambda _: 1.0),
+        line_declared,
+    ),
+    Slip(
+        "precision taken for a covariance",
+        "identity",
+        lambda: line_declared(precision=1 / PRECISION),
+        line_declared,
+    ),
+    Slip(
+        "mass of a zero without its power (E12)",
+        "identity",
+        lambda: coin(model=coin_in_pymc(bernoulli_as_printed)),
+        lambda: coin(model=coin_in_pymc(bernoulli)),
+    ),
+    Slip(
+        "theta kept above one tenth (E14)",
+        "identity",
+        lambda: coin(model=coin_in_pymc(bernoulli, support=(0.1, 1))),
+        lambda: coin(model=coin_in_pymc(bernoulli, support=(0, 1))),
+    ),
+    # data
+    Slip(
+        "counts passed as labels",
+        "data",
+        lambda: read(DIE, [5, 0, 2]),
+        lambda: read(DIE, bm.MultinomialCounts([5, 0, 2])),
+    ),
+    Slip(
+        "labels passed as counts",
+        "data",
+        lambda: read(COLOURS, bm.MultinomialCounts(["red", "red", "blue"])),
+        lambda: read(COLOURS, ["red", "red", "blue"]),
+    ),
+    Slip(
+        "counts in the order of another table",
+        "data",
+        lambda: read(COLOURS, bm.MultinomialCounts(pd.Series({"blue": 1, "green": 2, "red": 3}))),
+        lambda: read(COLOURS, bm.MultinomialCounts(pd.Series({"red": 3, "green": 2, "blue": 1}))),
+    ),
+    Slip(
+        "categories counted from one",
+        "data",
+        lambda: read(DIE, [1, 2, 3]),
+        lambda: read(DIE, [0, 1, 2]),
+    ),
+    Slip(
+        "NaN counted as a failure",
+        "data",
+        lambda: read(COIN, [1.0, np.nan, 0.0]),
+        lambda: read(COIN, [1.0, 0.0]),
+    ),
+    Slip(
+        "more successes than trials",
+        "data",
+        lambda: read(COIN, bm.BinomialCounts([20], [3])),
+        lambda: read(COIN, bm.BinomialCounts([3], [20])),
+    ),
+    Slip(
+        "targets sorted, rows not",
+        "data",
+        lambda: read(LINE, (pd.DataFrame(X), pd.Series(Y).sort_values())),
+        lambda: read(LINE, (pd.DataFrame(X), pd.Series(Y))),
+    ),
+    Slip(
+        "a semidefinite precision (E13)",
+        "data",
+        lambda: read(bm.LinearRegression([0, 0], [[1, 1], [1, 1]], 1, 1), (X, Y)),
+        lambda: read(bm.LinearRegression([0, 0], [[2, 1], [1, 1]], 1, 1), (X, Y)),
+    ),
+    # draws
+    Slip("draws a tenth too narrow", "sampling", lambda: sampled(w=narrow), sampled),
+    Slip("draws shifted by 0.3 sd", "sampling", lambda: sampled(w=shifted), sampled),
+    Slip("one chain stuck at the mean", "sampling", lambda: sampled(w=stuck), sampled),
+    Slip("draws of sigma, not sigma2", "sampling", lambda: sampled(sigma2=np.sqrt), sampled),
+    Slip(
+        "normal draws for Student-t ones",
+        "sampling",
+        lambda: Work(law=FLAT.update((X, Y)), draws=plug_in_draws()),
+        lambda: Work(
+            law=FLAT.update((X, Y)),
+            draws=FLAT.update((X, Y)).to_datatree(rng=np.random.default_rng(5)),
+        ),
+    ),
+    # numbers
+    Slip(
+        "MAP reported for the mean (E2)",
+        "book value",
+        number(NOTES.mode()["theta"], 5 / 24),
+        number(NOTES.mean()["theta"], 5 / 24),
+    ),
+    Slip(
+        "posterior variance with N cubed (E6)",
+        "book value",
+        number(EVEN.var()["theta"], (55 + 45) / 100**3, within=0.05),
+        number(EVEN.var()["theta"], 55 * 45 / 100**3, within=0.05),
+    ),
+    Slip(
+        "plug-in MAP of 4 in 23 (E7)",
+        "book value",
+        number(NOTES.mode()["theta"], 4 / 23),
+        number(NOTES.mode()["theta"], 4 / 22),
+    ),
+    Slip(
+        "ten trials have ten outcomes (E7)",
+        "book value",
+        number(NOTES.predictive(10).pmf(range(10)).sum(), 1),
+        number(NOTES.predictive(10).pmf(range(11)).sum(), 1),
+    ),
+    Slip(
+        "prediction that knows its parameters",
+        "book value",
+        lambda: predictive_variance(parameters=False),
+        lambda: predictive_variance(parameters=True),
+    ),
+]
+
+
+def plug_in_draws():
+    """Return normal draws of w, with sigma2 put at its estimate in their spread."""
+    law = FLAT.update((X, Y))
+    draws = law.to_datatree(rng=np.random.default_rng(5)).posterior
+    noise = np.random.default_rng(6).standard_normal((4, 1000, 2))
+    chol = np.linalg.cholesky(np.linalg.inv(law.precision) * law.scale / law.shape)
+    return {"sigma2": draws["sigma2"], "w": law.mean()["w"] + noise @ chol.T}

@@ -1,0 +1,39 @@
+"""Every planted slip is rejected, by the layer that should; the table stands in the summary."""
+
+import numpy as np
+import pytest
+
+import bayesmodels as bm
+from tests.negative.slips import LAW, SLIPS, judge
+
+BY_NAME = pytest.mark.parametrize(
+    "slip", SLIPS, ids=[slip.name.replace(" ", "-") for slip in SLIPS]
+)
+
+
+@BY_NAME
+def test_the_layer_that_should_object_does(slip, record_property):
+    layer, evidence = judge(slip.wrong)
+    record_property("slip", [slip.name, str(layer), evidence])
+    assert layer == slip.layer, evidence
+
+
+@BY_NAME
+def test_the_same_work_without_the_slip_passes(slip):
+    assert judge(slip.right) == (None, "")
+
+
+def test_all_layers_and_enough_slips_are_in_the_table():
+    assert {slip.layer for slip in SLIPS} == {"data", "identity", "sampling", "book value"}
+    assert len({slip.name for slip in SLIPS}) == len(SLIPS) >= 16
+
+
+def test_what_the_layers_cannot_see():
+    """Draws are judged one scalar at a time: here each law is right, but not their independence.
+
+    One seed used for every coefficient makes such draws, as conjugate-models 0.14 does.
+    """
+    levels = np.random.default_rng(7).random((4, 1000))
+    laws = LAW.marginals()
+    draws = {"sigma2": laws["sigma2"].ppf(levels), "w": laws["w"].ppf(levels[..., None])}
+    assert bm.compare(LAW, draws).outcome == "agree"
