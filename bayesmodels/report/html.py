@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from bayesmodels.files import whole
 from bayesmodels.report import figures, tables
+from bayesmodels.report.excerpt import excerpt
 from bayesmodels.report.validation import Report
 
 MOST_FINDINGS = 10
@@ -59,7 +60,7 @@ def render(report: Report) -> str:
     environment.filters["data_uri"] = data_uri
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
-    facts, first_lines = tables.data(report)
+    facts, first_rows = excerpt(report)
     findings = report.comparison.findings[1:]  # the first one is part of the verdict's sentences
     return environment.get_template("report.html.jinja").render(
         report=report,
@@ -76,7 +77,7 @@ def render(report: Report) -> str:
         scalars=len(report.comparison.table),
         most_scalars=figures.MOST_SCALARS,
         facts=facts,
-        first_lines=first_lines,
+        first_rows=first_rows,
         reproduction=tables.reproduction(report),
     )
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels import factors
-from bayesmodels.containers import Block, read
-from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts
 from bayesmodels.models.linear_regression import LinearRegression
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import places
@@ -26,8 +23,6 @@ from bayesmodels.report.validation import Report
 Array = NDArray[np.float64]
 
 MOST_ROWS = 40
-MOST_COLUMNS = 12
-FIRST_LINES = 6
 BEYOND = 3.0
 """Discrepancies of more standard errors than this are marked."""
 
@@ -114,6 +109,16 @@ class Table:
 def parameters(report: Report) -> list[Table]:
     """Return the parameters of prior and posterior side by side, one table for each shape.
 
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of Table
+        Rows are the places of a variable; columns come in pairs, prior and posterior.
+
     Examples
     --------
     For a coin, alpha goes from 1 to 56 and beta from 1 to 46::
@@ -153,6 +158,17 @@ def comparison(report: Report) -> Table:
     standard errors,
 
     .. math:: z = (\bar f - E f) \sqrt{\mathrm{ESS}_f} / \mathrm{sd}(f).
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    Table
+        Rows with a discrepancy beyond 3 are marked; of more than `MOST_ROWS` rows, those with the
+        largest discrepancies are kept.
     """
     values = report.comparison.table
     if len(values) > MOST_ROWS:
@@ -200,7 +216,18 @@ def comparison(report: Report) -> Table:
 
 
 def glance(report: Report) -> list[tuple[str, str]]:
-    """Return the few numbers that one looks for first, each with its name."""
+    """Return the few numbers that one looks for first.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of (str, str)
+        Names and values.
+    """
     table, largest = report.comparison.table, report.comparison.largest
     exact = report.log_evidence
     facts = [
@@ -217,7 +244,18 @@ def glance(report: Report) -> list[tuple[str, str]]:
 
 
 def evidence(report: Report) -> list[tuple[str, str]]:
-    """Return what the identity found, each number with its name."""
+    """Return what the identity of algebra and PyMC density found.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of (str, str)
+        Names and values.
+    """
     found = report.identity
     facts = [("Points compared", str(found.points))]
     if report.log_evidence is not None:
@@ -235,35 +273,19 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
-def data(report: Report) -> tuple[list[tuple[str, str]], Table | None]:
-    """Return size and columns of the data, and their first lines (None for a statistic)."""
-    if hasattr(report.data, "without_rows"):
-        given = "as a sufficient statistic, which has forgotten its rows"
-        return [("Given", given), ("Statistic", repr(report.data))], None
-    blocks = _blocks(report.data, report.posterior)
-    columns = [column for name, block in blocks for column in _first_lines(name, block)]
-    labels = blocks[0][1].row_labels()
-    rows = len(labels)
-    index = Column("row", tuple(map(str, labels[:FIRST_LINES])), numeric=False)
-    names = ", ".join(column.head for column in columns[:MOST_ROWS])
-    names += ", …" if len(columns) > MOST_ROWS else ""
-    facts = [("Rows", f"{rows:,}"), (f"Columns ({len(columns)})", names)]
-    if isinstance(report.data, Grouped):
-        groups = report.posterior.coords["group"]
-        some = ", ".join(map(str, groups[:MOST_ROWS])) + (", …" if len(groups) > MOST_ROWS else "")
-        facts.append((f"Groups ({len(groups)})", some))
-    if isinstance(report.data, Design) and report.data.intercept:
-        facts.append(("Intercept", "a column of ones, added by the design"))
-    parts = []
-    if rows > FIRST_LINES:
-        parts.append(f"{rows - FIRST_LINES:,} more rows are not shown.")
-    if len(columns) > MOST_COLUMNS:
-        parts.append(f"{len(columns) - MOST_COLUMNS:,} more columns are not shown.")
-    return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
-
-
 def reproduction(report: Report) -> str:
-    """Return the call that makes the same report again."""
+    """Return the call that makes the same report again.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    str
+        A line of Python, with the seed if one was given.
+    """
     names = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
     settings = ", ".join(
         f"{names.get(key, key)}={value!r}"
@@ -292,40 +314,6 @@ def _parameters(belief: Belief) -> dict[str, Array]:
         fields = {f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)}  # type: ignore[arg-type]
     arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
     return {_SYMBOLS.get(name, name): value for name, value in arrays.items()}
-
-
-def _blocks(data: Any, belief: Belief) -> list[tuple[str, Block]]:
-    """Return the containers that data are made of, each with its name."""
-
-    def block(container: Any, name: str, **how: bool) -> tuple[str, Block]:
-        return str(getattr(container, "name", None) or name), read(container, name, **how)
-
-    if isinstance(data, Grouped):
-        return [block(data.by, "by"), *_blocks(data.rows, belief)]
-    if isinstance(data, BinomialCounts):
-        each = {"successes": data.successes, "trials": data.trials}
-        return [block(container, name, scalar_row=True) for name, container in each.items()]
-    if isinstance(data, MultinomialCounts):
-        return [block(data.counts, "counts", vector_row=True)]
-    if isinstance(belief, LinearRegression):
-        design = data if isinstance(data, Design) else Design(*data)
-        return [block(design.features, "features"), block(design.target, "target")]
-    return [block(data, "x")]
-
-
-def _first_lines(name: str, block: Block) -> list[Column]:
-    inner = block.values.shape[1:]
-    values = block.values[:FIRST_LINES].reshape(-1, int(np.prod(inner)))
-    heads = (
-        tuple(map(str, block.columns))
-        if block.columns
-        else tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
-    )
-    numeric = values.dtype.kind in "iuf"
-    return [
-        Column(head, tuple(significant(x) if numeric else str(x) for x in column), numeric=numeric)
-        for head, column in zip(heads, values.T, strict=True)
-    ]
 
 
 def _kind(kind: str) -> str:

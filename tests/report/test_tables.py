@@ -1,7 +1,6 @@
 import dataclasses
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesmodels as bm
@@ -187,54 +186,6 @@ def test_a_discrepancy_beyond_its_bound_is_said_to_be():
     assert ("Variation between points", "25000000 times its bound: too large") in tables.evidence(
         report
     )
-
-
-def test_data_of_a_statistic():
-    facts, lines = tables.data(SAMPLES["statistic"]())
-    assert lines is None
-    assert "BernoulliStatistic(ones=3, zeros=17" in dict(facts)["Statistic"]
-
-
-def test_data_of_groups():
-    facts, lines = tables.data(SAMPLES["aspirin"]())
-    assert [c.head for c in lines.columns] == ["row", "arm", "infarctions", "participants"]
-    assert column(lines, "participants") == ("11037", "11034")
-    assert dict(facts)["Groups (2)"] == "aspirin, placebo"
-
-
-@pytest.mark.parametrize(
-    ("prior", "rows", "heads"),
-    [
-        (bm.BetaBernoulli(1, 1), [1, 0, 1], ["x"]),
-        (bm.BetaBernoulli(1, 1), pd.Series([True, False], name="win"), ["win"]),
-        (bm.BetaBernoulli(1, 1), np.zeros((3, 2), int), ["x[0]", "x[1]"]),
-        (bm.BetaBernoulli(1, 1), bm.BinomialCounts(3, 20), ["successes", "trials"]),
-        (bm.BetaBernoulli(1, 1), np.zeros(0), ["x"]),
-        (
-            bm.DirichletCategorical([1, 1]),
-            bm.MultinomialCounts([[1, 2], [3, 4]]),
-            ["counts[0]", "counts[1]"],
-        ),
-        (
-            bm.LinearRegression(0, 1, 1, 1),
-            bm.Design([[1.0], [2.0]], [1.0, 2.0]),
-            ["features[0]", "target"],
-        ),
-    ],
-)
-def test_data_in_any_container(prior, rows, heads):
-    _, lines = tables.data(samples.report(prior, rows))
-    assert [c.head for c in lines.columns[1:]] == heads
-
-
-def test_data_name_rows_by_their_index_and_cut_long_and_wide_ones():
-    x = np.random.default_rng(1).normal(size=(10, 15))
-    frame = pd.DataFrame(x, index=[f"car {i}" for i in range(10)]).rename(columns=str)
-    prior = bm.LinearRegression(np.zeros(15), 1, 1, 1)
-    _, lines = tables.data(samples.report(prior, bm.Design(frame, frame["0"])))
-    assert lines.columns[0].cells[0] == "car 0"
-    assert len(lines.columns) == 1 + tables.MOST_COLUMNS
-    assert lines.note == "4 more rows are not shown. 4 more columns are not shown."
 
 
 def test_reproduction_is_the_call_that_was_made():
