@@ -34,10 +34,14 @@ def describe(self: Any) -> str:
     parts = []
     for field in dataclasses.fields(self):
         value = getattr(self, field.name)
+        if field.name == "rest" and not value.any():
+            continue
         if isinstance(value, np.ndarray):
             text = np.array2string(value, separator=", ", threshold=20, precision=6)
             text = text.replace(".,", ",").replace(".]", "]").replace(". ", " ").removesuffix(".")
-            parts.append(f"{field.name}={text}")
+            # The constructor's name: a field can't have the name of the verb mean().
+            name = "mean" if field.name == "location" else field.name
+            parts.append(f"{name}={text}")
         elif value and field.name != "coords":
             parts.append(f"{field.name}={value!r}")
     coords = getattr(self, "coords", {})

@@ -142,3 +142,14 @@ def test_mcmc_draws_have_the_same_shape_as_exact_ones(case):
         assert set(sampled[group].data_vars) == set(same[group].data_vars)
         for dim in same[group].dims:
             np.testing.assert_array_equal(sampled[group][dim], same[group][dim])
+
+
+def test_draws_that_round_to_the_border_have_their_true_likelihood():
+    draws = {"theta": np.array([0.0, 1.0, 0.5])}
+    found = bm.BetaBernoulli(1, 1).log_likelihood(draws, [1, 0])
+    np.testing.assert_array_equal(found[:2], [[-np.inf, 0], [0, -np.inf]])
+
+
+def test_labels_that_read_the_same_would_hide_each_other():
+    with pytest.raises(bm.DataError, match="'1' is given twice"):
+        bm.DirichletCategorical([1, 1], categories=[1, "1"])

@@ -364,7 +364,8 @@ class BetaBernoulli:
         d = checked.trials(data)
         theta = _by_row(np.asarray(draws["theta"]), d)
         if d.trials is None:
-            return np.where(d.successes == 1, np.log(theta), np.log1p(-theta))
+            with np.errstate(divide="ignore"):  # a draw may round to 0 or to 1
+                return np.where(d.successes == 1, np.log(theta), np.log1p(-theta))
         return np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
@@ -380,7 +381,8 @@ class BetaBernoulli:
         """Return ``"x"``, the rows, and the labels of their axes."""
         d = checked.trials(data)
         batch = {} if d.groups is not None else labels.completed(d.coords, d.successes.shape[1:])
-        return "x", d.successes, {"row": tuple(d.rows), **batch}
+        x = d.successes.astype(np.uint8) if d.trials is None else d.successes
+        return "x", x, {"row": tuple(d.rows), **batch}
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return the model in PyMC.

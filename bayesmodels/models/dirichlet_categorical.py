@@ -361,7 +361,8 @@ class DirichletCategorical:
             return xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
         codes = np.broadcast_to(d.values, _samples(theta, d) + d.values.shape)
         wide = np.broadcast_to(theta, (*codes.shape, theta.shape[-1]))
-        return np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])
+        with np.errstate(divide="ignore"):  # a draw may round to 0
+            return np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
         """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""

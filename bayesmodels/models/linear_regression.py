@@ -705,7 +705,8 @@ class LinearRegression:
         size = self.factor.shape[-1] - 1
         names = "" if self.features is None else f", features={self.features}"
         return (
-            f"LinearRegression({size} coefficients, shape={self.shape}, scale={self.scale}{names})"
+            f"LinearRegression({size} coefficients, shape={self.shape}, "
+            f"scale={np.array2string(np.asarray(self.scale), precision=6)}{names})"
         )
 
 

@@ -58,7 +58,7 @@ class NormalStatistic:
     Examples
     --------
     >>> NormalStatistic(2, 1.0, 2.0) + NormalStatistic(1, 4.0, 0.0)
-    NormalStatistic(n=3, mean=2, scatter=8, rest=0)
+    NormalStatistic(n=3, mean=2, scatter=8)
     """
 
     n: Array
@@ -118,6 +118,7 @@ class NormalStatistic:
 
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
     __repr__ = values.describe
 
 
@@ -138,6 +139,8 @@ class NormalInverseGamma:
         a, positive; 2a rows are what the belief about the variance weighs as much as.
     scale : array_like of shape (batch...)
         b, positive, in squared units of the rows.
+    rest : array_like of shape (batch...), default 0
+        What rounding took from the mean, as in `NormalStatistic`: updates far from zero keep it.
     coords : dict, optional
         Names of the batch axes with their labels.
 
@@ -162,6 +165,7 @@ class NormalInverseGamma:
     kappa: Array
     shape: Array
     scale: Array
+    rest: Array
     coords: Coords
 
     title: ClassVar = "Normal–inverse-gamma"
@@ -185,17 +189,21 @@ class NormalInverseGamma:
         kappa: ArrayLike,
         shape: ArrayLike,
         scale: ArrayLike,
+        rest: ArrayLike = 0,
         coords: Any = None,
     ) -> None:
-        mean, kappa, shape, scale = checked.together(
+        mean, kappa, shape, scale, rest = checked.together(
             mean=checked.parameter(mean, "mean"),
             kappa=checked.parameter(kappa, "kappa", positive=True),
             shape=checked.parameter(shape, "shape", positive=True),
             scale=checked.parameter(scale, "scale", positive=True),
+            rest=checked.parameter(rest, "rest"),
         )
         given = labels.named(coords, mean.shape, "coords")
-        coords = labels.completed(given, mean.shape)
-        values.fill(self, location=mean, kappa=kappa, shape=shape, scale=scale, coords=coords)
+        axes = labels.completed(given, mean.shape)
+        values.fill(
+            self, location=mean, kappa=kappa, shape=shape, scale=scale, rest=rest, coords=axes
+        )
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -244,12 +252,14 @@ class NormalInverseGamma:
         s = self.statistic(data)
         coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
         kappa = self.kappa + s.n
-        shift = (s.mean - self.location) + s.rest
+        shift = (s.mean - self.location) + (s.rest - self.rest)
+        location, rest = two_sum(self.location, self.rest + (s.n / kappa) * shift)
         return type(self)(
-            self.location + (s.n / kappa) * shift,
+            location,
             kappa,
             self.shape + s.n / 2,
             self.scale + 0.5 * s.scatter + 0.5 * (self.kappa * s.n / kappa) * shift**2,
+            rest,
             coords,
         )
 
@@ -346,7 +356,8 @@ class NormalInverseGamma:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
         mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
-        distance = self.scale + 0.5 * self.kappa * (mu - self.location) ** 2
+        gap = (mu - self.location) - self.rest
+        distance = self.scale + 0.5 * self.kappa * gap**2
         return (
             -distance / sigma2
             - (self.shape + 1.5) * np.log(sigma2)
@@ -441,9 +452,9 @@ class NormalInverseGamma:
 
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
 
-    def __repr__(self) -> str:
-        return values.describe(self).replace("location=", "mean=", 1)
+    __repr__ = values.describe
 
 
 def _mean(x: Array, groups: NDArray[np.intp] | None, n: NDArray[Any]) -> Array:

@@ -124,7 +124,9 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
                 f"{_name(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
                 f"{LEAST_ESS:.0f} are needed. Draw about {LEAST_ESS / few.ess:.1f} times as many."
             )
-        if not mixed <= LARGEST_R_HAT:
+        if table["r_hat"].isna().all():
+            findings.append("there is only one chain, and none to compare it with. Run four.")
+        elif not mixed <= LARGEST_R_HAT:
             findings.append(
                 f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
                 f"above {LARGEST_R_HAT}. Tune longer or draw more."

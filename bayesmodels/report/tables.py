@@ -13,9 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels import factors
-from bayesmodels.models.linear_regression import LinearRegression
-from bayesmodels.protocol import Belief
 from bayesmodels.reading import places
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
@@ -25,15 +22,6 @@ Array = NDArray[np.float64]
 MOST_ROWS = 40
 BEYOND = 3.0
 """Discrepancies of more standard errors than this are marked."""
-
-_SYMBOLS = {  # as in the models' equations
-    "alpha": "α",
-    "beta": "β",
-    "kappa": "κ",
-    "location": "mean m",
-    "shape": "shape a",
-    "scale": "scale b",
-}
 
 
 @dataclass(frozen=True)
@@ -129,7 +117,7 @@ def parameters(report: Report) -> list[Table]:
     """
     # The prior as it meets the data: with the groups or columns that these brought along.
     empty = report.prior.statistic(report.data).without_rows()
-    before, after = _parameters(report.prior.update(empty)), _parameters(report.posterior)
+    before, after = report.prior.update(empty).parameters(), report.posterior.parameters()
     variables = report.posterior.dims
     tables = []
     for shape in dict.fromkeys(map(np.shape, after.values())):
@@ -293,27 +281,6 @@ def reproduction(report: Report) -> str:
         if value != "not given"
     )
     return f"report = bm.validate(prior, data, {settings})"
-
-
-def _parameters(belief: Belief) -> dict[str, Array]:
-    """Return a belief's parameters by symbol; NaN where a coefficient is flat."""
-    if isinstance(belief, LinearRegression):
-        root, diagonal = belief.precision_factor, np.diagonal(belief.precision, axis1=-2, axis2=-1)
-        location = (
-            (np.linalg.pinv(root) @ belief.factor[..., :-1, -1:])[..., 0]
-            if factors.dependent(belief.factor).any()
-            else factors.solution(belief.factor)
-        )
-        fields = {
-            "location": np.where(diagonal == 0, np.nan, location),
-            "precision P, diagonal": np.where(diagonal == 0, np.nan, diagonal),
-            "shape": belief.shape,
-            "scale": np.asarray(belief.scale),
-        }
-    else:
-        fields = {f.name: getattr(belief, f.name) for f in dataclasses.fields(belief)}  # type: ignore[arg-type]
-    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
-    return {_SYMBOLS.get(name, name): value for name, value in arrays.items()}
 
 
 def _kind(kind: str) -> str:

@@ -312,4 +312,50 @@ REGRESSION = [
     ),
 ]
 
-CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION]
+# --- normal ---------------------------------------------------------------------------------------
+
+HEIGHTS = np.array([171.5, 166.0, 180.25, 175.0, 169.5, 190.0, 158.75])
+SEXES = np.array(list("fmfmmfm"))
+PRIOR = bm.NormalInverseGamma(mean=170, kappa=0.1, shape=3, scale=200)
+
+
+def next_number(belief, row):
+    return belief.predictive().logpdf(np.asarray(row)).sum()
+
+
+def next_number_in_group(belief, row):
+    group = belief.coords["group"].index(row.by[0])
+    return belief.predictive().logpdf(row.rows[0])[group]
+
+
+NORMAL = [
+    Case("measurements", PRIOR, 7, lambda i: HEIGHTS[list(i)], next_number),
+    Case(
+        "measurements far from zero",
+        bm.NormalInverseGamma(1e6, 2, 3, 4),
+        7,
+        lambda i: 1e6 + HEIGHTS[list(i)] - 170,
+        next_number,
+    ),
+    Case(
+        "measurements in groups",
+        PRIOR,
+        7,
+        lambda i: bm.Grouped(HEIGHTS[list(i)], SEXES[list(i)], groups=["f", "m", "none"]),
+        next_number_in_group,
+        lambda: [(PRIOR, HEIGHTS[sex == SEXES]) for sex in ["f", "m", "none"]],
+    ),
+    Case(
+        "a frame of measurements",
+        bm.NormalInverseGamma([0, 1, 2], [1, 2, 3], [2, 3, 4], [1, 10, 100]),
+        9,
+        lambda i: FRAME.iloc[list(i)],
+        next_number,
+        lambda: [
+            (bm.NormalInverseGamma(k, k + 1, k + 2, 10**k), FRAME[name])
+            for k, name in enumerate(FRAME)
+        ],
+    ),
+]
+
+CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION, *NORMAL]

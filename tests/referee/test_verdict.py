@@ -104,3 +104,10 @@ def test_draws_that_do_not_fit_are_refused(draws, words):
 def test_level_must_be_a_probability():
     with pytest.raises(bm.DataError, match="level"):
         bm.compare(LAW, LAW.to_datatree(draws=10), level=1)
+
+
+def test_one_chain_alone_gives_no_agreement():
+    draws = LAW.to_datatree(draws=4000, chains=1, rng=np.random.default_rng(8))
+    verdict = bm.compare(LAW, draws)
+    assert verdict.outcome == "inconclusive"
+    assert "only one chain" in verdict.sentence()
