@@ -180,7 +180,7 @@ def _units(variables: list[Any]) -> dict[Any, Any]:
     units: dict[Any, Any] = {}
     for v in variables:
         if isinstance(v, Constant):
-            units[v] = 0
+            units[v] = 1  # as a prior's location, which the belief works out from its factor
         else:
             units[v] = 0 if isinstance(v.owner.op, _EXACT) else _UNITS
             if _dtype(v) in _SINGLE:
