@@ -250,6 +250,19 @@ def test_exact_draws_have_the_joint_law(case):
     assert abs(ratio.mean() - 1) < LARGEST_Z * ratio.std() / np.sqrt(len(ratio))
 
 
+def test_nothing_near_the_mode_is_denser(case):
+    belief = case.prior.update(case.data)
+    try:
+        mode = belief.mode()
+    except bm.ModeError:
+        pytest.skip("no interior mode")
+    top = belief.log_density(mode)
+    draws = belief.sample(200, np.random.default_rng(13))
+    for nearness in (0, 0.9, 0.999):
+        near = {name: x + nearness * (mode[name] - x) for name, x in draws.items()}
+        assert (belief.log_density(near) <= top + belief.log_density_rounding(mode)).all()
+
+
 def test_the_referee_agrees_with_exact_draws(case):
     belief = case.prior.update(case.data)
     verdict = bm.compare(belief, belief.to_datatree(draws=500, rng=np.random.default_rng(10)))
