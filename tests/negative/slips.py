@@ -1,8 +1,9 @@
 """The one table of planted slips: the work of somebody who made one mistake.
 
 Work passes through the layers in their order: the data are read, algebra is held against PyMC's
-density, draws against the law, and a number against the number in models.md. Each slip names the
-layer that has to object, and the right version of the same work, which has to pass.
+density, draws against the law, and a number against the one in the book. Each slip names the layer
+that has to object, and the right version of the same work, which has to pass. E1 to E14 are
+mistakes that were found in print.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pymc as pm
+from scipy.special import betaln
 
 import bayesmodels as bm
 
@@ -88,12 +90,6 @@ TOSSES = bm.BinomialCounts(3, 20)
 
 def coin(rows=ROWS, **mistaken):
     return hand_in(COIN, rows, **mistaken)
-
-
-def log_beta(a, b):
-    from scipy.special import betaln
-
-    return float(betaln(a, b))
 
 
 def coin_in_pymc(log_mass, support=None):
@@ -201,7 +197,7 @@ def shifted(w):
     return w + 0.3 * np.sqrt(LAW.var()["w"])
 
 
-# --- numbers of models.md -------------------------------------------------------------------------
+# --- numbers of the book --------------------------------------------------------------------------
 
 NOTES = bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))  # Beta(5, 19)
 EVEN = bm.BetaBernoulli(1, 1).update(bm.BinomialCounts(55, 100))
@@ -260,8 +256,8 @@ SLIPS = [
     Slip(
         "evidence without the prior's normaliser",
         "identity",
-        lambda: coin(log_evidence=log_beta(5, 22)),
-        lambda: coin(log_evidence=log_beta(5, 22) - log_beta(2, 5)),
+        lambda: coin(log_evidence=betaln(5, 22)),
+        lambda: coin(log_evidence=betaln(5, 22) - betaln(2, 5)),
     ),
     Slip(
         "evidence of rows with a binomial coefficient",
