@@ -151,3 +151,20 @@ def test_evidence_of_two_thousand_million_rows_in_five_categories():
     mass = exactly(log_mass, counts, alpha)
     observed = prior.log_evidence(bm.MultinomialCounts(counts))
     assert observed == pytest.approx(mass, rel=1e-12, abs=0)
+
+
+@pytest.mark.xfail(reason="log coefficients of rows are added up before the total's is taken off")
+def test_evidence_of_two_rows_of_a_thousand_million_successes():
+    """Each coefficient is 1.4e9, the result -33: seven digits are left of sixteen."""
+    k, n = [10**9] * 2, [2 * 10**9] * 2
+    exact = exactly(
+        lambda k, z: (
+            log_mass([sum(k), sum(z)], [1, 1])
+            + sum(log_coefficient(row) for row in zip(k, z, strict=True))
+            - log_coefficient([sum(k), sum(z)])
+        ),
+        k,
+        np.subtract(n, k),
+    )
+    evidence = bm.BetaBernoulli(1, 1).log_evidence(bm.BinomialCounts(k, n))
+    assert evidence == pytest.approx(exact, rel=1e-12, abs=0)
