@@ -179,6 +179,69 @@ def log_multinomial_coefficient(counts: ArrayLike) -> Array:
     return log_gamma_ratio(largest + 1, others.sum(-1)) - gammaln(others + 1).sum(-1)
 
 
+def log_split(first: ArrayLike, second: ArrayLike) -> Array:
+    r"""Return the log probability that shuffled rows fall into two parts with just these counts.
+
+    .. math:: \ln \left[ \binom{A}{a_1 \dots a_K} \binom{B}{b_1 \dots b_K} \middle/
+        \binom{A + B}{a_1 + b_1 \dots a_K + b_K} \right]
+
+    The multivariate hypergeometric law; computed as minus the deviance of the two-row table plus
+    terms of logarithmic size, where the three coefficients would cancel.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (..., K)
+        Counts of the two parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(np.exp(log_split([1, 0], [1, 2])).round(12))  # one of four rows, and it is a 1
+    0.5
+    """
+    first, second = np.broadcast_arrays(
+        np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    )
+    both = first + second
+    n, m = first.sum(-1), second.sum(-1)
+    gap = _deviance_from_independence(first, second) + _deviance_from_independence(second, first)
+
+    def rest(x: Array) -> Array:  # ln x! = x ln x - x + rest(x)
+        safe = np.where(x > 0, x, 1.0)
+        return np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
+
+    return (
+        -gap.sum(-1)
+        + rest(n)
+        + rest(m)
+        - rest(n + m)
+        + (rest(both) - rest(first) - rest(second)).sum(-1)
+    )
+
+
+def log_given_total(counts: ArrayLike) -> Array:
+    r"""Return the log probability of counted rows given only their total.
+
+    .. math:: \ln \left[ \prod_i \binom{n_i}{n_{i1} \dots n_{iK}} \middle/
+        \binom{N}{N_1 \dots N_K} \right]
+
+    It is what sufficiency leaves over: no parameter changes it.
+
+    Parameters
+    ----------
+    counts : array_like of shape (n, ..., K)
+        One table of counts a row.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Zero for a single row.
+    """
+    counts = np.asarray(counts, dtype=float)
+    before = np.cumsum(counts, axis=0) - counts
+    return log_split(before, counts).sum(0)
+
+
 def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     """Return a + b as rounded, and what the rounding took away, exactly.
 

@@ -34,7 +34,7 @@ def describe(self: Any) -> str:
     parts = []
     for field in dataclasses.fields(self):
         value = getattr(self, field.name)
-        if field.name == "rest" and not value.any():
+        if not field.repr:
             continue
         if isinstance(value, np.ndarray):
             text = np.array2string(value, separator=", ", threshold=20, precision=6)

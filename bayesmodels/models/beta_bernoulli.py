@@ -14,7 +14,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +28,12 @@ from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import beta_binomial, dirichlet_draws
 from bayesmodels.protocol import Array, Draws, Law, Likelihood
-from bayesmodels.special import log_dirichlet_multinomial, log_multinomial_coefficient
+from bayesmodels.special import (
+    log_dirichlet_multinomial,
+    log_given_total,
+    log_multinomial_coefficient,
+    log_split,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -42,46 +47,57 @@ class BernoulliStatistic:
     ----------
     ones, zeros : array_like of shape (batch...), default 0
         Counts, not negative.
-    log_coefficient : array_like of shape (batch...), default 0
-        Sum of log binomial coefficients: 0 for rows in the order observed,
-        :math:`\sum_i \ln\binom{n_i}{k_i}` for counts.
+    log_given_total : array_like of shape (batch...), optional
+        Log probability of the data given these totals, which no parameter changes:
+        :math:`\sum_i \ln\binom{n_i}{k_i} - \ln\binom{N}{N_1}`. By default that of rows in the
+        order observed, whose own coefficients are 1.
     coords : dict, optional
         Names of the batch axes with their labels.
 
     Examples
     --------
     >>> BernoulliStatistic(3, 17) + BernoulliStatistic(8, 2)
-    BernoulliStatistic(ones=11, zeros=19, log_coefficient=0)
+    BernoulliStatistic(ones=11, zeros=19)
     """
 
     ones: Array
     zeros: Array
-    log_coefficient: Array
+    log_given_total: Array = field(repr=False)
     coords: Coords
 
     def __init__(
         self,
         ones: ArrayLike = 0,
         zeros: ArrayLike = 0,
-        log_coefficient: ArrayLike = 0,
+        log_given_total: ArrayLike | None = None,
         coords: Any = None,
     ) -> None:
-        ones, zeros, log_coefficient = np.broadcast_arrays(
-            checked.totals(ones, "ones"),
-            checked.totals(zeros, "zeros"),
-            checked.totals(log_coefficient, "log_coefficient"),
+        ones, zeros = np.broadcast_arrays(
+            checked.totals(ones, "ones"), checked.totals(zeros, "zeros")
+        )
+        given = (
+            -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+            if log_given_total is None
+            else np.broadcast_to(checked.parameter(log_given_total, "log_given_total"), ones.shape)
         )
         coords = labels.named(coords, ones.shape, "coords")
-        values.fill(self, ones=ones, zeros=zeros, log_coefficient=log_coefficient, coords=coords)
+        values.fill(self, ones=ones, zeros=zeros, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
-        return type(self)(
-            self.ones + other.ones,
-            self.zeros + other.zeros,
-            self.log_coefficient + other.log_coefficient,
-            coords,
-        )
+        split = log_split(self.counts, other.counts)
+        given = self.log_given_total + other.log_given_total + split
+        return type(self)(self.ones + other.ones, self.zeros + other.zeros, given, coords)
+
+    @property
+    def counts(self) -> Array:
+        """Ones and zeros along a last axis, of shape (batch..., 2)."""
+        return np.stack([self.ones, self.zeros], axis=-1)
+
+    @property
+    def log_coefficient(self) -> Array:
+        """Sum of the log binomial coefficients of the data; 0 for rows in the order observed."""
+        return (self.log_given_total + log_multinomial_coefficient(self.counts))[()]
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
@@ -201,10 +217,14 @@ class BetaBernoulli:
         d = checked.trials(data)
         ones = _totals(d.successes, d)
         if d.trials is None:
-            return BernoulliStatistic(ones, _row_count(d) - ones, 0, d.coords)
+            return BernoulliStatistic(ones, _row_count(d) - ones, None, d.coords)
         pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
-        coefficient = _totals(log_multinomial_coefficient(pairs), d)
-        return BernoulliStatistic(ones, _totals(d.trials, d) - ones, coefficient, d.coords)
+        if d.groups is None:
+            given = log_given_total(pairs)
+        else:
+            size = len(d.coords["group"])
+            given = np.array([log_given_total(pairs[d.groups == g]) for g in range(size)])
+        return BernoulliStatistic(ones, _totals(d.trials, d) - ones, given, d.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
@@ -231,9 +251,8 @@ class BetaBernoulli:
         """
         s = self.statistic(data)
         labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
-        counts = np.stack([s.ones, s.zeros], axis=-1)
-        mass = log_dirichlet_multinomial(counts, np.stack([self.alpha, self.beta], axis=-1))
-        return (mass + (s.log_coefficient - log_multinomial_coefficient(counts)))[()]
+        mass = log_dirichlet_multinomial(s.counts, np.stack([self.alpha, self.beta], axis=-1))
+        return (mass + s.log_given_total)[()]
 
     def predictive(self, trials: ArrayLike = 1) -> Any:
         """Return the law of the number of ones among M new trials: BetaBinomial(M, alpha, beta).

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -30,7 +30,12 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import DirichletMultinomial, dirichlet_draws
 from bayesmodels.protocol import Array, Draws, Law, Likelihood
-from bayesmodels.special import log_dirichlet_multinomial, log_multinomial_coefficient
+from bayesmodels.special import (
+    log_dirichlet_multinomial,
+    log_given_total,
+    log_multinomial_coefficient,
+    log_split,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -44,38 +49,51 @@ class CategoricalStatistic:
     ----------
     counts : array_like of shape (batch..., K), default 0
         Counts, not negative. A single 0 is the empty statistic.
-    log_coefficient : array_like of shape (batch...), default 0
-        Sum of log multinomial coefficients: 0 for rows in the order observed.
+    log_given_total : array_like of shape (batch...), optional
+        Log probability of the data given these totals, which no parameter changes; by default that
+        of rows in the order observed. See `BernoulliStatistic`.
     coords : dict, optional
         Names of the batch axes with their labels.
 
     Examples
     --------
     >>> CategoricalStatistic([5, 0, 2]) + CategoricalStatistic([1, 1, 1])
-    CategoricalStatistic(counts=[6, 1, 3], log_coefficient=0)
+    CategoricalStatistic(counts=[6, 1, 3])
     """
 
     counts: Array
-    log_coefficient: Array
+    log_given_total: Array = field(repr=False)
     coords: Coords
 
     def __init__(
-        self, counts: ArrayLike = 0, log_coefficient: ArrayLike = 0, coords: Any = None
+        self,
+        counts: ArrayLike = 0,
+        log_given_total: ArrayLike | None = None,
+        coords: Any = None,
     ) -> None:
         counts = np.atleast_1d(checked.totals(counts, "counts"))
-        coefficient = np.broadcast_to(
-            checked.totals(log_coefficient, "log_coefficient"), counts.shape[:-1]
+        given = (
+            -log_multinomial_coefficient(counts)
+            if log_given_total is None
+            else np.broadcast_to(
+                checked.parameter(log_given_total, "log_given_total"), counts.shape[:-1]
+            )
         )
         coords = labels.named(coords, counts.shape[:-1], "coords")
-        values.fill(self, counts=counts, log_coefficient=coefficient, coords=coords)
+        values.fill(self, counts=counts, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
         coords = labels.joined(
             self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
         )
-        return type(self)(
-            self.counts + other.counts, self.log_coefficient + other.log_coefficient, coords
-        )
+        split = log_split(self.counts, other.counts)
+        given = self.log_given_total + other.log_given_total + split
+        return type(self)(self.counts + other.counts, given, coords)
+
+    @property
+    def log_coefficient(self) -> Array:
+        """Sum of the log multinomial coefficients of the data; 0 for rows in the order observed."""
+        return (self.log_given_total + log_multinomial_coefficient(self.counts))[()]
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
@@ -208,14 +226,14 @@ class DirichletCategorical:
         size = self.alpha.shape[-1]
         d = checked.categories(data, self.categories, size)
         if not d.counted:
-            return CategoricalStatistic(_tally(d, size), 0, d.coords)
-        coefficients = log_multinomial_coefficient(d.values)
+            return CategoricalStatistic(_tally(d, size), None, d.coords)
+        tables = d.values.astype(np.float64)  # floats never wrap around
         if d.groups is None:
-            counts = d.values.sum(0, dtype=np.float64)  # floats never wrap around
-            return CategoricalStatistic(counts, coefficients.sum(0), d.coords)
-        totals = np.zeros((len(d.coords["group"]), size + 1))
-        np.add.at(totals, d.groups, np.column_stack([d.values, coefficients]))
-        return CategoricalStatistic(totals[:, :-1], totals[:, -1], d.coords)
+            return CategoricalStatistic(tables.sum(0), log_given_total(tables), d.coords)
+        parts = [tables[d.groups == g] for g in range(len(d.coords["group"]))]
+        counts = np.array([part.sum(0) for part in parts])
+        given = np.array([log_given_total(part) for part in parts])
+        return CategoricalStatistic(counts, given, d.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
@@ -242,9 +260,7 @@ class DirichletCategorical:
         """
         s = self.statistic(data)
         self._joined(s)
-        counts = np.broadcast_to(s.counts, np.broadcast_shapes(s.counts.shape, self.alpha.shape))
-        mass = log_dirichlet_multinomial(counts, self.alpha)
-        return (mass + (s.log_coefficient - log_multinomial_coefficient(counts)))[()]
+        return (log_dirichlet_multinomial(s.counts, self.alpha) + s.log_given_total)[()]
 
     def predictive(self, trials: ArrayLike = 1) -> DirichletMultinomial:
         """Return the law of the counts in M new draws: DirichletMultinomial(M, alpha).

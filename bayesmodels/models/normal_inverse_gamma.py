@@ -15,7 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -64,7 +64,7 @@ class NormalStatistic:
     n: Array
     mean: Array
     scatter: Array
-    rest: Array
+    rest: Array = field(repr=False)
     coords: Coords
 
     def __init__(
@@ -165,7 +165,7 @@ class NormalInverseGamma:
     kappa: Array
     shape: Array
     scale: Array
-    rest: Array
+    rest: Array = field(repr=False)
     coords: Coords
 
     title: ClassVar = "Normal–inverse-gamma"
