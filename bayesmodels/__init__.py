@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bayesmodels.data import Design as Design
     from bayesmodels.data import Grouped as Grouped
     from bayesmodels.data import MultinomialCounts as MultinomialCounts
+    from bayesmodels.data import Weighted as Weighted
     from bayesmodels.draws import exact_draws as exact_draws
     from bayesmodels.draws import mcmc_draws as mcmc_draws
     from bayesmodels.errors import DataError as DataError
@@ -59,6 +60,7 @@ _HOMES = {
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
+    "Weighted": "data",
     "check_identity": "referee",
     "compare": "referee",
     "compare_evidence": "evidence",

@@ -32,7 +32,7 @@ class Block:
         if self.index is not None and self.index.is_unique:
             labels: Sequence[Hashable] = self.index
             return labels
-        return range(len(self.values))
+        return range(self.values.shape[0])
 
     def without_columns(self) -> Block:
         """Return the block without column names."""

@@ -11,9 +11,10 @@ what it is given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,22 +24,16 @@ from bayesmodels.containers import (
     Block,
     Values,
     first,
-    missing_message,
     read,
     shown,
     where,
     wrapped,
 )
+from bayesmodels.domains import binary, codes, counts, finite, squarable
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords, unique
 
 Array = NDArray[np.float64]
-
-LARGEST_COUNT = 2**53
-"""Beyond it float64 cannot tell neighbouring whole numbers apart."""
-
-LARGEST_MEASUREMENT = 1e150
-"""Beyond it sums of squares overflow."""
 
 
 # --- what users wrap their data in ------------------------------------------------------------
@@ -50,8 +45,8 @@ class Grouped:
 
     Parameters
     ----------
-    rows : array_like, Series, BinomialCounts or MultinomialCounts
-        Data of one problem, with n rows.
+    rows : array_like, Series, frame, BinomialCounts or MultinomialCounts
+        Data of one problem with n rows, or a table with one problem a column.
     by : array_like or Series of length n
         The group of each row. Groups are ordered by value, or as the categories are.
     groups : sequence, optional
@@ -68,6 +63,31 @@ class Grouped:
     rows: Any
     by: Any
     groups: Sequence[Hashable] | None = None
+
+
+@dataclass(frozen=True)
+class Weighted:
+    r"""Rows that count more or less than once: row i as :math:`w_i` rows.
+
+    Its likelihood is :math:`\prod_i p(x_i \mid \theta)^{w_i}`, so the statistics are fractional.
+    A PyMC model of weighted rows is declared from their statistic.
+
+    Parameters
+    ----------
+    rows : array_like, Series, frame, Grouped, MultinomialCounts or pair (X, y)
+        Data of n rows.
+    weights : array_like of shape (n,)
+        Zero or positive.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(1, 1).update(bm.Weighted([1, 0], weights=[0.5, 2]))
+    BetaBernoulli(alpha=1.5, beta=3)
+    """
+
+    rows: Any
+    weights: Any
 
 
 @dataclass(frozen=True)
@@ -160,38 +180,122 @@ class Design:
 
 
 @dataclass(frozen=True)
+class Split:
+    """Rows that were read before, with the member of a batch to which each belongs.
+
+    What composite models hand to their parts. Codes count over all places of the axes in `coords`,
+    the last axis fastest; axes of the rows themselves come after them.
+    """
+
+    rows: Any
+    codes: NDArray[np.intp]
+    coords: Coords
+    weights: Array | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Which members of a batch the rows belong to.
+
+    Attributes
+    ----------
+    coords : dict
+        Labels along all batch axes.
+    groups : ndarray of shape (n,), optional
+        The member of the leading axes to which each row belongs.
+    inner : int
+        Number of batch axes that the rows themselves have.
+    rows : sequence
+        Labels of the rows.
+    weights : ndarray of shape (n,), optional
+        What each row counts for; 1 if not given.
+    """
+
+    coords: Coords
+    groups: NDArray[np.intp] | None
+    inner: int
+    rows: Sequence[Hashable]
+    weights: Array | None = None
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """Lengths of the axes over which `groups` counts."""
+        if self.groups is None:
+            return ()
+        return tuple(map(len, self.coords.values()))[: len(self.coords) - self.inner]
+
+    @property
+    def size(self) -> int:
+        """Number of places over which `groups` counts."""
+        return math.prod(self.lead)
+
+    @property
+    def axes(self) -> Coords:
+        """Labels along the rows' own axes, as far as somebody named them."""
+        if self.groups is None:
+            return self.coords
+        return dict(list(self.coords.items())[len(self.lead) :])
+
+    def by_row(self, parameter: Any, event: int = 0) -> Array:
+        """Give a parameter of shape (..., batch..., event...) the row axis before `inner`."""
+        x = np.asarray(parameter)
+        at = x.ndim - event - self.inner
+        if self.groups is None:
+            return np.expand_dims(x, at)
+        start = at - len(self.lead)
+        flat = x.reshape(*x.shape[:start], self.size, *x.shape[at:])
+        return np.take(flat, self.groups, axis=start)
+
+    def of_rows(self, parameter: Any) -> Any:
+        """Return a PyTensor parameter of shape (batch..., event...) for each row."""
+        return parameter if self.groups is None else parameter[self._places()]
+
+    def row_weights(self, n: int) -> Array:
+        """Return what each of n rows counts for."""
+        return np.ones(n) if self.weights is None else self.weights
+
+    def row_counts(self, n: int) -> Array:
+        """Return the total weight of n rows, of those of each member where rows are in groups."""
+        if self.groups is None:
+            total = np.array(float(n) if self.weights is None else self.weights.sum())
+        else:
+            total = np.bincount(self.groups, self.weights, self.size).astype(float)
+        return total.reshape((*self.lead, *(1,) * self.inner))
+
+    def _places(self) -> tuple[NDArray[np.intp], ...]:
+        return np.unravel_index(self.groups, self.lead) if self.groups is not None else ()
+
+
+@dataclass(frozen=True)
 class Trials:
     """Checked data of a Bernoulli or binomial model.
 
-    ``trials`` is None for rows of 0 and 1; ``groups`` holds the group number of each row.
+    ``trials`` is None for rows of 0 and 1.
     """
 
     successes: Values
     trials: Values | None
-    groups: NDArray[np.intp] | None
-    coords: Coords
-    rows: Sequence[Hashable]
+    batch: Batch
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Checked data of a categorical model (category numbers) or a multinomial one (counted)."""
+    """Checked data of a categorical model (category numbers) or a multinomial one (counted).
 
-    values: Values
+    Counts may be a SciPy sparse array.
+    """
+
+    values: Any
     counted: bool
-    groups: NDArray[np.intp] | None
-    coords: Coords
-    rows: Sequence[Hashable]
+    batch: Batch
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Checked numbers x of shape (n, batch...), or (n,) with the group of each row."""
+    """Checked numbers x of shape (n, batch...)."""
 
     x: Array
-    groups: NDArray[np.intp] | None
-    coords: Coords
-    rows: Sequence[Hashable]
+    batch: Batch
 
 
 @dataclass(frozen=True)
@@ -207,92 +311,88 @@ class Regression:
 
 def trials(data: Any) -> Trials:
     """Check 0/1 rows, binomial counts, or either of them in groups."""
-    inner, group = _ungroup(data)
-    if isinstance(inner, BinomialCounts):
-        successes = read(inner.successes, "successes", scalar_row=True)
-        total = read(inner.trials, "trials", scalar_row=True)
-        _same_rows(successes, total)
-        if successes.columns and total.columns and successes.columns != total.columns:
-            msg = (
-                f"trials: must have the columns of successes {successes.columns}, in this order; "
-                f"got {total.columns}. Reorder the columns."
-            )
-            raise DataError(msg)
-        k, n = _counts(successes), _counts(total)
-        if k.shape != n.shape:
-            msg = (
-                f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
-                "Give every row its own number of trials."
-            )
-            raise DataError(msg)
-        if (k > n).any():
-            at = first(k > n)
-            msg = (
-                f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
-                f"{n[at]:g} trials."
-            )
-            raise DataError(msg)
-        block, values, totals = successes, k, n
-    else:
+    inner, given = _unwrapped(data)
+    if not isinstance(inner, BinomialCounts):
         block = read(inner, "x")
-        values, totals = _binary(block), None
-    coords, codes = _batch(block, values.shape[1:], group)
-    return Trials(values, totals, codes, coords, block.row_labels())
-
-
-def categories(data: Any, levels: tuple[Hashable, ...] | None, size: int) -> Categories:
-    """Check labels or multinomial counts against the model's categories."""
-    inner, group = _ungroup(data)
-    if isinstance(inner, MultinomialCounts):
-        block = read(inner.counts, "counts", vector_row=True)
-        values = _counts(block)
-        if values.ndim < 2 or values.shape[-1] != size:  # noqa: PLR2004 - rows and categories
-            msg = (
-                f"counts: must have one column for each of the model's {size} categories; got "
-                f"shape {values.shape}."
-            )
-            raise DataError(msg)
-        if levels and block.columns and block.columns != levels:
-            msg = (
-                f"counts: columns must be the model's categories in the model's order "
-                f"{levels}; got {block.columns}. Reorder the columns."
-            )
-            raise DataError(msg)
-        coords, codes = _batch(block.without_columns(), values.shape[1:-1], group)
-        return Categories(
-            values, counted=True, groups=codes, coords=coords, rows=block.row_labels()
+        values = binary(block)
+        return Trials(values, None, _batch(block, values.ndim - 1, given))
+    if given.weights is not None:
+        msg = "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
+        raise DataError(msg)
+    successes = read(inner.successes, "successes", scalar_row=True)
+    total = read(inner.trials, "trials", scalar_row=True)
+    _same_rows(successes, total)
+    if successes.columns and total.columns and successes.columns != total.columns:
+        msg = (
+            f"trials: must have the columns of successes {successes.columns}, in this order; "
+            f"got {total.columns}. Reorder the columns."
         )
-    block = read(inner, "x")
-    numbers = _codes(block, levels, size)
-    coords, codes = _batch(block, numbers.shape[1:], group)
-    return Categories(numbers, counted=False, groups=codes, coords=coords, rows=block.row_labels())
+        raise DataError(msg)
+    k, n = counts(successes), counts(total)
+    if k.shape != n.shape:
+        msg = (
+            f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
+            "Give every row its own number of trials."
+        )
+        raise DataError(msg)
+    if (k > n).any():
+        at = first(k > n)
+        msg = (
+            f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
+            f"{n[at]:g} trials."
+        )
+        raise DataError(msg)
+    return Trials(k, n, _batch(successes, k.ndim - 1, given))
+
+
+def categories(
+    data: Any, levels: tuple[Hashable, ...] | None, size: int, other: Hashable | None = None
+) -> Categories:
+    """Check labels or multinomial counts against the model's categories."""
+    inner, given = _unwrapped(data)
+    if not isinstance(inner, MultinomialCounts):
+        block = read(inner, "x")
+        numbers = codes(block, levels, size, other)
+        batch = _batch(block, numbers.ndim - 1, given)
+        return Categories(numbers, counted=False, batch=batch)
+    if sparse(inner.counts):
+        block, values = _sparse_counts(inner.counts)
+    else:
+        block = read(inner.counts, "counts", vector_row=True)
+        values = counts(block)
+    if values.ndim < 2 or values.shape[-1] != size:  # noqa: PLR2004 - rows and categories
+        msg = (
+            f"counts: must have one column for each of the model's {size} categories; got "
+            f"shape {values.shape}."
+        )
+        raise DataError(msg)
+    if levels and block.columns and block.columns != levels:
+        msg = (
+            f"counts: columns must be the model's categories in the model's order "
+            f"{levels}; got {block.columns}. Reorder the columns."
+        )
+        raise DataError(msg)
+    batch = _batch(block.without_columns(), values.ndim - 2, given)
+    return Categories(values, counted=True, batch=batch)
 
 
 def measurements(data: Any) -> Measurements:
     """Check rows of numbers, or rows of numbers in groups."""
-    inner, group = _ungroup(data)
+    inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = _finite(block)
-    _squarable(x, "x")
-    coords, codes = _batch(block, x.shape[1:], group)
-    return Measurements(x, codes, coords, block.row_labels())
+    x = finite(block)
+    squarable(x, "x")
+    return Measurements(x, _batch(block, x.ndim - 1, given))
 
 
 def regression(data: Any) -> Regression:
     """Check a `Design` or a pair ``(X, y)``."""
-    if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
-        data = Design(*data)
-    if not isinstance(data, Design):
-        msg = (
-            f"data: must be a bayesmodels.Design or a pair (X, y); got {type(data).__name__}. "
-            "For one frame use Design.from_frame(frame, target=...)."
-        )
-        raise DataError(msg)
+    data = paired(data)
     left, right = read(data.features, "features"), read(data.target, "target")
     _same_rows(left, right)
-    (X, names), y = design(left, intercept=data.intercept), _finite(right)
-    _squarable(X, "features")
-    _squarable(y, "target")
+    (X, names), y = design(left, intercept=data.intercept), finite(right)
+    squarable(X, "features")
+    squarable(y, "target")
     batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:]) if _fits(X, y) else None
     if batch is None:
         msg = (
@@ -304,10 +404,23 @@ def regression(data: Any) -> Regression:
     return Regression(X, np.broadcast_to(y, (len(y), *batch)), names, coords, left.row_labels())
 
 
+def paired(data: Any) -> Design:
+    """Return a `Design` or a pair ``(X, y)`` as a `Design`."""
+    if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
+        data = Design(*data)
+    if not isinstance(data, Design):
+        msg = (
+            f"data: must be a bayesmodels.Design or a pair (X, y); got {type(data).__name__}. "
+            "For one frame use Design.from_frame(frame, target=...)."
+        )
+        raise DataError(msg)
+    return data
+
+
 def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hashable, ...] | None]:
     """Check a design matrix; return it with its column names, if it has any."""
     block = features if isinstance(features, Block) else read(features, "features")
-    X = _finite(block)
+    X = finite(block)
     if X.ndim < 2:  # noqa: PLR2004 - rows and columns
         msg = (
             f"features: must have rows and columns, got shape {X.shape}. For a single column use "
@@ -338,6 +451,16 @@ def declarable(data: Any, statistic: type, likelihood: str) -> None:
             "likelihood='statistic'."
         )
         raise DataError(msg)
+    if likelihood == "rows" and weighted(data):
+        msg = "data: weighted rows are declared from their statistic: likelihood='statistic'."
+        raise DataError(msg)
+
+
+def weighted(data: Any) -> bool:
+    """Return whether the rows have weights."""
+    if isinstance(data, Grouped):
+        return weighted(data.rows)
+    return isinstance(data, Weighted) or (isinstance(data, Split) and data.weights is not None)
 
 
 def parameter(
@@ -345,7 +468,7 @@ def parameter(
 ) -> Array:
     """Check one parameter of a prior: finite numbers within their range; returned read-only."""
     try:
-        result = _finite(read(value, argument, bare=True))
+        result = finite(read(value, argument, bare=True))
     except DataError as error:
         raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
     low = (result <= 0) if positive else (result < 0) & nonnegative
@@ -373,7 +496,7 @@ def together(**parameters: Array) -> tuple[Array, ...]:
 
 def totals(value: Any, argument: str) -> Array:
     """Check entries of a sufficient statistic: finite and not negative."""
-    result = _finite(read(value, argument, bare=True))
+    result = finite(read(value, argument, bare=True))
     if (result < 0).any():
         at = first(result < 0)
         msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
@@ -385,7 +508,7 @@ def totals(value: Any, argument: str) -> Array:
 
 def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     """Check a whole number or an array of them, each at least `least`."""
-    numbers = _counts(read(value, argument, bare=True))
+    numbers = counts(read(value, argument, bare=True))
     if (numbers < least).any():
         at = first(numbers < least)
         msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
@@ -419,132 +542,66 @@ def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[An
     return y, native[:, [columns.index(name) for name in chosen]].to_native()
 
 
-# --- checks of values ----------------------------------------------------------------------------
+# --- rows and the problems they belong to --------------------------------------------------------
 
 
-def _numbers(block: Block) -> Values:
-    values = block.values
-    if values.dtype.kind not in "biuf":
-        if values.size == 0 and values.dtype == object:
-            return values.astype(float)
-        raise DataError(_not_numbers(block))
-    if values.dtype.kind == "f":
-        bad = ~np.isfinite(values)
-        if bad.any():
-            missing = np.isnan(values)
-            if missing.any():
-                raise DataError(missing_message(block.argument, missing))
-            at = first(bad)
-            msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
+@dataclass(frozen=True)
+class _Given:
+    """What the wrappers of the rows said about them."""
+
+    group: Grouped | Split | None
+    weights: Any
+
+
+def _unwrapped(data: Any) -> tuple[Any, _Given]:
+    group, weights = None, None
+    while isinstance(data, (Grouped, Split, Weighted)):
+        if isinstance(data, Weighted):
+            if weights is not None:
+                msg = "weights: given twice; multiply them."
+                raise DataError(msg)
+            data, weights = data.rows, data.weights
+            continue
+        if group is not None:
+            msg = "rows: grouped twice; group by one label, such as a tuple of the two."
             raise DataError(msg)
-    return values
+        group, data = data, data.rows
+    return data, _Given(group, group.weights if isinstance(group, Split) else weights)
 
 
-def _not_numbers(block: Block) -> str:
-    """Return the complaint about values that are no numbers; it shows the first of them."""
-    values = block.values
-    message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
-    if values.size:
-        wrong = np.reshape([not isinstance(v, (int, float)) for v in values.flat], values.shape)
-        at = first(wrong)
-        message += f"; {where(at)} holds {shown(values[at])}"
-    return f"{message}. Convert the values first."
-
-
-def _squarable(values: Array, argument: str) -> None:
-    large = np.abs(values) > LARGEST_MEASUREMENT
-    if large.any():
-        msg = (
-            f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
-            f"taken; {where(first(large))} holds {values[first(large)]:g}. Choose a larger unit."
-        )
+def _batch(block: Block, inner: int, given: _Given) -> Batch:
+    """Return to which members of a batch the rows belong."""
+    weights = None
+    if given.weights is not None:
+        weights = checked_weights(given.weights, block)
+    if given.group is None:
+        coords: Coords = {"feature": block.columns} if block.columns else {}
+        return Batch(coords, None, inner, block.row_labels(), weights)
+    if inner > 1:
+        msg = f"rows: grouped data must be a column or a table; got shape {block.values.shape}."
         raise DataError(msg)
-
-
-def _finite(block: Block) -> Array:
-    return np.asarray(_numbers(block), dtype=np.float64)
-
-
-def _binary(block: Block) -> Values:
-    values = _numbers(block)
-    if values.dtype.kind == "b":
-        return values.view(np.uint8)
-    bad = (values != 0) & (values != 1)
-    if bad.any():
-        at = first(bad)
-        msg = (
-            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at)} holds "
-            f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
-        )
-        raise DataError(msg)
-    return values
-
-
-def _counts(block: Block) -> NDArray[np.int64]:
-    values = _numbers(block)
-    bad = (values < 0) | (values > LARGEST_COUNT)
-    if values.dtype.kind == "f":
-        bad = bad | (values != np.floor(values))
-    if bad.any():
-        at = first(bad)
-        msg = (
-            f"{block.argument}: must hold whole numbers from 0 to 2**53; "
-            f"{where(at)} holds {values[at]:g}."
-        )
-        raise DataError(msg)
-    return values.astype(np.int64)
-
-
-def _codes(block: Block, levels: tuple[Hashable, ...] | None, size: int) -> NDArray[np.intp]:
-    values = block.values
-    if levels is None:
-        if values.dtype.kind not in "biuf" and values.size:
-            msg = (
-                f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
-                "DirichletCategorical(alpha, categories=[...])."
-            )
-            raise DataError(msg)
-        numbers = _counts(block)
-        bad = numbers >= size
-        codes = numbers.astype(np.intp)
-        known = f"0 to {size - 1}"
+    if isinstance(given.group, Split):
+        lead, at = given.group.coords, given.group.codes
     else:
-        import pandas as pd
+        lead, at = _groups(block, given.group)
+    columns = {}
+    if inner:
+        columns = {"feature": block.columns or tuple(range(block.values.shape[1]))}
+    return Batch({**lead, **columns}, at, inner, block.row_labels(), weights)
 
-        missing = np.asarray(pd.isna(values))
-        if missing.any():
-            raise DataError(missing_message(block.argument, missing))
-        flat = pd.Index(values.ravel())
-        codes = pd.Index(levels).get_indexer(flat).reshape(values.shape)
-        bad = codes < 0
-        known = f"{list(levels)}"
-    if bad.any():
-        at = first(bad)
-        msg = (
-            f"{block.argument}: must hold only the model's categories {known}; {where(at)} "
-            f"holds {shown(values[at])}. Declare all categories in the prior."
-        )
+
+def checked_weights(weights: Any, rows: Block) -> Array:
+    """Check weights of rows: as many as there are rows, finite, zero or positive."""
+    block = read(weights, "weights")
+    _same_rows(rows, block)
+    values = totals(block, "weights")
+    if values.ndim != 1:
+        msg = f"weights: must hold one number a row; got shape {values.shape}."
         raise DataError(msg)
-    return codes
+    return values
 
 
-def _ungroup(data: Any) -> tuple[Any, Grouped | None]:
-    return (data.rows, data) if isinstance(data, Grouped) else (data, None)
-
-
-def _batch(
-    block: Block, shape: tuple[int, ...], group: Grouped | None
-) -> tuple[Coords, NDArray[np.intp] | None]:
-    """Return the coordinates of the leading axes and, for grouped rows, each row's group."""
-    if group is None:
-        return ({"feature": block.columns} if block.columns else {}), None
-    if shape:
-        msg = (
-            f"rows: grouped data must be a single column; got rows of shape {shape}. Group each "
-            "column on its own."
-        )
-        raise DataError(msg)
+def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     by = read(group.by, "by")
     _same_rows(block, by)
     if by.values.ndim != 1:
@@ -554,15 +611,29 @@ def _batch(
 
     given = pd.Index(by.values)
     levels = pd.Index(_group_order(group, given))
-    codes = levels.get_indexer(given)
-    if (codes < 0).any():
-        at = first(codes < 0)
+    found = levels.get_indexer(given)
+    if (found < 0).any():
+        at = first(found < 0)
         msg = (
             f"by: must hold only the given groups {list(levels)}; {where(at)} holds "
             f"{shown(by.values[at])}."
         )
         raise DataError(msg)
-    return {"group": tuple(levels.tolist())}, codes
+    return {"group": tuple(levels.tolist())}, found
+
+
+def sparse(values: Any) -> bool:
+    """Return whether values are a SciPy sparse array or matrix."""
+    return hasattr(values, "tocsr")
+
+
+def _sparse_counts(values: Any) -> tuple[Block, Any]:
+    """Check a sparse table of counts through its stored entries alone."""
+    from scipy.sparse import csr_array
+
+    table = csr_array(values)
+    counts(Block("counts", table.data))
+    return Block("counts", cast("Any", table)), table
 
 
 def _group_order(group: Grouped, given: Any) -> list[Hashable]:
@@ -588,10 +659,10 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
 
 
 def _same_rows(left: Block, right: Block) -> None:
-    if len(left.values) != len(right.values):
+    if left.values.shape[0] != right.values.shape[0]:
         msg = (
             f"{right.argument}: must have as many rows as {left.argument}; got "
-            f"{len(right.values)} and {len(left.values)}."
+            f"{right.values.shape[0]} and {left.values.shape[0]}."
         )
         raise DataError(msg)
     if left.index is not None and right.index is not None and not left.index.equals(right.index):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.data import weighted
 from bayesmodels.data import whole as whole_number
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.files import whole
@@ -216,19 +217,22 @@ def _tree(
         groups["prior"] = in_chains(prior.update(statistic.without_rows()), draws, chains, rng)
     except PriorError as error:
         omitted["prior"] = str(error)
-    if data is statistic:
-        omitted["observed_data"] = "the data are a statistic, whose rows are gone"
+    why = _without_rows(prior, data, statistic)
+    if why:
+        omitted["observed_data"] = why
     else:
-        name, rows, labels = prior.observed(data)
-        groups["observed_data"] = {name: rows}
-        dims[name] = list(labels)
-        axes = {**axes, **labels}
-        if rows.size * chains * draws <= LARGEST_GROUP:
-            groups["posterior_predictive"] = {name: prior.replicate(posterior, data, rng)}
-            groups["log_likelihood"] = {name: prior.log_likelihood(posterior, data)}
+        rows = prior.observed(data)
+        groups["observed_data"] = {name: values for name, (values, _) in rows.items()}
+        for name, (_, labels) in rows.items():
+            dims[name] = list(labels)
+            axes = {**axes, **labels}
+        size = sum(values.size for values, _ in rows.values())
+        if size * chains * draws <= LARGEST_GROUP:
+            groups["posterior_predictive"] = prior.replicate(posterior, data, rng)
+            groups["log_likelihood"] = prior.log_likelihood(posterior, data)
         else:
             omitted["log_likelihood"] = omitted["posterior_predictive"] = (
-                f"{rows.size} rows times {chains * draws} draws are more than {LARGEST_GROUP}"
+                f"{size} rows times {chains * draws} draws are more than {LARGEST_GROUP}"
             )
     tree = from_dict(
         cast("dict[Any, Any]", groups),
@@ -238,6 +242,19 @@ def _tree(
     if omitted:
         tree.attrs["omitted"] = "; ".join(f"{group}: {why}" for group, why in omitted.items())
     return tree
+
+
+def _without_rows(prior: Belief, data: Any, statistic: Any) -> str:
+    """Say why there are no rows to show; empty if there are."""
+    if data is statistic:
+        return "the data are a statistic, whose rows are gone"
+    if weighted(data):
+        return "the rows are weighted: no row stands for one observation"
+    try:
+        prior.observed(data)
+    except DataError as error:  # a sparse table
+        return str(error)
+    return ""
 
 
 def _labels(values: tuple[Any, ...]) -> NDArray[Any]:

@@ -54,9 +54,15 @@ def joined(
 ) -> Coords:
     """Return the coordinates of a batch after a merge or an update.
 
-    A single problem (shape ``()``) meets a batch by being repeated; two batches must have the same
-    shape and, where both are named, the same names.
+    A single problem (shape ``()``) meets a batch by being repeated, and so does a batch that lies
+    along the last axes of the other, such as one prior for each column of data in groups. Where
+    both name an axis, they must give it the same labels.
     """
+    if len(shape) < len(data_shape):
+        inner = data_shape[len(data_shape) - len(shape) :]
+        names = dict(list(data.items())[len(data_shape) - len(shape) :])
+        joined(before, shape, names, inner)
+        return data
     if shape and data_shape and shape != data_shape:
         msg = (
             f"data: must have the leading axes it is combined with; got shape {data_shape} and "

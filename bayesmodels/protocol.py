@@ -25,6 +25,12 @@ Draws = Mapping[str, Any]
 
 Likelihood = Literal["rows", "statistic"]
 
+Rows = dict[str, NDArray[Any]]
+"""Rows by the names under which a PyMC model observes them."""
+
+Observed = dict[str, tuple[NDArray[Any], Coords]]
+"""Observed rows by name, each with the labels along its axes."""
+
 
 class Law(Protocol):
     """A distribution on the line, elementwise over an array of its parameters."""
@@ -84,17 +90,20 @@ class Belief(Protocol):
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
         """Return independent draws, sample axis first."""
 
-    def log_likelihood(self, draws: Draws, data: Any) -> Array:
-        """Return the log density of each row at given parameters, the row axis before the batch."""
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
+        """Return log densities of what is observed, the row axis before the batch."""
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new rows like those of `data`, one set for each draw of the parameters."""
 
-    def observed(self, data: Any) -> tuple[str, NDArray[Any], dict[str, tuple[Any, ...]]]:
-        """Return name, values and labelled axes of the rows, as the PyMC model observes them."""
+    def observed(self, data: Any) -> Observed:
+        """Return the rows as the PyMC model observes them."""
 
     def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
         """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:
+        """Write prior and likelihood into the current PyMC model, under the names it is given."""
 
     def mean(self) -> dict[str, Array]: ...
     def var(self) -> dict[str, Array]: ...

@@ -219,11 +219,16 @@ def log_split(first: ArrayLike, second: ArrayLike) -> Array:
     )
 
 
-def log_given_total(counts: ArrayLike) -> Array:
+def log_given_total(
+    counts: ArrayLike,
+    groups: NDArray[np.intp] | None = None,
+    size: int = 1,
+    weights: Array | None = None,
+) -> Array:
     r"""Return the log probability of counted rows given only their total.
 
-    .. math:: \ln \left[ \prod_i \binom{n_i}{n_{i1} \dots n_{iK}} \middle/
-        \binom{N}{N_1 \dots N_K} \right]
+    .. math:: \ln \left[ \prod_i \binom{n_i}{n_{i1} \dots n_{iK}}^{w_i} \middle/
+        \binom{N}{N_1 \dots N_K} \right], \qquad N_k = \textstyle\sum_i w_i n_{ik}
 
     It is what sufficiency leaves over: no parameter changes it.
 
@@ -231,13 +236,29 @@ def log_given_total(counts: ArrayLike) -> Array:
     ----------
     counts : array_like of shape (n, ..., K)
         One table of counts a row.
+    groups : ndarray of shape (n,), optional
+        Group of each row, from 0 to `size` - 1: rows of other groups are other data.
+    size : int
+        Number of groups.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
 
     Returns
     -------
-    ndarray of shape (...)
+    ndarray of shape (...), or (size, ...) for rows in groups
         Zero for a single row.
     """
     counts = np.asarray(counts, dtype=float)
+    if groups is not None:
+        parts = [np.flatnonzero(groups == group) for group in range(size)]
+        each = (None if weights is None else weights[part] for part in parts)
+        return np.array(
+            [log_given_total(counts[p], weights=w) for p, w in zip(parts, each, strict=True)]
+        ).reshape(size, *counts.shape[1:-1])
+    if weights is not None:
+        heavy = weights.reshape(-1, *(1,) * (counts.ndim - 1))
+        log_rows = (heavy[..., 0] * log_multinomial_coefficient(counts)).sum(0)
+        return log_rows - log_multinomial_coefficient((heavy * counts).sum(0))
     before = np.cumsum(counts, axis=0) - counts
     return log_split(before, counts).sum(0)
 

@@ -109,9 +109,9 @@ def test_column_names_may_be_numbers_or_tuples():
 
 def test_an_index_becomes_the_labels_of_the_rows():
     rows = pd.Series([1, 0], index=["ann", "bob"])
-    assert COIN.observed(rows)[2] == {"row": ("ann", "bob")}
+    assert COIN.observed(rows)["x"][1] == {"row": ("ann", "bob")}
     repeated = pd.Series([1, 0], index=["ann", "ann"])
-    assert COIN.observed(repeated)[2] == {"row": (0, 1)}
+    assert COIN.observed(repeated)["x"][1] == {"row": (0, 1)}
 
 
 @pytest.mark.parametrize("empty", [[], (), np.array([]), pd.Series([], dtype=float), pl.Series([])])
@@ -586,11 +586,8 @@ def test_groups_of_counts():
             ),
         ),
         (
-            bm.Grouped([[1, 0], [0, 1]], ["a", "b"]),
-            (
-                "rows: grouped data must be a single column; got rows of shape (2,). "
-                "Group each column on its own."
-            ),
+            bm.Grouped(np.zeros((2, 3, 4)), ["a", "b"]),
+            "rows: grouped data must be a column or a table; got shape (2, 3, 4).",
         ),
         (
             bm.Grouped([1, 0], [["a", "b"], ["a", "b"]]),

@@ -146,7 +146,7 @@ def test_mcmc_draws_have_the_same_shape_as_exact_ones(case):
 
 def test_draws_that_round_to_the_border_have_their_true_likelihood():
     draws = {"theta": np.array([0.0, 1.0, 0.5])}
-    found = bm.BetaBernoulli(1, 1).log_likelihood(draws, [1, 0])
+    found = bm.BetaBernoulli(1, 1).log_likelihood(draws, [1, 0])["x"]
     np.testing.assert_array_equal(found[:2], [[-np.inf, 0], [0, -np.inf]])
 
 

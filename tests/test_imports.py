@@ -16,11 +16,13 @@ PACKAGE = Path(bayesmodels.__file__).parent
 # place here.
 ORDER = (
     ("errors",),
-    ("factors", "files", "labels", "special", "values"),
-    ("containers", "laws"),
+    ("classwise", "factors", "files", "labels", "special", "values"),
+    ("classwise", "containers", "laws"),
+    ("domains",),
+    ("wishart",),
     ("data", "datasets"),
     ("protocol",),
-    ("reading",),
+    ("declaring", "reading"),
     ("models",),
     ("exact",),
     ("draws", "evidence"),

@@ -15,7 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,19 +24,18 @@ from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
+from bayesmodels.classwise import sums
+from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import beta_binomial, dirichlet_draws
-from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import (
     log_dirichlet_multinomial,
     log_given_total,
     log_multinomial_coefficient,
     log_split,
 )
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -215,16 +214,14 @@ class BetaBernoulli:
         if isinstance(data, BernoulliStatistic):
             return data
         d = checked.trials(data)
-        ones = _totals(d.successes, d)
+        ones = _totals(d.successes, d.batch)
         if d.trials is None:
-            return BernoulliStatistic(ones, _row_count(d) - ones, None, d.coords)
+            zeros = d.batch.row_counts(len(d.successes)) - ones
+            return BernoulliStatistic(ones, zeros, None, d.batch.coords)
         pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
-        if d.groups is None:
-            given = log_given_total(pairs)
-        else:
-            size = len(d.coords["group"])
-            given = np.array([log_given_total(pairs[d.groups == g]) for g in range(size)])
-        return BernoulliStatistic(ones, _totals(d.trials, d) - ones, given, d.coords)
+        given = log_given_total(pairs, d.batch.groups, d.batch.size)
+        given = given.reshape(ones.shape)
+        return BernoulliStatistic(ones, _totals(d.trials, d.batch) - ones, given, d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
@@ -378,68 +375,53 @@ class BetaBernoulli:
         pairs = np.stack([self.alpha, self.beta], axis=-1)
         return {"theta": dirichlet_draws(pairs, draws, rng)[..., 0]}
 
-    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log mass of each row given theta, of shape (..., n, batch...)."""
         d = checked.trials(data)
-        theta = _by_row(np.asarray(draws["theta"]), d)
-        if d.trials is None:
-            with np.errstate(divide="ignore"):  # a draw may round to 0 or to 1
-                return np.where(d.successes == 1, np.log(theta), np.log1p(-theta))
-        return np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))
+        theta = d.batch.by_row(draws["theta"])
+        if d.trials is not None:
+            return {"x": np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))}
+        with np.errstate(divide="ignore"):  # a draw may round to 0 or to 1
+            return {"x": np.where(d.successes == 1, np.log(theta), np.log1p(-theta))}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new rows (or counts among as many trials), of shape (..., n, batch...)."""
         d = checked.trials(data)
-        theta = _by_row(np.asarray(draws["theta"]), d)
+        theta = d.batch.by_row(draws["theta"])
         shape = np.broadcast_shapes(theta.shape, d.successes.shape)
         if d.trials is None:
-            return (rng.random(shape) < theta).astype(np.uint8)
-        return rng.binomial(d.trials, theta, shape)
+            return {"x": (rng.random(shape) < theta).astype(np.uint8)}
+        return {"x": rng.binomial(d.trials, theta, shape)}
 
-    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
-        """Return ``"x"``, the rows, and the labels of their axes."""
+    def observed(self, data: Any) -> Observed:
+        """Return the rows under the name ``"x"``, with the labels of their axes."""
         d = checked.trials(data)
-        batch = {} if d.groups is not None else labels.completed(d.coords, d.successes.shape[1:])
+        batch = labels.completed(d.batch.axes, d.successes.shape[1:])
         x = d.successes.astype(np.uint8) if d.trials is None else d.successes
-        return "x", x, {"row": tuple(d.rows), **batch}
+        return {"x": (x, {"row": tuple(d.batch.rows), **batch})}
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
-        """Return the model in PyMC.
+    declare = declare
 
-        Parameters
-        ----------
-        data : rows or statistic
-            As in `statistic`. A statistic needs ``likelihood="statistic"``.
-        likelihood : {"rows", "statistic"}
-            Observe every row, or only the two counts: the same density at a cost that does not
-            grow with the number of rows.
-
-        Returns
-        -------
-        pymc.Model
-            With the free variable ``theta`` and, for rows, the observed ``x``.
-        """
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`."""
         import pymc as pm
         from pymc import math
 
         checked.declarable(data, BernoulliStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
-        with pm.Model(coords=prior.coords) as model:
-            theta = pm.Beta("theta", prior.alpha, prior.beta, dims=prior.dims["theta"])
-            if likelihood == "statistic":
-                terms = s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
-                pm.Potential("likelihood", terms.sum())
-                return model
-            d = checked.trials(data)
-            name, x, axes = self.observed(data)
-            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
-            p = theta if d.groups is None else theta[d.groups]
-            if d.trials is None:
-                pm.Bernoulli(name, p=p, observed=x, dims=tuple(axes))
-            else:
-                pm.Binomial(name, n=d.trials, p=p, observed=x, dims=tuple(axes))
-        return model
+        theta = pm.Beta(names("theta"), prior.alpha, prior.beta, dims=names.labelled(prior.coords))
+        if likelihood == "statistic":
+            terms = s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
+            pm.Potential(names("likelihood"), terms.sum())
+            return
+        ((x, rows),) = self.observed(data).values()
+        d, axes = checked.trials(data), names.labelled(rows)
+        p = d.batch.of_rows(theta)
+        if d.trials is None:
+            pm.Bernoulli(names("x"), p=p, observed=x, dims=axes)
+        else:
+            pm.Binomial(names("x"), n=d.trials, p=p, observed=x, dims=axes)
 
     __setstate__ = values.restore
     __eq__ = values.equal
@@ -447,23 +429,6 @@ class BetaBernoulli:
     __repr__ = values.describe
 
 
-def _totals(numbers: NDArray[Any], d: checked.Trials) -> NDArray[Any]:
+def _totals(x: NDArray[Any], batch: checked.Batch) -> Array:
     """Add up rows, within groups if there are any; in floats, which never wrap around."""
-    if d.groups is None:
-        return numbers.sum(axis=0, dtype=np.float64)
-    size = len(d.coords["group"])
-    return np.bincount(d.groups, weights=numbers, minlength=size)
-
-
-def _row_count(d: checked.Trials) -> NDArray[Any]:
-    """Count rows, within groups if there are any."""
-    if d.groups is None:
-        return np.asarray(len(d.successes))
-    return np.bincount(d.groups, minlength=len(d.coords["group"]))
-
-
-def _by_row(theta: Array, d: checked.Trials) -> Array:
-    """Give theta of shape (..., batch...) the row axis of the data."""
-    if d.groups is not None:
-        return theta[..., d.groups]
-    return np.expand_dims(theta, theta.ndim - (d.successes.ndim - 1))
+    return sums(x, batch.groups, batch.size, batch.weights).reshape((*batch.lead, *x.shape[1:]))

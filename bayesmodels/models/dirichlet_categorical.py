@@ -14,31 +14,29 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
+from bayesmodels.classwise import count_log_coefficients, sparse_sums, sums, tables
+from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import DirichletMultinomial, dirichlet_draws
-from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import (
     log_dirichlet_multinomial,
     log_given_total,
     log_multinomial_coefficient,
     log_split,
 )
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -137,6 +135,9 @@ class DirichletCategorical:
         Pseudo-counts, positive; K is at least 2.
     categories : sequence of length K, optional
         What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1.
+    other : hashable, optional
+        The category that stands for every label not among the others. Without it the set of
+        categories is closed: an unknown label is an error.
     coords : dict, optional
         Names of the batch axes with their labels.
 
@@ -159,6 +160,7 @@ class DirichletCategorical:
 
     alpha: Array
     categories: tuple[Hashable, ...] | None
+    other: Hashable | None
     coords: Coords
 
     title: ClassVar = "Dirichlet–categorical"
@@ -174,6 +176,8 @@ class DirichletCategorical:
         alpha: ArrayLike,
         categories: Sequence[Hashable] | None = None,
         coords: Any = None,
+        *,
+        other: Hashable | None = None,
     ) -> None:
         alpha = checked.parameter(alpha, "alpha", positive=True)
         if alpha.ndim == 0 or alpha.shape[-1] < 2:  # noqa: PLR2004 - one category has no law
@@ -188,11 +192,14 @@ class DirichletCategorical:
             if len(categories) != size:
                 msg = f"categories: must be {size}, one for each alpha; got {len(categories)}."
                 raise PriorError(msg)
+        if other is not None and other not in (categories or ()):
+            msg = f"other: must be one of the categories {categories}; got {other!r}."
+            raise PriorError(msg)
         batch = {k: v for k, v in (coords or {}).items() if k != "category"}
         given = labels.named(batch, alpha.shape[:-1], "coords")
         axes = labels.completed(given, alpha.shape[:-1])
         axes = {**axes, "category": categories or tuple(range(size))}
-        values.fill(self, alpha=alpha, categories=categories, coords=axes)
+        values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -223,23 +230,28 @@ class DirichletCategorical:
         """
         if isinstance(data, CategoricalStatistic):
             return data
-        size = self.alpha.shape[-1]
-        d = checked.categories(data, self.categories, size)
+        d = self._checked(data)
+        lead, size, weights = d.batch.lead, self.alpha.shape[-1], d.batch.weights
         if not d.counted:
-            return CategoricalStatistic(_tally(d, size), None, d.coords)
-        tables = d.values.astype(np.float64)  # floats never wrap around
-        if d.groups is None:
-            return CategoricalStatistic(tables.sum(0), log_given_total(tables), d.coords)
-        parts = [tables[d.groups == g] for g in range(len(d.coords["group"]))]
-        counts = np.array([part.sum(0) for part in parts])
-        given = np.array([log_given_total(part) for part in parts])
-        return CategoricalStatistic(counts, given, d.coords)
+            counts = tables(d.values, d.batch.groups, size, d.batch.size, weights)
+            counts = counts.reshape((*lead, *d.values.shape[1:], size))
+            return CategoricalStatistic(counts, None, d.batch.coords)
+        if checked.sparse(d.values):
+            counts = sparse_sums(d.values, d.batch.groups, d.batch.size, weights)
+            given = count_log_coefficients(d.values, d.batch.groups, d.batch.size, weights)
+            counts, given = counts.reshape((*lead, size)), given.reshape(lead)
+            given = given - log_multinomial_coefficient(counts)
+            return CategoricalStatistic(counts, given, d.batch.coords)
+        counts = sums(d.values, d.batch.groups, d.batch.size, weights)
+        counts = counts.reshape((*lead, *d.values.shape[1:]))
+        given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
+        return CategoricalStatistic(counts, given.reshape(counts.shape[:-1]), d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
         coords = self._joined(s)
-        return type(self)(self.alpha + s.counts, self.categories, coords)
+        return type(self)(self.alpha + s.counts, self.categories, coords, other=self.other)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.
@@ -369,77 +381,75 @@ class DirichletCategorical:
         """Return `draws` independent draws of theta, of shape (draws, batch..., K)."""
         return {"theta": dirichlet_draws(self.alpha, draws, rng)}
 
-    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log mass of each row given theta, of shape (..., n, batch...)."""
-        d = checked.categories(data, self.categories, self.alpha.shape[-1])
-        theta = _by_row(np.asarray(draws["theta"]), d)
+        d = self._dense(data)
+        theta = d.batch.by_row(draws["theta"], event=1)
         if d.counted:
-            return xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
+            mass = xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
+            return {"x": mass}
         codes = np.broadcast_to(d.values, _samples(theta, d) + d.values.shape)
         wide = np.broadcast_to(theta, (*codes.shape, theta.shape[-1]))
         with np.errstate(divide="ignore"):  # a draw may round to 0
-            return np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])
+            return {"x": np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""
-        d = checked.categories(data, self.categories, self.alpha.shape[-1])
-        theta = _by_row(np.asarray(draws["theta"]), d)
+        d = self._dense(data)
+        theta = d.batch.by_row(draws["theta"], event=1)
         if d.counted:
-            return rng.multinomial(d.values.sum(-1), theta)
+            return {"x": rng.multinomial(d.values.sum(-1), theta)}
         shape = _samples(theta, d) + d.values.shape
         below = theta.cumsum(-1)[..., :-1]
         codes = np.zeros(shape, dtype=np.min_scalar_type(theta.shape[-1]))
         uniform = rng.random(shape)
         for k in range(below.shape[-1]):
             codes += uniform >= below[..., k]
-        return codes
+        return {"x": codes}
 
-    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
-        """Return ``"x"``, category numbers or counts, and the labels of their axes."""
-        d = checked.categories(data, self.categories, self.alpha.shape[-1])
-        inner = d.values.shape[1:-1] if d.counted else d.values.shape[1:]
-        axes = {} if d.groups is not None else labels.completed(d.coords, inner)
+    def observed(self, data: Any) -> Observed:
+        """Return category numbers or counts under the name ``"x"``, with labels of their axes."""
+        d = self._dense(data)
+        axes = labels.completed(d.batch.axes, d.values.shape[1 : 1 + d.batch.inner])
         if d.counted:
             axes = {**axes, "category": self.coords["category"]}
-        return "x", d.values, {"row": tuple(d.rows), **axes}
+        return {"x": (d.values, {"row": tuple(d.batch.rows), **axes})}
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
-        """Return the model in PyMC.
+    declare = declare
 
-        Parameters
-        ----------
-        data : rows or statistic
-            As in `statistic`. A statistic needs ``likelihood="statistic"``.
-        likelihood : {"rows", "statistic"}
-            Observe every row, or only the counts of the categories: the same density at a cost
-            that does not grow with the number of rows.
-
-        Returns
-        -------
-        pymc.Model
-            With the free variable ``theta`` and, for rows, the observed ``x``.
-        """
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`."""
         import pymc as pm
         from pymc import math
 
         checked.declarable(data, CategoricalStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
-        with pm.Model(coords=prior.coords) as model:
-            theta = pm.Dirichlet("theta", prior.alpha, dims=prior.dims["theta"])
-            if likelihood == "statistic":
-                terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
-                pm.Potential("likelihood", terms.sum())
-                return model
-            d = checked.categories(data, self.categories, self.alpha.shape[-1])
-            name, x, axes = self.observed(data)
-            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
-            p = theta if d.groups is None else theta[d.groups]
-            if d.counted:
-                pm.Multinomial(name, n=x.sum(-1), p=p, observed=x, dims=tuple(axes))
-            else:
-                pm.Categorical(name, p=p, observed=x, dims=tuple(axes))
-        return model
+        theta = pm.Dirichlet(names("theta"), prior.alpha, dims=names.labelled(prior.coords))
+        if likelihood == "statistic":
+            terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
+            pm.Potential(names("likelihood"), terms.sum())
+            return
+        ((x, rows),) = self.observed(data).values()
+        d, axes = self._checked(data), names.labelled(rows)
+        p = d.batch.of_rows(theta)
+        if d.counted:
+            pm.Multinomial(names("x"), n=x.sum(-1), p=p, observed=x, dims=axes)
+        else:
+            pm.Categorical(names("x"), p=p, observed=x, dims=axes)
+
+    def _checked(self, data: Any) -> checked.Categories:
+        return checked.categories(data, self.categories, self.alpha.shape[-1], self.other)
+
+    def _dense(self, data: Any) -> checked.Categories:
+        d = self._checked(data)
+        if checked.sparse(d.values):
+            msg = (
+                "counts: sparse rows are not spread out one by one; declare the model with "
+                "likelihood='statistic', or make a small table dense (.toarray())."
+            )
+            raise DataError(msg)
+        return d
 
     def _joined(self, s: CategoricalStatistic) -> Coords:
         """Return the batch coordinates after meeting a statistic."""
@@ -462,25 +472,6 @@ def _others(alpha: Array) -> Array:
     ahead = np.cumsum(np.concatenate([edge, alpha[..., :-1]], -1), -1)
     behind = np.cumsum(np.concatenate([edge, np.flip(alpha, -1)[..., :-1]], -1), -1)
     return ahead + np.flip(behind, -1)
-
-
-def _tally(d: checked.Categories, size: int) -> NDArray[Any]:
-    """Count categories along axis 0, within groups if there are any."""
-    codes = d.values
-    if d.groups is not None:
-        groups = len(d.coords["group"])
-        flat = np.bincount(d.groups * size + codes, minlength=groups * size)
-        return flat.reshape(groups, size)
-    columns = codes.reshape(len(codes), math.prod(codes.shape[1:]))
-    tally = [np.bincount(column, minlength=size) for column in columns.T]
-    return np.reshape(tally, (*codes.shape[1:], size))
-
-
-def _by_row(theta: Array, d: checked.Categories) -> Array:
-    """Give theta of shape (..., batch..., K) the row axis of the data."""
-    if d.groups is not None:
-        return theta[..., d.groups, :]
-    return np.expand_dims(theta, theta.ndim - (d.values.ndim - d.counted))
 
 
 def _samples(theta: Array, d: checked.Categories) -> tuple[int, ...]:

@@ -24,16 +24,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
+from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import (
     EPS,
@@ -46,11 +47,8 @@ from bayesmodels.factors import (
     triangle,
 )
 from bayesmodels.labels import Coords
-from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 _BLOCK = 2**18  # numbers in a block of rows: small enough for the cache, large enough for LAPACK
 
@@ -609,39 +607,29 @@ class LinearRegression:
         w = solution(self.factor) + np.sqrt(sigma2)[..., None] * spread
         return {"sigma2": sigma2, "w": w}
 
-    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row given w and sigma2, of shape (..., n, batch...)."""
         d = self._checked(data)
         mu, sigma = self._law_of_rows(draws, d)
-        return -0.5 * ((d.y - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI
+        return {"y": -0.5 * ((d.y - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new targets at the same design, of shape (..., n, batch...)."""
         mu, sigma = self._law_of_rows(draws, self._checked(data))
-        return mu + sigma * rng.standard_normal(mu.shape)
+        return {"y": mu + sigma * rng.standard_normal(mu.shape)}
 
-    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
-        """Return ``"y"``, the targets, and the labels of their axes."""
+    def observed(self, data: Any) -> Observed:
+        """Return the targets under the name ``"y"``, with the labels of their axes."""
         d = self._checked(data)
-        return "y", d.y, {"row": tuple(d.rows), **labels.completed(d.coords, d.y.shape[1:])}
+        axes = labels.completed(d.coords, d.y.shape[1:])
+        return {"y": (d.y, {"row": tuple(d.rows), **axes})}
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
-        """Return the model in PyMC.
+    declare = declare
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`.
 
         An improper prior is declared by its density (flat variables and a potential).
-
-        Parameters
-        ----------
-        data : Design, pair (X, y) or statistic
-            As in `statistic`. A statistic needs ``likelihood="statistic"``.
-        likelihood : {"rows", "statistic"}
-            Observe every row, or only the triangular factor of [X y]: the same density at a cost
-            that does not grow with the number of rows.
-
-        Returns
-        -------
-        pymc.Model
-            With the free variables ``sigma2`` and ``w`` and, for rows, the observed ``y``.
         """
         import pymc as pm
         from pymc import math
@@ -649,21 +637,17 @@ class LinearRegression:
         checked.declarable(data, RegressionStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
-        with pm.Model(coords=prior.coords) as model:
-            sigma2, w = _declare_prior(prior)
-            sigma = math.sqrt(sigma2)
-            if likelihood == "statistic":
-                square = _square_length(s.triangle(), w)
-                terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
-                pm.Potential("likelihood", terms.sum())
-                return model
-            d = self._checked(data)
-            name, y, axes = self.observed(data)
-            model.add_coords({axis: axes[axis] for axis in axes if axis not in model.coords})
-            # A sum of products, not a matrix product: Numba needs half a minute to compile `@`.
-            mu = (_wide(d.X, y.ndim - 1) * w).sum(-1)
-            pm.Normal(name, mu=mu, sigma=sigma, observed=y, dims=tuple(axes))
-        return model
+        sigma2, w = _declare_prior(prior, names)
+        sigma = math.sqrt(sigma2)
+        if likelihood == "statistic":
+            square = _square_length(s.triangle(), w)
+            terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
+            pm.Potential(names("likelihood"), terms.sum())
+            return
+        ((y, rows),) = self.observed(data).values()
+        # A sum of products, not a matrix product: Numba needs half a minute to compile `@`.
+        mu = (_wide(self._checked(data).X, y.ndim - 1) * w).sum(-1)
+        pm.Normal(names("y"), mu=mu, sigma=sigma, observed=y, dims=names.labelled(rows))
 
     def _with(self, factor: Array, shape: Array, features: Any, coords: Any) -> Self:
         belief = object.__new__(type(self))
@@ -710,28 +694,30 @@ class LinearRegression:
         )
 
 
-def _declare_prior(prior: LinearRegression) -> tuple[Any, Any]:
+def _declare_prior(prior: LinearRegression, names: Names) -> tuple[Any, Any]:
     """Declare sigma2 and w within the current PyMC model."""
     import pymc as pm
     from pymc import math
 
-    dims, root, size = prior.dims, prior.precision_factor, prior.factor.shape[-1] - 1
+    names.labelled(prior.coords)
+    dims = {variable: names.axes(axes) for variable, axes in prior.dims.items()}
+    root, size = prior.precision_factor, prior.factor.shape[-1] - 1
     if _improper(prior):
-        sigma2 = pm.HalfFlat("sigma2", dims=dims["sigma2"])
-        w = pm.Flat("w", dims=dims["w"])
+        sigma2 = pm.HalfFlat(names("sigma2"), dims=dims["sigma2"])
+        w = pm.Flat(names("w"), dims=dims["w"])
         density = -0.5 * _square_length(prior.factor, w) / sigma2
         density -= (prior.shape + 1 + size / 2) * math.log(sigma2)
-        pm.Potential("prior", density.sum())
+        pm.Potential(names("prior"), density.sum())
         return sigma2, w
-    sigma2 = pm.InverseGamma("sigma2", prior.shape, prior.scale, dims=dims["sigma2"])
+    sigma2 = pm.InverseGamma(names("sigma2"), prior.shape, prior.scale, dims=dims["sigma2"])
     sigma = math.sqrt(sigma2)[..., None]
     location, diagonal = solution(prior.factor), np.diagonal(root, axis1=-2, axis2=-1)
     if np.array_equal(root, diagonal[..., None] * np.eye(size)):
-        return sigma2, pm.Normal("w", location, sigma=sigma / diagonal, dims=dims["w"])
+        return sigma2, pm.Normal(names("w"), location, sigma=sigma / diagonal, dims=dims["w"])
     identity = np.broadcast_to(np.eye(size), root.shape)
     half = np.swapaxes(solve_triangular(root, identity), -1, -2)
     chol = np.swapaxes(positive_diagonal(np.linalg.qr(half, mode="r")), -1, -2)
-    return sigma2, pm.MvNormal("w", location, chol=sigma[..., None] * chol, dims=dims["w"])
+    return sigma2, pm.MvNormal(names("w"), location, chol=sigma[..., None] * chol, dims=dims["w"])
 
 
 def _improper(belief: LinearRegression) -> str:

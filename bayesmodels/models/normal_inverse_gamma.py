@@ -16,22 +16,21 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
+from bayesmodels.classwise import moments
+from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
-from bayesmodels.protocol import Array, Draws, Law, Likelihood
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, two_sum
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -235,17 +234,10 @@ class NormalInverseGamma:
         if isinstance(data, NormalStatistic):
             return data
         d = checked.measurements(data)
-        if d.groups is None:
-            n = np.full(d.x.shape[1:], len(d.x))
-        else:
-            n = np.bincount(d.groups, minlength=len(d.coords["group"]))
-        # Two passes: the second one also measures, and takes away, the first one's error.
-        first = _mean(d.x, d.groups, n)
-        centred = d.x - (first if d.groups is None else first[d.groups])
-        rest = _mean(centred, d.groups, n)
-        scatter = _mean(centred**2, d.groups, n) * n - n * rest**2
-        mean, rest = two_sum(first, rest)
-        return NormalStatistic(n, mean, np.maximum(scatter, 0), rest, d.coords)
+        _, mean, rest, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
+        n, shape = d.batch.row_counts(len(d.x)), (*d.batch.lead, *d.x.shape[1:])
+        mean, rest, scatter = (x.reshape(shape) for x in (mean, rest, scatter))
+        return NormalStatistic(n, mean, scatter, rest, d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
@@ -392,63 +384,48 @@ class NormalInverseGamma:
         mu = self.location + np.sqrt(sigma2 / self.kappa) * rng.standard_normal(shape)
         return {"sigma2": sigma2, "mu": mu}
 
-    def log_likelihood(self, draws: Draws, data: Any) -> Array:
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row given mu and sigma2, of shape (..., n, batch...)."""
         d = checked.measurements(data)
-        mu, sigma = _by_row(draws, d)
-        return -0.5 * ((d.x - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI
+        mu, sigma = _law_of_rows(draws, d.batch)
+        return {"x": -0.5 * ((d.x - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> NDArray[Any]:
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new rows, of shape (..., n, batch...)."""
         d = checked.measurements(data)
-        mu, sigma = _by_row(draws, d)
+        mu, sigma = _law_of_rows(draws, d.batch)
         shape = np.broadcast_shapes(mu.shape, d.x.shape)
-        return mu + sigma * rng.standard_normal(shape)
+        return {"x": mu + sigma * rng.standard_normal(shape)}
 
-    def observed(self, data: Any) -> tuple[str, NDArray[Any], Coords]:
-        """Return ``"x"``, the rows, and the labels of their axes."""
+    def observed(self, data: Any) -> Observed:
+        """Return the rows under the name ``"x"``, with the labels of their axes."""
         d = checked.measurements(data)
-        batch = {} if d.groups is not None else labels.completed(d.coords, d.x.shape[1:])
-        return "x", d.x, {"row": tuple(d.rows), **batch}
+        batch = labels.completed(d.batch.axes, d.x.shape[1:])
+        return {"x": (d.x, {"row": tuple(d.batch.rows), **batch})}
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
-        """Return the model in PyMC.
+    declare = declare
 
-        Parameters
-        ----------
-        data : rows or statistic
-            As in `statistic`. A statistic needs ``likelihood="statistic"``.
-        likelihood : {"rows", "statistic"}
-            Observe every row, or only N, mean and scatter: the same density at a cost that does
-            not grow with the number of rows.
-
-        Returns
-        -------
-        pymc.Model
-            With the free variables ``sigma2`` and ``mu`` and, for rows, the observed ``x``.
-        """
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`."""
         import pymc as pm
         from pymc import math
 
         checked.declarable(data, NormalStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
-        axes = tuple(prior.coords)
-        with pm.Model(coords=prior.coords) as model:
-            sigma2 = pm.InverseGamma("sigma2", prior.shape, prior.scale, dims=axes)
-            sigma = math.sqrt(sigma2)
-            mu = pm.Normal("mu", prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
-            if likelihood == "statistic":
-                square = s.scatter + s.n * ((s.mean - mu) + s.rest) ** 2
-                terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
-                pm.Potential("likelihood", terms.sum())
-                return model
-            d = checked.measurements(data)
-            name, x, rows = self.observed(data)
-            model.add_coords({axis: rows[axis] for axis in rows if axis not in model.coords})
-            at = (mu, sigma) if d.groups is None else (mu[d.groups], sigma[d.groups])
-            pm.Normal(name, mu=at[0], sigma=at[1], observed=x, dims=tuple(rows))
-        return model
+        axes = names.labelled(prior.coords)
+        sigma2 = pm.InverseGamma(names("sigma2"), prior.shape, prior.scale, dims=axes)
+        sigma = math.sqrt(sigma2)
+        mu = pm.Normal(names("mu"), prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
+        if likelihood == "statistic":
+            square = s.scatter + s.n * ((s.mean - mu) + s.rest) ** 2
+            terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
+            pm.Potential(names("likelihood"), terms.sum())
+            return
+        ((x, rows),) = self.observed(data).values()
+        batch = checked.measurements(data).batch
+        at = batch.of_rows(mu), batch.of_rows(sigma)
+        pm.Normal(names("x"), mu=at[0], sigma=at[1], observed=x, dims=names.labelled(rows))
 
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
@@ -457,16 +434,6 @@ class NormalInverseGamma:
     __repr__ = values.describe
 
 
-def _mean(x: Array, groups: NDArray[np.intp] | None, n: NDArray[Any]) -> Array:
-    """Average over rows, within groups if there are any; 0 where there is no row."""
-    total = x.sum(axis=0) if groups is None else np.bincount(groups, x, minlength=len(n))
-    return np.divide(total, n, out=np.zeros(n.shape), where=n > 0)
-
-
-def _by_row(draws: Draws, d: checked.Measurements) -> tuple[Array, Array]:
+def _law_of_rows(draws: Draws, batch: checked.Batch) -> tuple[Array, Array]:
     """Give mu and the standard deviation the row axis of the data."""
-    mu, sigma = np.asarray(draws["mu"]), np.sqrt(np.asarray(draws["sigma2"]))
-    if d.groups is not None:
-        return mu[..., d.groups], sigma[..., d.groups]
-    at = mu.ndim - (d.x.ndim - 1)
-    return np.expand_dims(mu, at), np.expand_dims(sigma, at)
+    return batch.by_row(draws["mu"]), np.sqrt(batch.by_row(draws["sigma2"]))

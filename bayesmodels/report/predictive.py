@@ -132,7 +132,7 @@ def _members(report: Report) -> list[Numbers]:
         return []
     grouped = report.data
     blank = Grouped(np.zeros(len(grouped.by)), grouped.by, report.posterior.coords["group"])
-    codes = checked.trials(blank).groups
+    codes = checked.trials(blank).batch.groups
     return [np.flatnonzero(codes == g) for g in range(len(report.posterior.coords["group"]))]
 
 

@@ -17,6 +17,12 @@ from bayesmodels.draws import load, save
 from bayesmodels.exact.density import JointDensity
 from tests.contract.cases import CASES
 
+
+def per_row(likelihood, draws):
+    """Add up log likelihoods over everything that is observed; one number a draw."""
+    return sum(each.reshape(draws, -1).sum(-1) for each in likelihood.values())
+
+
 LARGEST_Z = stats.norm.isf(0.5e-4)
 
 
@@ -139,16 +145,17 @@ def test_rows_and_their_statistic_declare_the_same_density(case):
         point = {name: values[i] for name, values in draws.items()}
         one, other = rows(point, point), statistic(point, point)
         assert abs(one.value - other.value) <= one.rounding + other.rounding
-        own = np.sum(blank.log_density(point)) + np.sum(likelihood[i])
+        terms = np.concatenate([each[i].ravel() for each in likelihood.values()])
+        own = np.sum(blank.log_density(point)) + terms.sum()
         slack = np.sum(blank.log_density_rounding(point))
-        assert abs(one.value - own) <= one.rounding + slack + 1e-14 * np.abs(likelihood[i]).sum()
+        assert abs(one.value - own) <= one.rounding + slack + 1e-14 * np.abs(terms).sum()
 
 
 def test_posterior_times_evidence_is_prior_times_likelihood(case):
     start, rest = case.start.update(case.take([])), case.rest
     posterior = start.update(rest)
     draws = posterior.sample(10, np.random.default_rng(6))
-    likelihood = posterior.log_likelihood(draws, rest).reshape(10, -1).sum(-1)
+    likelihood = per_row(posterior.log_likelihood(draws, rest), 10)
     before, after = (b.log_density(draws).reshape(10, -1).sum(-1) for b in (start, posterior))
     evidence = np.sum(start.log_evidence(rest))
     bound = sum(b.log_density_rounding(draws).reshape(10, -1).sum(-1) for b in (start, posterior))
@@ -177,16 +184,18 @@ def test_names_agree_everywhere(case):
 
 
 def test_the_observed_rows_have_the_same_name_and_labels_everywhere(case):
-    name, values, axes = case.prior.observed(case.data)
+    rows = case.prior.observed(case.data)
     model = case.prior.declare(case.data)
-    observed = bm.exact_draws(case.prior, case.data, draws=5, chains=2).observed_data[name]
-    assert [v.name for v in model.observed_RVs] == [name]
-    assert tuple(model.named_vars_to_dims[name]) == observed.dims == tuple(axes)
-    np.testing.assert_array_equal(model.rvs_to_values[model[name]].data, values)
-    np.testing.assert_array_equal(observed, values)
-    for axis, labels in axes.items():
-        assert tuple(model.coords[axis]) == labels
-        assert [str(v) for v in observed[axis].to_numpy()] == [str(v) for v in labels]
+    tree = bm.exact_draws(case.prior, case.data, draws=5, chains=2)
+    assert {v.name for v in model.observed_RVs} == set(tree.observed_data.data_vars) == set(rows)
+    for name, (values, axes) in rows.items():
+        observed = tree.observed_data[name]
+        assert tuple(model.named_vars_to_dims[name]) == observed.dims == tuple(axes)
+        np.testing.assert_array_equal(model.rvs_to_values[model[name]].data, values)
+        np.testing.assert_array_equal(observed, values)
+        for axis, labels in axes.items():
+            assert tuple(model.coords[axis]) == labels
+            assert [str(v) for v in observed[axis].to_numpy()] == [str(v) for v in labels]
 
 
 # --- laws and draws -------------------------------------------------------------------------------
@@ -244,8 +253,7 @@ def test_exact_draws_have_the_joint_law(case):
     belief, row = case.prior.update(case.data), case.take([0])
     draws = belief.sample(4000, np.random.default_rng(9))
     ratio = np.exp(
-        belief.log_likelihood(draws, row).reshape(4000, -1).sum(-1)
-        - np.sum(belief.log_evidence(row))
+        per_row(belief.log_likelihood(draws, row), 4000) - np.sum(belief.log_evidence(row))
     )
     assert abs(ratio.mean() - 1) < LARGEST_Z * ratio.std() / np.sqrt(len(ratio))
 
@@ -278,15 +286,18 @@ def test_the_referee_agrees_with_exact_draws(case):
 def test_replicated_rows_have_the_shape_of_the_rows_with_sample_axes_in_front(case):
     belief = case.prior.update(case.data)
     rng = np.random.default_rng(11)
-    values = case.prior.observed(case.data)[1]
+    rows = case.prior.observed(case.data)
     flat = belief.sample(6, rng)
     for axes in [(6,), (2, 3), (3, 1, 2)]:
         draws = {name: x.reshape(*axes, *x.shape[1:]) for name, x in flat.items()}
-        assert belief.replicate(draws, case.data, rng).shape == (*axes, *values.shape)
+        replicated = belief.replicate(draws, case.data, rng)
         likelihood = belief.log_likelihood(draws, case.data)
-        assert likelihood.shape[: len(axes) + 1] == (*axes, case.rows)
-        again = belief.log_likelihood(flat, case.data).reshape(likelihood.shape)
-        np.testing.assert_array_equal(likelihood, again)
+        again = belief.log_likelihood(flat, case.data)
+        for name, (values, _) in rows.items():
+            assert replicated[name].shape == (*axes, *values.shape)
+            assert likelihood[name].shape[: len(axes) + 1] == (*axes, len(values))
+            one, other = likelihood[name], again[name].reshape(likelihood[name].shape)
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("suffix", [".nc", ".zarr"])

@@ -1,0 +1,1046 @@
+"""Statistics of rows by class, and log densities of rows under each class, fast and in blocks.
+
+Arrays in, arrays out: users' input was checked before it comes here. Rows are taken in blocks that
+the processor's cache holds, so that small dtypes are never copied whole to float64, and blocks of
+normal data are merged by the pairwise update of Chan, Golub and LeVeque (1983): no raw sum of
+squares is ever formed. Densities run on as many threads as there are cores, since NumPy lets go of
+the interpreter while it computes.
+
+Groups are numbers ``0 .. size - 1``, one a row, or None for one group of all rows. ``(...)`` in a
+shape stands for leading axes such as draws.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.special import gammaln
+
+from bayesmodels.special import (
+    HALF_LOG_2PI,
+    log_dirichlet_multinomial,
+    log_gamma_ratio,
+    log_multinomial_coefficient,
+    two_sum,
+)
+
+Array = NDArray[np.float64]
+Values = NDArray[Any]
+Groups = NDArray[np.intp] | None
+Index = tuple[int, ...]
+Moments = tuple[Array, Array, Array, Array]
+Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
+
+_BLOCK = 2**17
+_SMALL_BLOCK = 2**15
+_PARALLEL_FROM = 2**18
+_LARGEST_PRODUCT = 2**18
+_FACTORS = 32
+_TABLED = 8
+_LOG_FACTORIALS = gammaln(np.arange(257) + 1.0)
+
+
+# --- blocks ----------------------------------------------------------------------------------
+
+
+def _blocks(x: Values, size: int = _BLOCK, least: int = 64) -> Iterator[slice]:
+    """Cut rows into blocks of about `size` numbers and of at least `least` rows."""
+    rows = max(least, size // max(1, math.prod(x.shape[1:])))
+    return (slice(start, start + rows) for start in range(0, len(x), rows))
+
+
+def _row_blocks(x: sparse.csr_array) -> Iterator[slice]:
+    """Cut the rows of a sparse matrix into blocks of about as many cells each."""
+    cuts = np.searchsorted(x.indptr, np.arange(0, x.indptr[-1], _BLOCK))
+    edges = np.unique([0, *cuts.tolist(), x.shape[0]]).tolist()
+    return (slice(a, b) for a, b in pairwise(edges))
+
+
+def _run(work: Callable[[slice], None], blocks: Iterable[slice], cost: int) -> None:
+    """Call `work` on each block, on several threads if so many numbers are worth it."""
+    if cost < _PARALLEL_FROM:
+        for block in blocks:
+            work(block)
+        return
+    cores = getattr(os, "process_cpu_count", os.cpu_count)()  # the first is new in Python 3.13
+    with ThreadPoolExecutor(min(8, cores or 1)) as pool:
+        for _ in pool.map(work, blocks):
+            pass
+
+
+def _flat(x: Values, block: slice) -> Array:
+    """Return a block of rows as a C-ordered float64 matrix."""
+    rows = x[block]
+    return np.ascontiguousarray(rows.reshape(len(rows), math.prod(x.shape[1:])), dtype=np.float64)
+
+
+def _columns(x: Values, block: slice) -> Array:
+    """Return a block of rows transposed, as a float64 copy: loops are long along its last axis."""
+    return np.array(x[block].T, dtype=np.float64, order="C")
+
+
+def _product(a: Array, b: Array) -> Array:
+    """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
+    step = max(16, _LARGEST_PRODUCT // max(1, a.size))
+    if b.shape[1] <= step:
+        return a @ b
+    result = np.empty((len(a), b.shape[1]))
+    for start in range(0, b.shape[1], step):
+        piece = slice(start, start + step)
+        np.matmul(a, b[:, piece], out=result[:, piece])
+    return result
+
+
+def _chosen(groups: Groups, block: slice, rows: int) -> NDArray[np.intp]:
+    return np.zeros(rows, dtype=np.intp) if groups is None else groups[block]
+
+
+def _indicator(codes: NDArray[np.intp], size: int, weights: Array | None) -> sparse.csc_array:
+    """Return the matrix (size, n) which, times rows, adds the rows of each group."""
+    n = len(codes)
+    entries = np.ones(n) if weights is None else weights
+    return sparse.csc_array((entries, codes, np.arange(n + 1)), shape=(size, n))
+
+
+# --- sums, moments, tables -------------------------------------------------------------------
+
+
+def sums(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Array:
+    """Return the sums over the rows of each group.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, ...)
+        Numbers of any real dtype.
+    groups : ndarray of intp of shape (n,), or None
+        Group of each row.
+    size : int
+        Number of groups.
+    weights : ndarray of shape (n,), optional
+        How often each row counts; fractions are allowed.
+
+    Returns
+    -------
+    ndarray of shape (size, ...)
+        In float64.
+
+    Examples
+    --------
+    >>> sums(np.array([[1, 2], [3, 4], [5, 6]]), np.array([0, 1, 0]), 2)
+    array([[6., 8.],
+           [3., 4.]])
+    """
+    total = np.zeros((size, math.prod(x.shape[1:])))
+    for block in _blocks(x, least=size):
+        rows = _flat(x, block)
+        codes = _chosen(groups, block, len(rows))
+        total += _indicator(codes, size, _part(weights, block)) @ rows
+    return total.reshape(size, *x.shape[1:])
+
+
+def _part(weights: Array | None, block: slice) -> Array | None:
+    return None if weights is None else np.asarray(weights[block], dtype=np.float64)
+
+
+def _ratio(total: Array, n: Array) -> Array:
+    """Return total / n by rows, and 0 where n is 0."""
+    n = n.reshape(-1, *(1,) * (total.ndim - 1))
+    return np.divide(total, n, out=np.zeros(total.shape), where=n > 0)
+
+
+def _means(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array, Array]:
+    """Return n, mean and rest of two parts together, the shift, and the weight of its square."""
+    n = a[0] + b[0]
+    share = _ratio(b[0], n)[:, None]
+    far, lost = two_sum(b[1], -a[1])
+    lost += b[2] - a[2]
+    mean, rest = two_sum(a[1], share * far)
+    mean, rest = two_sum(mean, rest + (a[2] + share * lost))
+    return n, mean, rest, far + lost, a[0][:, None] * share
+
+
+def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:
+    """Return number, mean and centred sum of squares of the rows of each group.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, ...)
+        Finite numbers of any real dtype.
+    groups : ndarray of intp of shape (n,), or None
+        Group of each row.
+    size : int
+        Number of groups.
+    weights : ndarray of shape (n,), optional
+        How often each row counts; fractions are allowed.
+
+    Returns
+    -------
+    n : ndarray of shape (size,)
+        Numbers of rows, or sums of weights.
+    mean, rest : ndarray of shape (size, ...)
+        The exact mean is ``mean + rest``: rest is what rounding took. 0 without rows.
+    scatter : ndarray of shape (size, ...)
+        Sums of squared distances from the mean.
+
+    Examples
+    --------
+    >>> n, mean, rest, scatter = moments(np.array([1.0, 3.0, 7.0]), np.array([0, 0, 1]), 2)
+    >>> mean, scatter
+    (array([2., 7.]), array([2., 0.]))
+    """
+    width = math.prod(x.shape[1:])
+    empty = np.zeros((size, width))
+    total: Moments = (np.zeros(size), empty, empty, empty)
+    for block in _blocks(x, least=size):
+        rows = _flat(x, block)
+        codes, w = _chosen(groups, block, len(rows)), _part(weights, block)
+        add = _indicator(codes, size, w)
+        n = np.bincount(codes, w, minlength=size).astype(np.float64)
+        mean = _ratio(add @ rows, n)
+        # The second pass also measures, and takes away, the error of the first.
+        centred = mean[codes]
+        np.subtract(rows, centred, out=centred)
+        rest = _ratio(add @ centred, n)
+        np.multiply(centred, centred, out=centred)
+        scatter = np.maximum(add @ centred - n[:, None] * rest**2, 0)
+        part = (n, mean, rest, scatter)
+        n, mean, rest, shift, weight = _means(total, part)
+        total = (n, mean, rest, total[3] + scatter + weight * shift**2)
+    n, *others = total
+    mean, rest, scatter = (value.reshape(size, *x.shape[1:]) for value in others)
+    return n, mean, rest, scatter
+
+
+def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:
+    """Return number, mean and centred scatter matrix of the rows of each group.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, D)
+        Finite numbers of any real dtype.
+    groups, size, weights
+        As for `moments`.
+
+    Returns
+    -------
+    n : ndarray of shape (size,)
+        Numbers of rows, or sums of weights.
+    mean, rest : ndarray of shape (size, D)
+        The exact mean is ``mean + rest``. 0 without rows.
+    scatter : ndarray of shape (size, D, D)
+        Sums of outer products of distances from the mean.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0, 0.0], [2.0, 4.0]])
+    >>> scatters(x, None, 1)[3]
+    array([[[2., 4.],
+            [4., 8.]]])
+    """
+    D = x.shape[1]
+    order = None if groups is None else _order(groups, size)
+    ends = np.cumsum([len(x)] if groups is None else np.bincount(groups, minlength=size))
+    parts = []
+    for g, end in enumerate(ends.tolist()):
+        total: Moments = (np.zeros(1), np.zeros((1, D)), np.zeros((1, D)), np.zeros((1, D, D)))
+        start = int(ends[g - 1]) if g else 0
+        for block in _blocks(x[start:end]):
+            at: Any = slice(start + block.start, min(start + block.stop, end))
+            if order is not None:
+                at = order[at]
+            w = None if weights is None else np.asarray(weights[at], dtype=np.float64)
+            total = _merged(total, _scatter(np.array(x[at], dtype=np.float64), w))
+        parts.append(total)
+    n, mean, rest, scatter = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return n, mean, rest, scatter
+
+
+def _order(groups: NDArray[np.intp], size: int) -> NDArray[np.intp]:
+    """Return the rows in the order of their groups; NumPy sorts small integers by radix."""
+    small = np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.intp
+    return np.argsort(groups.astype(small), kind="stable")
+
+
+def _scatter(rows: Array, w: Array | None) -> Moments:
+    """Return the moments of one group's rows, which it overwrites."""
+    n = np.array([len(rows) if w is None else w.sum()], dtype=np.float64)
+    column = 1.0 if w is None else w[:, None]
+    mean = _ratio((rows * column).sum(axis=0)[None], n)
+    rows -= mean
+    rest = _ratio((rows * column).sum(axis=0)[None], n)
+    if w is not None:
+        rows *= np.sqrt(column)
+    square = _gram(rows) - n * rest.T * rest
+    return n, mean, rest, square[None]
+
+
+def _gram(rows: Array) -> Array:
+    """Return rows.T @ rows, in pieces as in `_product`."""
+    D = rows.shape[1]
+    step = max(16, _LARGEST_PRODUCT // max(1, D * D))
+    total = np.zeros((D, D))
+    for start in range(0, len(rows), step):
+        piece = rows[start : start + step]
+        total += piece.T @ piece
+    return total
+
+
+def _merged(a: Moments, b: Moments) -> Moments:
+    n, mean, rest, shift, weight = _means(a, b)
+    between = weight[:, :, None] * shift[:, :, None] * shift[:, None, :]
+    return n, mean, rest, a[3] + b[3] + between
+
+
+def tables(
+    codes: Values, groups: Groups, levels: int, size: int, weights: Array | None = None
+) -> Array:
+    """Count how often each code occurs in each group and column.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, F) or (n,)
+        Whole numbers ``0 .. levels - 1``.
+    groups : ndarray of intp of shape (n,), or None
+        Group of each row.
+    levels : int
+        Number of codes.
+    size : int
+        Number of groups.
+    weights : ndarray of shape (n,), optional
+        How often each row counts; fractions are allowed.
+
+    Returns
+    -------
+    ndarray of shape (size, F, levels) or (size, levels)
+        In float64.
+
+    Examples
+    --------
+    >>> tables(np.array([0, 2, 2]), np.array([0, 0, 1]), 3, 2)
+    array([[1., 0., 1.],
+           [0., 0., 1.]])
+    """
+    F = math.prod(codes.shape[1:])
+    cells = size * F * levels
+    total = np.zeros(cells)
+    columns = np.arange(F, dtype=np.intp) * levels
+    for block in _blocks(codes, least=size * levels):
+        rows = codes[block]
+        place = rows.reshape(len(rows), F) + columns
+        if groups is not None:
+            place += (groups[block] * (F * levels))[:, None]
+        w = None if weights is None else np.repeat(weights[block], F)
+        total += np.bincount(place.ravel().astype(np.intp, copy=False), w, minlength=cells)
+    return total.reshape(size, *codes.shape[1:], levels)
+
+
+# --- counts of tokens ------------------------------------------------------------------------
+
+
+def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None) -> Array:
+    """Return the sums over the rows of each group of a sparse matrix, which stays sparse.
+
+    Parameters
+    ----------
+    x : scipy.sparse array or matrix of shape (n, V)
+        In any format; entries given twice add up.
+    groups, size, weights
+        As for `sums`.
+
+    Returns
+    -------
+    ndarray of shape (size, V)
+        In float64.
+
+    Examples
+    --------
+    >>> sparse_sums(sparse.csr_array([[1, 0, 2], [0, 0, 3]]), None, 1)
+    array([[1., 0., 5.]])
+    """
+    x = sparse.csr_array(x)
+    V = x.shape[1]
+    total = np.zeros(size * V)
+    for block in _row_blocks(x):
+        cells, pointers = _cells(x, block)
+        length = np.diff(pointers)
+        place = np.repeat(_chosen(groups, block, len(length)) * V, length)
+        place += x.indices[cells]
+        values = x.data[cells].astype(np.float64, copy=False)
+        if weights is not None:
+            values = values * np.repeat(weights[block], length)
+        np.add.at(total, place, values)
+    return total.reshape(size, V)
+
+
+def _cells(x: sparse.csr_array, block: slice) -> tuple[slice, NDArray[Any]]:
+    """Return where the cells of these rows are, and the pointers of the rows into them."""
+    pointers = x.indptr[block.start : block.stop + 1]
+    return slice(int(pointers[0]), int(pointers[-1])), pointers - pointers[0]
+
+
+def _counted(x: Any) -> sparse.csr_array:
+    """Return counts as a sparse matrix without zeros and with no cell given twice."""
+    x = sparse.csr_array(x)
+    if not (x.has_canonical_format and x.data.all()):
+        x = x.copy()
+        x.sum_duplicates()
+        x.eliminate_zeros()
+    return x
+
+
+def _row_sums(values: Values, pointers: NDArray[Any]) -> Array:
+    """Add the values between each pointer and the next."""
+    total = np.zeros(len(pointers) - 1)
+    some = pointers[1:] > pointers[:-1]
+    if some.any():
+        total[some] = np.add.reduceat(values, pointers[:-1][some], dtype=np.float64)
+    return total
+
+
+def _log_factorials(counts: Array) -> Array:
+    last = len(_LOG_FACTORIALS) - 1
+    if counts.size and counts.max() > last:
+        return np.asarray(gammaln(counts + 1))
+    return _LOG_FACTORIALS.take(counts.astype(np.intp))
+
+
+def _heavy(values: Array, pointers: NDArray[Any], total: Array) -> Iterator[Heavy]:
+    """Yield rows whose counts are so large that their log factorials would cancel.
+
+    Rows of similar length come together, padded with zeros, as: their numbers, their counts, which
+    of these are no padding, and the places the counts were taken from.
+    """
+    length = np.diff(pointers)
+    heavy = np.flatnonzero(total > 1024 + 64 * length)  # the others keep 12 digits
+    size = np.frexp(length[heavy])[1]
+    for one in np.unique(size):
+        rows = heavy[size == one]
+        offset = np.arange(length[rows].max() + 1)
+        seen = offset < length[rows, None]
+        at = np.where(seen, pointers[rows, None] + offset, 0)
+        yield rows, np.where(seen, values[at], 0.0), seen, at
+
+
+def _log_coefficients(values: Array, pointers: NDArray[Any]) -> Array:
+    """Return the log multinomial coefficient of each row of counts."""
+    total = _row_sums(values, pointers)
+    result = _log_factorials(total) - _row_sums(_log_factorials(values), pointers)
+    for rows, counts, *_ in _heavy(values, pointers, total):
+        result[rows] = log_multinomial_coefficient(counts)
+    return result
+
+
+def _row_coefficients(x: sparse.csr_array) -> Array:
+    result = np.zeros(x.shape[0])
+
+    def work(block: slice) -> None:
+        cells, pointers = _cells(x, block)
+        result[block] = _log_coefficients(x.data[cells].astype(np.float64, copy=False), pointers)
+
+    _run(work, _row_blocks(x), x.nnz)
+    return result
+
+
+def count_log_coefficients(
+    x: Any, groups: Groups, size: int, weights: Array | None = None
+) -> Array:
+    r"""Return the log multinomial coefficients of rows of counts, added up in each group.
+
+    .. math:: \sum_i \ln \frac{M_i!}{\prod_j n_{ij}!}, \qquad M_i = \sum_j n_{ij}
+
+    Parameters
+    ----------
+    x : ndarray or scipy.sparse array of shape (n, V)
+        Whole numbers, not negative.
+    groups : ndarray of intp of shape (n,), or None
+        Group of each row.
+    size : int
+        Number of groups.
+    weights : ndarray of shape (n,), optional
+        How often each row counts; fractions are allowed.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Natural logarithms; 0 without rows.
+
+    Examples
+    --------
+    >>> count_log_coefficients(np.array([[1, 1], [3, 0]]), None, 1).round(6)
+    array([0.693147])
+    """
+    each = _row_coefficients(_counted(x)) * (1.0 if weights is None else weights)
+    return np.bincount(_chosen(groups, slice(None), len(each)), each, minlength=size)
+
+
+# --- checks ----------------------------------------------------------------------------------
+
+
+def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | None:
+    for block in _blocks(x, _SMALL_BLOCK, least=1):
+        fine = good(x[block])
+        if not fine.all():
+            row, *rest = np.argwhere(~fine)[0].tolist()
+            return (block.start + row, *rest)
+    return None
+
+
+def not_binary(x: Values, *, missing: bool = False) -> Index | None:
+    """Return the place of the first entry that is neither 0 nor 1, or None.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, ...)
+        Of any real dtype.
+    missing : bool, default False
+        Let NaN pass.
+
+    Examples
+    --------
+    >>> not_binary(np.array([[0, 1], [1, 2]]))
+    (1, 1)
+    """
+    if x.dtype.kind == "b":
+        return None
+    if missing and x.dtype.kind == "f":
+        return _first(x, lambda rows: (rows == 0) | (rows == 1) | np.isnan(rows))
+    return _first(x, lambda rows: (rows == 0) | (rows == 1))
+
+
+def not_finite(x: Values) -> Index | None:
+    """Return the place of the first entry that is NaN or infinite, or None.
+
+    Examples
+    --------
+    >>> not_finite(np.array([1.0, np.nan]))
+    (1,)
+    """
+    return None if x.dtype.kind in "biu" else _first(x, np.isfinite)
+
+
+def not_codes(x: Values, levels: int) -> Index | None:
+    """Return the place of the first entry that is not a whole number in 0 .. levels - 1, or None.
+
+    Examples
+    --------
+    >>> not_codes(np.array([[0, 1], [1, 2]]), 2)
+    (1, 1)
+    """
+    if x.dtype.kind == "b":
+        x = x.view(np.uint8)
+
+    def good(rows: Values) -> NDArray[np.bool_]:
+        if rows.dtype.kind in "iu" and rows.size and rows.min() >= 0 and rows.max() < levels:
+            return np.ones(1, dtype=np.bool_)
+        fine = (rows >= 0) & (rows < levels)
+        return fine if rows.dtype.kind in "iu" else fine & (rows == np.floor(rows))
+
+    return _first(x, good)
+
+
+# --- densities of rows under each class ------------------------------------------------------
+#
+# Blocks are worked on transposed, (F, rows), which keeps NumPy's inner loops long. Results have
+# the classes' columns one after the other in memory, for the same reason.
+
+
+def _densities(x: Values, laws: int, work: Callable[[slice], Array]) -> Array:
+    """Return the blocks' densities, each (laws, rows), as one array of shape (laws, n)."""
+    result = np.empty((laws, len(x)))
+
+    def fill(block: slice) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # `work` looks for what came of it
+            result[:, block] = work(block)
+
+    width = math.prod(x.shape[1:])
+    _run(fill, _blocks(x, _SMALL_BLOCK), len(x) * max(1, width) * laws)
+    return result
+
+
+def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
+    """Return the log density of rows under independent Student-t laws of each class.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, F)
+        Rows; NaN is missing and has its factor dropped.
+    location, scale, df : ndarray of shape (C, F)
+        The scale is that of a standard deviation.
+
+    Returns
+    -------
+    ndarray of shape (n, C)
+        Natural logarithms.
+
+    Notes
+    -----
+    Features that share their degrees of freedom share their logarithms: ``(1 + s) (1 + t) - 1`` is
+    ``s + t + s t``, a sum without cancellation, and log1p is taken of up to 32 features at once.
+
+    Examples
+    --------
+    >>> at = np.zeros((1, 2))
+    >>> log_student(np.array([[0.0, 0.0]]), at, at + 1, at + 1).round(6)  # Cauchy: 1 / pi each
+    array([[-2.28946]])
+    """
+    location, scale, df = (np.broadcast_to(v, location.shape) for v in (location, scale, df))
+    power = 0.5 * (df + 1)
+    constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df) - np.log(scale)
+    rate = 1 / (scale * np.sqrt(df))
+    alike = (df == df[:, :1]).all(axis=1)
+
+    def work(block: slice) -> Array:
+        columns = _columns(x, block)
+        z = np.empty_like(columns)
+        result = np.empty((len(location), columns.shape[1]))
+        for c in range(len(location)):
+            np.subtract(columns, location[c, :, None], out=z)
+            z *= rate[c, :, None]
+            z *= z
+            if alike[c]:
+                result[c] = np.log1p(_products(z)).sum(axis=0)
+                result[c] *= -power[c, 0] if power.size else 0
+            else:
+                np.einsum("f,fn->n", -power[c], np.log1p(z), out=result[c])
+            result[c] += constant[c].sum()
+            if not np.isfinite(result[c]).all():
+                seen = ~np.isnan(columns)
+                z = np.where(seen, columns - location[c, :, None], 0) * rate[c, :, None]
+                logs = 2 * np.log(np.hypot(1, z))  # no square that overflows
+                np.log1p(z * z, out=logs, where=np.abs(z) < 1)
+                terms = constant[c, :, None] - power[c, :, None] * logs
+                result[c] = np.where(seen, terms, 0).sum(axis=0)
+        return result
+
+    return _densities(x, len(location), work).T
+
+
+def _products(t: Array) -> Array:
+    """Return the products of 1 + t over at most 32 rows each, less 1; overwrites t."""
+    spare = np.empty((len(t) // 2, t.shape[1]))
+    rows, target = len(t), -(-len(t) // _FACTORS)
+    while rows > target:
+        half = min(rows // 2, rows - target)
+        a, b = t[:half], t[rows - half : rows]
+        product = np.multiply(a, b, out=spare[:half])
+        a += b
+        a += product
+        rows -= half
+    return t[:rows]
+
+
+def log_normal(x: Values, mean: Array, variance: Array) -> Array:
+    """Return the log density of rows under independent normal laws of each class.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, F)
+        Rows; NaN is missing and has its factor dropped.
+    mean, variance : ndarray of shape (..., C, F)
+        Variances are positive.
+
+    Returns
+    -------
+    ndarray of shape (..., n, C)
+        Natural logarithms.
+
+    Examples
+    --------
+    >>> log_normal(np.array([[0.0], [1.0]]), np.array([[0.0]]), np.array([[1.0]])).round(6)
+    array([[-0.918939],
+           [-1.418939]])
+    """
+    mean, variance = np.broadcast_arrays(mean, variance)
+    lead, F = mean.shape[:-1], mean.shape[-1]
+    mean, variance = mean.reshape(-1, F), variance.reshape(-1, F)
+    constant = -0.5 * np.log(variance) - HALF_LOG_2PI
+    rate = np.sqrt(0.5 / variance)
+
+    def work(block: slice) -> Array:
+        columns = _columns(x, block)
+        z = np.empty_like(columns)
+        result = np.empty((len(mean), columns.shape[1]))
+        for c in range(len(mean)):
+            np.subtract(columns, mean[c, :, None], out=z)
+            z *= rate[c, :, None]
+            z *= z
+            np.subtract(constant[c].sum(), z.sum(axis=0), out=result[c])
+            missing = np.isnan(result[c])
+            if missing.any():
+                seen = ~np.isnan(columns)
+                result[c] = np.where(seen, constant[c, :, None] - z, 0).sum(axis=0)
+        return result
+
+    return _last(_densities(x, len(mean), work), lead)
+
+
+def _last(result: Array, lead: tuple[int, ...]) -> Array:
+    """Turn (laws, n) into (..., n, C), where lead is (..., C)."""
+    return np.swapaxes(result.reshape(*lead, result.shape[1]), -1, -2)
+
+
+def log_multivariate_student(
+    x: Values, location: Array, root: Array, df: Array, factor: Array | None = None
+) -> Array:
+    """Return the log density of rows under a multivariate Student-t law of each class.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, D)
+        Finite rows.
+    location : ndarray of shape (C, D)
+        Centres.
+    root : ndarray of shape (C, D, D) or (D, D)
+        Lower Cholesky factors of the scale matrices; one factor is shared by all classes.
+    df : ndarray of shape (C,)
+        Degrees of freedom; infinitely many make a normal law.
+    factor : ndarray of shape (C,), optional
+        What the scale matrices are multiplied by.
+
+    Returns
+    -------
+    ndarray of shape (n, C)
+        Natural logarithms.
+
+    Examples
+    --------
+    >>> x, root = np.zeros((1, 1)), np.eye(1)
+    >>> log_multivariate_student(x, np.zeros((1, 1)), root, np.ones(1)).round(6)  # Cauchy: 1 / pi
+    array([[-1.14473]])
+    """
+    C, D = location.shape
+    factor = np.ones(C) if factor is None else factor
+    log_root = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
+    constant = -log_root - 0.5 * D * np.log(factor)
+    normal = np.isinf(df)
+    finite = np.where(normal, 1.0, df)
+    constant = constant + np.where(
+        normal,
+        -D * HALF_LOG_2PI,
+        log_gamma_ratio(finite / 2, D / 2) - 0.5 * D * np.log(np.pi * finite),
+    )
+    rate = 1 / (factor * np.where(normal, 2.0, df))
+    power = np.where(normal, 1.0, 0.5 * (df + D))
+    squares = _shared_squares if root.ndim == location.ndim else _separate_squares
+    distances = squares(location, root)
+
+    def work(block: slice) -> Array:
+        result = distances(_columns(x, block))
+        result *= rate[:, None]
+        np.log1p(result, out=result, where=~normal[:, None])
+        result *= -power[:, None]
+        result += constant[:, None]
+        return result
+
+    return _densities(x, C, work).T
+
+
+def _separate_squares(location: Array, root: Array) -> Callable[[Array], Array]:
+    """Return the function from columns (D, rows) to squared distances from each class."""
+    inverse = [linalg.solve_triangular(r, np.eye(len(r)), lower=True) for r in root]
+
+    def squares(columns: Array) -> Array:
+        result = np.empty((len(location), columns.shape[1]))
+        for c, centre in enumerate(location):
+            z = _product(inverse[c], columns - centre[:, None])
+            np.einsum("dn,dn->n", z, z, out=result[c])
+        return result
+
+    return squares
+
+
+def _shared_squares(location: Array, root: Array) -> Callable[[Array], Array]:
+    """Return the same for one root: only C - 1 directions tell the classes apart.
+
+    Rows are turned so that these directions come first; the others are squared once for all.
+    """
+    C, D = location.shape
+    inverse = linalg.solve_triangular(root, np.eye(D), lower=True)
+    centres = inverse @ (location - location[:1]).T
+    turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
+    apart = min(C - 1, D)
+    turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
+    centre = location[0][:, None]
+
+    def squares(columns: Array) -> Array:
+        columns -= centre
+        z = _product(turned, columns)
+        tail = np.einsum("dn,dn->n", z[apart:], z[apart:])
+        result = np.empty((C, columns.shape[1]))
+        for c in range(C):
+            head = z[:apart] - centres[:, c, None]
+            np.einsum("dn,dn->n", head, head, out=result[c])
+        result += tail
+        return result
+
+    return squares
+
+
+def log_table(codes: Values, logs: Array) -> Array:
+    """Return the log mass of coded rows under independent categorical laws of each class.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n, F)
+        ``0 .. K - 1``; -1 is missing and has its factor dropped.
+    logs : ndarray of shape (..., C, F, K)
+        Log probabilities, which may be -inf.
+
+    Returns
+    -------
+    ndarray of shape (..., n, C)
+        Natural logarithms.
+
+    Examples
+    --------
+    >>> table = np.log([[[0.5, 0.5]], [[0.25, 0.75]]])
+    >>> np.exp(log_table(np.array([[0], [1], [-1]]), table))
+    array([[0.5 , 0.25],
+           [0.5 , 0.75],
+           [1.  , 1.  ]])
+    """
+    *lead, F, K = logs.shape
+    # Each feature's table gets a place for missing codes in front of it.
+    flat = np.zeros((int(np.prod(lead)), F, K + 1))
+    flat[:, :, 1:] = logs.reshape(-1, F, K)
+    flat = flat.reshape(-1, F * (K + 1))
+    first = np.arange(1, 1 + F * (K + 1), K + 1, dtype=np.intp)[:F, None]
+
+    def work(block: slice) -> Array:
+        place = np.array(codes[block].T, dtype=np.intp, order="C")
+        place += first
+        found = np.empty(place.shape)
+        result = np.empty((len(flat), place.shape[1]))
+        for c, table in enumerate(flat):
+            # "clip" writes straight to its target; nothing needs clipping.
+            table.take(place, out=found, mode="clip")
+            found.sum(axis=0, out=result[c])
+        return result
+
+    return _last(_densities(codes, len(flat), work), tuple(lead))
+
+
+def log_bits(x: Values, log_one: Array, log_zero: Array) -> Array:
+    """Return the log mass of rows of 0 and 1 under independent Bernoulli laws of each class.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, F)
+        Rows of 0 and 1; NaN is missing and has its factor dropped.
+    log_one, log_zero : ndarray of shape (..., C, F)
+        Log probabilities of 1 and of 0, which may be -inf.
+
+    Returns
+    -------
+    ndarray of shape (..., n, C)
+        Natural logarithms.
+
+    Examples
+    --------
+    >>> ones = np.array([[0.5], [1.0]])
+    >>> with np.errstate(divide="ignore"):
+    ...     logs = np.log(ones), np.log(1 - ones)
+    >>> np.exp(log_bits(np.array([[0], [1]]), *logs))
+    array([[0.5, 0. ],
+           [0.5, 1. ]])
+    """
+    log_one, log_zero = np.broadcast_arrays(log_one, log_zero)
+    lead, F = log_one.shape[:-1], log_one.shape[-1]
+    logs = np.concatenate([log_one.reshape(-1, F), log_zero.reshape(-1, F)], axis=1)
+    never = np.isneginf(logs)
+    logs, impossible = np.where(never, 0.0, logs), never.astype(np.float64)
+
+    def work(block: slice) -> Array:
+        rows = x[block]
+        both = np.empty((len(rows), 2 * F))  # ones, then zeros; neither where missing
+        both[:, :F] = rows
+        np.subtract(1, both[:, :F], out=both[:, F:])
+        result = _product(logs, both.T)
+        if np.isnan(result).any():
+            both[np.isnan(both)] = 0
+            result = _product(logs, both.T)
+        if never.any():
+            result[_product(impossible, both.T) > 0] = -np.inf
+        return result
+
+    return _last(_densities(x, len(logs), work), lead)
+
+
+def log_words(x: Any, log_theta: Array) -> Array:
+    """Return the log mass of documents under the multinomial law of each class.
+
+    Parameters
+    ----------
+    x : ndarray or scipy.sparse array of shape (n, V)
+        Counts of the words in each document.
+    log_theta : ndarray of shape (..., C, V)
+        Log probabilities of the words, which may be -inf.
+
+    Returns
+    -------
+    ndarray of shape (..., n, C)
+        Natural logarithms, with the multinomial coefficient.
+
+    Examples
+    --------
+    >>> np.exp(log_words(np.array([[1, 1]]), np.log([[0.5, 0.5]]))).round(6)
+    array([[0.5]])
+    """
+    x = _counted(x)
+    *lead, V = log_theta.shape
+    logs = np.ascontiguousarray(log_theta.reshape(-1, V).T)
+    coefficients = _row_coefficients(x)
+    result = np.empty((logs.shape[1], x.shape[0]))
+
+    def work(block: slice) -> None:
+        cells, pointers = _cells(x, block)
+        part = (x.data[cells], x.indices[cells], pointers)
+        rows = sparse.csr_array(part, shape=(len(pointers) - 1, V))
+        result[:, block] = (rows @ logs).T + coefficients[block]
+
+    _run(work, _row_blocks(x), x.nnz)
+    return _last(result, tuple(lead))
+
+
+def log_tokens(x: Any, alpha: Array) -> Array:
+    r"""Return the log mass of documents under the Dirichlet-multinomial law of each class.
+
+    .. math:: \ln \frac{M!}{\prod_j n_j!} + \ln \frac{\Gamma(A)}{\Gamma(A + M)}
+        + \sum_j \ln \frac{\Gamma(\alpha_j + n_j)}{\Gamma(\alpha_j)}
+
+    Only words that occur are touched, and the sum over small counts is a product of matrices.
+
+    Parameters
+    ----------
+    x : ndarray or scipy.sparse array of shape (n, V)
+        Counts of the words in each document.
+    alpha : ndarray of shape (C, V)
+        Concentrations, positive.
+
+    Returns
+    -------
+    ndarray of shape (n, C)
+        Natural logarithms, with the multinomial coefficient.
+
+    Examples
+    --------
+    >>> np.exp(log_tokens(np.array([[2, 0], [1, 1]]), np.ones((1, 2)))).round(6)
+    array([[0.333333],
+           [0.333333]])
+    """
+    x, mass = _counted(x), alpha.sum(axis=1)
+    if x.nnz < alpha.shape[1]:  # few documents: leave out the words that none of them has
+        used, words = np.unique(x.indices, return_inverse=True)
+        x = sparse.csr_array((x.data, words, x.indptr), shape=(x.shape[0], len(used)))
+        alpha = alpha[:, used]
+    cells = _WordTables(np.ascontiguousarray(alpha.T), int(x.data.max(initial=0)))
+    result = np.empty((len(mass), x.shape[0]))
+
+    def work(block: slice) -> None:
+        at, pointers = _cells(x, block)
+        n, words = x.data[at].astype(np.float64, copy=False), x.indices[at]
+        total = _row_sums(n, pointers)
+        several, place = np.unique(total, return_inverse=True)
+        whole = _log_factorials(several) - log_gamma_ratio(mass[:, None], several)
+        part = whole[:, place] + cells.log_sums(n, words, pointers)
+        for rows, counts, seen, where in _heavy(n, pointers, total):
+            part[:, rows] = _log_masses(counts, seen, alpha[:, words[where]], mass)
+        result[:, block] = part
+
+    _run(work, _row_blocks(x), x.nnz)
+    return result.T
+
+
+class _WordTables:
+    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], tabulated for small n."""
+
+    def __init__(self, alpha: Array, largest: int) -> None:
+        self.alpha = alpha  # of shape (V, C)
+        self.limit = max(1, min(largest, _TABLED))
+        steps = np.arange(self.limit)[:, None, None]
+        # Place n - 1 holds count n. Adding logs, one a token, keeps all digits.
+        table = np.log((alpha + steps) / (steps + 1)).cumsum(axis=0)
+        self.once = table[0]
+        self.more = (table[1:] - table[0]).reshape(-1, alpha.shape[1])
+
+    def log_sums(self, n: Array, words: NDArray[Any], pointers: NDArray[Any]) -> Array:
+        """Return the sums for each row, of shape (C, rows)."""
+        V, rows = len(self.alpha), len(pointers) - 1
+        every = sparse.csr_array((np.ones(len(n)), words, pointers), shape=(rows, V))
+        total = every @ self.once
+        again = np.flatnonzero((n > 1) & (n <= self.limit))
+        if len(again):
+            place = (n[again].astype(np.intp) - 2) * V + words[again]
+            ends = np.searchsorted(again, pointers)
+            total += (
+                sparse.csr_array((np.ones(len(again)), place, ends), shape=(rows, len(self.more)))
+                @ self.more
+            )
+        many = np.flatnonzero(n > self.limit)
+        if len(many):
+            alpha, count = self.alpha[words[many]], n[many, None]
+            value = log_gamma_ratio(alpha, count) - _log_factorials(count) - self.once[words[many]]
+            np.add.at(total, np.searchsorted(pointers, many, side="right") - 1, value)
+        return total.T
+
+
+def _log_masses(counts: Array, seen: NDArray[np.bool_], alpha: Array, mass: Array) -> Array:
+    """Return the Dirichlet-multinomial log masses of padded rows of counts.
+
+    Words that a document does not have are one word as far as its mass goes: the padding shares
+    their concentration.
+    """
+    alpha = np.where(seen, alpha, 0.0)
+    others = np.maximum(mass[:, None] - alpha.sum(axis=-1), 0) / (~seen).sum(axis=-1)
+    return log_dirichlet_multinomial(
+        counts, np.where(seen, alpha, np.maximum(others, 1e-300)[..., None])
+    )
+
+
+# --- class probabilities ---------------------------------------------------------------------
+
+
+def normalise(log_joint: Array) -> Array:
+    """Turn logs into probabilities that sum to 1 over the last axis, in place.
+
+    Parameters
+    ----------
+    log_joint : ndarray of shape (..., n, C)
+        Writeable; may hold -inf. Where all of a row are -inf, no class explains the row, and it
+        becomes zeros.
+
+    Returns
+    -------
+    ndarray
+        The same array.
+
+    Examples
+    --------
+    >>> normalise(np.log([[1.0, 3.0]]))
+    array([[0.25, 0.75]])
+    """
+    if log_joint.ndim > 2:  # noqa: PLR2004 - leading axes
+        for part in log_joint:
+            normalise(part)
+        return log_joint
+
+    def work(block: slice) -> None:
+        p = log_joint[block].T
+        top = p.max(axis=0, initial=-np.inf)
+        top[np.isneginf(top)] = 0
+        p -= top
+        np.exp(p, out=p)
+        total = p.sum(axis=0)
+        total[total == 0] = 1
+        p /= total
+
+    _run(work, _blocks(log_joint, _SMALL_BLOCK), log_joint.size)
+    return log_joint

@@ -1,0 +1,138 @@
+"""Whether values lie where they should: numbers, finite, 0 or 1, whole, known categories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.containers import Block, Values, first, missing_message, shown, where
+from bayesmodels.errors import DataError
+
+Array = NDArray[np.float64]
+
+LARGEST_COUNT = 2**53
+"""Beyond it float64 cannot tell neighbouring whole numbers apart."""
+
+LARGEST_MEASUREMENT = 1e150
+"""Beyond it sums of squares overflow."""
+
+
+def numbers(block: Block) -> Values:
+    """Return the values, which are finite numbers."""
+    values = block.values
+    if values.dtype.kind not in "biuf":
+        if values.size == 0 and values.dtype == object:
+            return values.astype(float)
+        raise DataError(_not_numbers(block))
+    if values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+        if bad.any():
+            missing = np.isnan(values)
+            if missing.any():
+                raise DataError(missing_message(block.argument, missing))
+            at = first(bad)
+            msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
+            raise DataError(msg)
+    return values
+
+
+def _not_numbers(block: Block) -> str:
+    """Return the complaint about values that are no numbers; it shows the first of them."""
+    values = block.values
+    message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
+    if values.size:
+        wrong = np.reshape([not isinstance(v, (int, float)) for v in values.flat], values.shape)
+        at = first(wrong)
+        message += f"; {where(at)} holds {shown(values[at])}"
+    return f"{message}. Convert the values first."
+
+
+def squarable(values: Array, argument: str) -> None:
+    """Check that squares of the values do not overflow."""
+    large = np.abs(values) > LARGEST_MEASUREMENT
+    if large.any():
+        msg = (
+            f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
+            f"taken; {where(first(large))} holds {values[first(large)]:g}. Choose a larger unit."
+        )
+        raise DataError(msg)
+
+
+def finite(block: Block) -> Array:
+    """Return the values as finite float64."""
+    return np.asarray(numbers(block), dtype=np.float64)
+
+
+def binary(block: Block) -> Values:
+    """Return the values, which are 0 or 1."""
+    values = numbers(block)
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    bad = (values != 0) & (values != 1)
+    if bad.any():
+        at = first(bad)
+        msg = (
+            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at)} holds "
+            f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
+        )
+        raise DataError(msg)
+    return values
+
+
+def counts(block: Block) -> NDArray[np.int64]:
+    """Return the values, which are whole numbers that float64 can tell apart."""
+    values = numbers(block)
+    bad = (values < 0) | (values > LARGEST_COUNT)
+    if values.dtype.kind == "f":
+        bad = bad | (values != np.floor(values))
+    if bad.any():
+        at = first(bad)
+        msg = (
+            f"{block.argument}: must hold whole numbers from 0 to 2**53; "
+            f"{where(at)} holds {values[at]:g}."
+        )
+        raise DataError(msg)
+    return values.astype(np.int64)
+
+
+def codes(
+    block: Block,
+    levels: tuple[Hashable, ...] | None,
+    size: int,
+    other: Hashable | None = None,
+) -> NDArray[np.intp]:
+    """Return category numbers; a label that is none of the levels counts as `other`, if given."""
+    values = block.values
+    if levels is None:
+        if values.dtype.kind not in "biuf" and values.size:
+            msg = (
+                f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
+                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
+                "DirichletCategorical(alpha, categories=[...])."
+            )
+            raise DataError(msg)
+        found = counts(block).astype(np.intp)
+        unknown = found >= size
+        known = f"0 to {size - 1}"
+    else:
+        import pandas as pd
+
+        missing = np.asarray(pd.isna(values))
+        if missing.any():
+            raise DataError(missing_message(block.argument, missing))
+        flat = pd.Index(values.ravel())
+        found = pd.Index(levels).get_indexer(flat).reshape(values.shape)
+        if other is not None:
+            found = np.where(found < 0, levels.index(other), found)
+        unknown = found < 0
+        known = f"{list(levels)}"
+    if unknown.any():
+        at = first(unknown)
+        msg = (
+            f"{block.argument}: must hold only the model's categories {known}; {where(at)} "
+            f"holds {shown(values[at])}. Declare all categories in the prior."
+        )
+        raise DataError(msg)
+    return found
