@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from bayesmodels.data import Grouped as Grouped
     from bayesmodels.data import MultinomialCounts as MultinomialCounts
     from bayesmodels.data import Weighted as Weighted
+    from bayesmodels.decision import bayes_risk as bayes_risk
+    from bayesmodels.decision import boundary as boundary
     from bayesmodels.draws import exact_draws as exact_draws
     from bayesmodels.draws import mcmc_draws as mcmc_draws
     from bayesmodels.errors import DataError as DataError
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
     from bayesmodels.evidence import compare_evidence as compare_evidence
+    from bayesmodels.information import mutual_information as mutual_information
+    from bayesmodels.information import mutual_information_normal as mutual_information_normal
     from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
     from bayesmodels.models.dirichlet_categorical import (
@@ -61,12 +65,16 @@ _HOMES = {
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
     "Weighted": "data",
+    "bayes_risk": "decision",
+    "boundary": "decision",
     "check_identity": "referee",
     "compare": "referee",
     "compare_evidence": "evidence",
     "datasets": "",
     "exact_draws": "draws",
     "mcmc_draws": "draws",
+    "mutual_information": "information",
+    "mutual_information_normal": "information",
     "validate": "report",
 }
 

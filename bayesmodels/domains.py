@@ -1,4 +1,4 @@
-"""Whether values lie where they should: numbers, finite, 0 or 1, whole, known categories."""
+"""Whether values lie where they should: finite, 0 or 1, whole, probabilities, categories."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from bayesmodels.containers import Block, Values, first, missing_message, shown,
 from bayesmodels.errors import DataError
 
 Array = NDArray[np.float64]
+
+ROUNDING = 1e-8
+"""What probabilities may miss a sum of one by."""
 
 LARGEST_COUNT = 2**53
 """Beyond it float64 cannot tell neighbouring whole numbers apart."""
@@ -63,6 +66,50 @@ def squarable(values: Array, argument: str) -> None:
 def finite(block: Block) -> Array:
     """Return the values as finite float64."""
     return np.asarray(numbers(block), dtype=np.float64)
+
+
+def positive(block: Block) -> Array:
+    """Return the values, which are positive numbers."""
+    values = finite(block)
+    if (values <= 0).any():
+        msg = f"{block.argument}: must be positive; got {values[first(values <= 0)]:g}."
+        raise DataError(msg)
+    return values
+
+
+def fractions(block: Block) -> Array:
+    """Return the values, which are numbers from 0 to 1."""
+    values = finite(block)
+    bad = (values < 0) | (values > 1)
+    if bad.any():
+        msg = (
+            f"{block.argument}: must be probabilities, from 0 to 1; got {values[first(bad)]:g}. "
+            "Divide counts by their total."
+        )
+        raise DataError(msg)
+    return values
+
+
+def probabilities(block: Block) -> Array:
+    """Return the values, which add up to one along the last axis; rounding is divided away."""
+    values = fractions(block)
+    if values.ndim == 0:
+        msg = f"{block.argument}: must hold one probability for each case; got {values:g}."
+        raise DataError(msg)
+    adding_up(values, block.argument)
+    return values / values.sum(-1, keepdims=True)
+
+
+def adding_up(values: Array, argument: str) -> None:
+    """Check that values add up to one along the last axis."""
+    total = np.asarray(values.sum(-1))
+    bad = np.abs(total - 1) > ROUNDING
+    if bad.any():
+        msg = (
+            f"{argument}: must add up to one along the last axis; got a sum of "
+            f"{total[first(bad)]:g}. Divide by the sum."
+        )
+        raise DataError(msg)
 
 
 def binary(block: Block) -> Values:

@@ -25,7 +25,7 @@ ORDER = (
     ("declaring", "reading"),
     ("models",),
     ("exact",),
-    ("draws", "evidence"),
+    ("decision", "draws", "evidence", "information"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),
