@@ -76,3 +76,29 @@ def root_of(precision: Array) -> Array:
             )
             raise PriorError(msg) from None
     return root
+
+
+def cholesky(matrix: Array) -> Array:
+    """Return the lower triangular A with A A' = M, reading the lower triangle of M.
+
+    Complex matrices are factored without conjugating, so that a complex step differentiates.
+    """
+    if not np.iscomplexobj(matrix):
+        return np.linalg.cholesky(matrix)
+    root = np.zeros_like(matrix)
+    for j in range(matrix.shape[-1]):
+        row = root[..., j, :j]
+        root[..., j, j] = np.sqrt(matrix[..., j, j] - (row**2).sum(-1))
+        below = matrix[..., j + 1 :, j] - (root[..., j + 1 :, :j] @ row[..., None])[..., 0]
+        root[..., j + 1 :, j] = below / root[..., j, j, None]
+    return root
+
+
+def solve_lower(root: Array, right: Array) -> Array:
+    """Solve A X = B for lower triangular A by substitution; leading axes broadcast."""
+    batch = np.broadcast_shapes(root.shape[:-2], right.shape[:-2])
+    result = np.empty((*batch, *right.shape[-2:]), np.result_type(root, right))
+    for i in range(root.shape[-1]):
+        known = (root[..., i : i + 1, :i] @ result[..., :i, :])[..., 0, :]
+        result[..., i, :] = (right[..., i, :] - known) / root[..., i, i, None]
+    return result
