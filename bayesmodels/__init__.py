@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
+    from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
     from bayesmodels.referee import check_identity as check_identity
@@ -58,6 +59,7 @@ _HOMES = {
     "LinearRegression": "models.linear_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",
+    "NaiveBayes": "models.naive_bayes",
     "NormalInverseGamma": "models.normal_inverse_gamma",
     "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",

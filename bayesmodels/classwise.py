@@ -1008,6 +1008,18 @@ def _log_masses(counts: Array, seen: NDArray[np.bool_], alpha: Array, mass: Arra
 # --- class probabilities ---------------------------------------------------------------------
 
 
+def flat_members(parameter: Any, inner: int) -> Array:
+    """Make one axis of the last `inner` axes of a parameter of shape (..., members, inner...).
+
+    Examples
+    --------
+    >>> flat_members(np.zeros((7, 3)), 0).shape, flat_members(np.zeros((7, 3, 4)), 1).shape
+    ((7, 3, 1), (7, 3, 4))
+    """
+    x = np.asarray(parameter, dtype=np.float64)
+    return x.reshape(*x.shape[: x.ndim - inner], -1)
+
+
 def normalise(log_joint: Array) -> Array:
     """Turn logs into probabilities that sum to 1 over the last axis, in place.
 

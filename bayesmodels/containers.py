@@ -20,12 +20,16 @@ Values = NDArray[Any]
 
 @dataclass(frozen=True)
 class Block:
-    """One argument as read: values with rows on axis 0, and the names that came along."""
+    """One argument as read: values with rows on axis 0, and the names that came along.
+
+    ``missing`` marks the entries that are not there; None where all are.
+    """
 
     argument: str
     values: Values
     columns: tuple[Hashable, ...] | None = None
     index: Any = None
+    missing: NDArray[np.bool_] | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -46,14 +50,19 @@ def read(
     bare: bool = False,
     scalar_row: bool = False,
     vector_row: bool = False,
+    missing: bool = False,
 ) -> Block:
-    """Read any container; a lone number (or vector) may stand for one row where that is clear."""
+    """Read any container; a lone number (or vector) may stand for one row where that is clear.
+
+    Missing entries are refused, or else (``missing=True``) are NaN among numbers and None among
+    other values, and marked.
+    """
     if isinstance(data, Block):
         return data
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
-        block = Block(argument, _array(data, argument))
+        block = Block(argument, _array(data, argument, missing=missing))
     else:
-        block = _foreign(data, argument)
+        block = _foreign(data, argument, missing=missing)
     values = block.values
     if values.ndim == 0 and not bare:
         if not scalar_row:
@@ -65,23 +74,27 @@ def read(
     if vector_row and values.ndim == 1:
         counting = block.index is None or type(block.index).__name__ == "RangeIndex"
         return Block(argument, values[None], None if counting else tuple(block.index))
-    return Block(argument, values, block.columns, block.index)
+    gone = _missing(values) if missing else None
+    return Block(argument, values, block.columns, block.index, gone)
 
 
-def _array(data: Any, argument: str) -> Values:
+def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
-        raise DataError(missing_message(argument, np.ma.getmaskarray(data)))
+        gone = np.ma.getmaskarray(data)
+        if not missing:
+            raise DataError(missing_message(argument, gone))
+        return _with_gaps(_plain(np.asarray(data.data, dtype=object)[~gone], argument), gone)
     try:
         values = np.asarray(data)
     except ValueError as error:  # ragged lists
         msg = f"{argument}: rows must have the same length ({error})."
         raise DataError(msg) from None
     if values.dtype == object or values.dtype.kind in "US":
-        return _plain(np.asarray(data, dtype=object), argument)
+        return _plain(np.asarray(data, dtype=object), argument, missing=missing)
     return values
 
 
-def _foreign(data: Any, argument: str) -> Block:
+def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
     import narwhals as nw
 
     refused = (Iterator, set, dict, str, bytes, type(None))
@@ -93,16 +106,19 @@ def _foreign(data: Any, argument: str) -> Block:
         raise DataError(msg)
     native = wrapped(data, argument)
     if isinstance(native, nw.Series):
-        return Block(argument, _series(native, argument), None, nw.maybe_get_index(native))
+        values = _series(native, argument, missing=missing)
+        return Block(argument, values, None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
         names = tuple(native.columns)
         if not names:
             msg = f"{argument}: must have at least one column; the frame has none."
             raise DataError(msg)
         columns = zip(names, native.iter_columns(), strict=True)
-        arrays = [_series(column, f"{argument}[{name!r}]") for name, column in columns]
+        arrays = [
+            _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
+        ]
         return Block(argument, np.stack(arrays, axis=1), names, nw.maybe_get_index(native))
-    values = _array(data, argument)
+    values = _array(data, argument, missing=missing)
     if values.ndim == 0 and values.dtype == object:
         msg = (
             f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
@@ -135,27 +151,63 @@ def wrapped(data: Any, argument: str) -> Any:
     return native
 
 
-def _series(series: Any, argument: str) -> Values:
-    missing = series.is_null()
-    if missing.any():
-        raise DataError(missing_message(argument, missing.to_numpy().astype(bool)))
-    values = series.to_numpy()
-    return _plain(values, argument) if values.dtype == object else values
+def _series(series: Any, argument: str, *, missing: bool = False) -> Values:
+    gone = series.is_null()
+    if not gone.any():
+        values = series.to_numpy()
+        return _plain(values, argument, missing=missing) if values.dtype == object else values
+    if not missing:
+        raise DataError(missing_message(argument, gone.to_numpy().astype(bool)))
+    here = series.filter(~gone).to_numpy()
+    here = _plain(here, argument) if here.dtype == object else here
+    return _with_gaps(here, gone.to_numpy().astype(bool))
 
 
-def _plain(values: Values, argument: str) -> Values:
-    """Give an object array its natural dtype; refuse missing entries."""
+def _plain(values: Values, argument: str, *, missing: bool = False) -> Values:
+    """Give an object array its natural dtype; refuse missing entries, or make them all alike."""
     import pandas as pd
 
-    missing = np.asarray(pd.isna(values))
-    if missing.any():
-        raise DataError(missing_message(argument, missing))
+    gone = np.asarray(pd.isna(values))
+    if gone.any():
+        if not missing:
+            raise DataError(missing_message(argument, gone))
+        return _with_gaps(_plain(values[~gone], argument), gone)
     flat = values.ravel()
     if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
         return values.astype(bool)
     if all(isinstance(v, (int, float, np.number)) for v in flat) and flat.size:
         return np.array(flat.tolist()).reshape(values.shape)
     return values
+
+
+def _with_gaps(here: Values, gone: Values) -> Values:
+    """Spread values over the places that have one: NaN elsewhere, None if they are no numbers."""
+    numeric = here.dtype.kind in "biuf"
+    result = np.full(gone.shape, np.nan if numeric else None, dtype=float if numeric else object)
+    result[~gone] = here
+    return result
+
+
+def _missing(values: Values) -> NDArray[np.bool_] | None:
+    """Return which entries are NaN or None; None where there is no such entry."""
+    if values.dtype.kind == "f":
+        # A sum is NaN if an entry is, or else if infinities of both signs are; it is quick.
+        with np.errstate(all="ignore"):
+            total = values.sum()
+        gone = np.isnan(values) if np.isnan(total) else np.zeros(0, dtype=bool)
+    elif values.dtype == object:
+        gone = np.equal(values, None).astype(bool)  # noqa: FBT003, RUF100
+    else:
+        return None
+    return gone if gone.any() else None
+
+
+def present(block: Block) -> Values:
+    """Return the entries of a block that are there, in one row after the other."""
+    if block.missing is None:
+        return block.values.ravel()
+    here = block.values[~block.missing]
+    return _plain(here, block.argument) if here.dtype == object else here
 
 
 def first(bad: Values) -> tuple[int, ...]:

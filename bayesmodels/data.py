@@ -321,7 +321,7 @@ def trials(data: Any) -> Trials:
         raise DataError(msg)
     successes = read(inner.successes, "successes", scalar_row=True)
     total = read(inner.trials, "trials", scalar_row=True)
-    _same_rows(successes, total)
+    same_rows(successes, total)
     if successes.columns and total.columns and successes.columns != total.columns:
         msg = (
             f"trials: must have the columns of successes {successes.columns}, in this order; "
@@ -389,7 +389,7 @@ def regression(data: Any) -> Regression:
     """Check a `Design` or a pair ``(X, y)``."""
     data = paired(data)
     left, right = read(data.features, "features"), read(data.target, "target")
-    _same_rows(left, right)
+    same_rows(left, right)
     (X, names), y = design(left, intercept=data.intercept), finite(right)
     squarable(X, "features")
     squarable(y, "target")
@@ -582,6 +582,12 @@ def _batch(block: Block, inner: int, given: _Given) -> Batch:
         raise DataError(msg)
     if isinstance(given.group, Split):
         lead, at = given.group.coords, given.group.codes
+        if block.values.shape[0] != len(at):
+            msg = (
+                f"{block.argument}: must have as many rows as target; got "
+                f"{block.values.shape[0]} and {len(at)}."
+            )
+            raise DataError(msg)
     else:
         lead, at = _groups(block, given.group)
     columns = {}
@@ -593,7 +599,7 @@ def _batch(block: Block, inner: int, given: _Given) -> Batch:
 def checked_weights(weights: Any, rows: Block) -> Array:
     """Check weights of rows: as many as there are rows, finite, zero or positive."""
     block = read(weights, "weights")
-    _same_rows(rows, block)
+    same_rows(rows, block)
     values = totals(block, "weights")
     if values.ndim != 1:
         msg = f"weights: must hold one number a row; got shape {values.shape}."
@@ -603,7 +609,7 @@ def checked_weights(weights: Any, rows: Block) -> Array:
 
 def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     by = read(group.by, "by")
-    _same_rows(block, by)
+    same_rows(block, by)
     if by.values.ndim != 1:
         msg = f"by: must hold one label a row; got shape {by.values.shape}."
         raise DataError(msg)
@@ -658,7 +664,8 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
         raise DataError(msg) from None
 
 
-def _same_rows(left: Block, right: Block) -> None:
+def same_rows(left: Block, right: Block) -> None:
+    """Check that two arguments have the same rows: as many, and under the same index."""
     if left.values.shape[0] != right.values.shape[0]:
         msg = (
             f"{right.argument}: must have as many rows as {left.argument}; got "

@@ -24,7 +24,7 @@ from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
-from bayesmodels.classwise import sums
+from bayesmodels.classwise import flat_members, log_bits, sums
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
@@ -290,6 +290,38 @@ class BetaBernoulli:
         (0.0, 0.2)
         """
         return stats.binom(checked.whole(trials, "trials"), np.asarray(parameters["theta"]))
+
+    def read(self, rows: Any) -> NDArray[Any]:
+        """Return rows as checked values, the form in which predictions take them."""
+        return checked.trials(rows).successes
+
+    def log_predictive(self, x: NDArray[Any]) -> Array:
+        """Return the log mass of new rows under each member of the leading batch axis.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, batch...), without the leading batch axis
+            Rows of 0 and 1; NaN is missing, and its factor is dropped.
+
+        Returns
+        -------
+        ndarray of shape (n, members)
+            Added up over all other axes.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> coins = bm.BetaBernoulli([[1, 1], [3, 1]], 1)  # two groups, two columns
+        >>> np.exp(coins.log_predictive(np.array([[1, 0]]))).round(4)
+        array([[0.25 , 0.375]])
+        """
+        return self.log_plug_in(self.mean(), x)
+
+    def log_plug_in(self, parameters: Draws, x: NDArray[Any]) -> Array:
+        """Return the same as `log_predictive` with `parameters` as if known; (..., n, members)."""
+        theta = flat_members(parameters["theta"], x.ndim - 1)
+        with np.errstate(divide="ignore"):  # an estimate may be 0 or 1
+            return log_bits(x.reshape(len(x), -1), np.log(theta), np.log1p(-theta))
 
     def marginals(self) -> dict[str, Law]:
         """Return the Beta law of theta."""

@@ -25,7 +25,15 @@ from scipy.special import gammaln, xlogy
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
-from bayesmodels.classwise import count_log_coefficients, sparse_sums, sums, tables
+from bayesmodels.classwise import (
+    count_log_coefficients,
+    log_table,
+    log_tokens,
+    log_words,
+    sparse_sums,
+    sums,
+    tables,
+)
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
@@ -308,6 +316,52 @@ class DirichletCategorical:
         array([0.25, 0.75, 0.  ])
         """
         return stats.multinomial(int(checked.whole(trials, "trials")), parameters["theta"])
+
+    def read(self, rows: Any) -> Any:
+        """Return rows as category numbers or counts, the form in which predictions take them."""
+        return self._checked(rows).values
+
+    def counts_categories(self, x: Any) -> bool:
+        """Return whether rows of a belief with a leading batch axis are counts."""
+        return bool(x.ndim == self.alpha.ndim)
+
+    def log_predictive(self, x: Any) -> Array:
+        """Return the log mass of new rows under each member of the leading batch axis.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, batch...), without the leading batch axis
+            Category numbers; -1 is missing, and its factor is dropped. Or counts of the categories,
+            of shape (n, K), also sparse.
+
+        Returns
+        -------
+        ndarray of shape (n, members)
+            Added up over all other axes; Dirichlet-multinomial for counts, since the draws of one
+            row share theta.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> groups = bm.DirichletCategorical([[3, 1], [1, 1]])
+        >>> np.exp(groups.log_predictive(np.array([0, 1]))).round(12)
+        array([[0.75, 0.5 ],
+               [0.25, 0.5 ]])
+        """
+        if self.counts_categories(x):
+            return log_tokens(x, self.alpha)
+        return self.log_plug_in(self.mean(), x)
+
+    def log_plug_in(self, parameters: Draws, x: Any) -> Array:
+        """Return the same with `parameters` as if known (multinomial for counts)."""
+        with np.errstate(divide="ignore"):  # an estimate may be 0
+            logs = np.log(np.asarray(parameters["theta"], dtype=float))
+        if self.counts_categories(x):
+            return log_words(x, logs)
+        size = logs.shape[-1]
+        inner = x.ndim - 1
+        wide = logs.reshape(*logs.shape[: logs.ndim - 1 - inner], -1, size)
+        return log_table(x.reshape(len(x), -1), wide)
 
     def marginals(self) -> dict[str, Law]:
         """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""

@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
-from bayesmodels.classwise import moments
+from bayesmodels.classwise import flat_members, log_normal, log_student, moments
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
@@ -311,6 +311,48 @@ class NormalInverseGamma:
         """
         sigma2 = checked.parameter(parameters["sigma2"], "sigma2", positive=True)
         return stats.norm(loc=checked.parameter(parameters["mu"], "mu"), scale=np.sqrt(sigma2))
+
+    def read(self, rows: Any) -> Array:
+        """Return rows as checked values, the form in which predictions take them."""
+        return checked.measurements(rows).x
+
+    def log_predictive(self, x: Array) -> Array:
+        """Return the log density of new rows under each member of the leading batch axis.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, batch...), without the leading batch axis
+            Rows; NaN is missing, and its factor is dropped.
+
+        Returns
+        -------
+        ndarray of shape (n, members)
+            Student-t log densities, added up over all other axes.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> groups = bm.NormalInverseGamma([0.0, 5.0], 1, 2, 1)
+        >>> groups.log_predictive(np.array([5.0])).argmax(-1)
+        array([1])
+        """
+        spread = np.sqrt(self.scale / self.shape * (1 + 1 / self.kappa))
+        inner = x.ndim - 1
+        location, scale, df = (
+            flat_members(part, inner) for part in (self.location, spread, 2 * self.shape)
+        )
+        return log_student(x.reshape(len(x), -1), location, scale, df)
+
+    def log_plug_in(self, parameters: Draws, x: Array) -> Array:
+        """Return normal log densities with `parameters` as if known, of shape (..., n, members)."""
+        mu, sigma2 = (flat_members(parameters[name], x.ndim - 1) for name in ("mu", "sigma2"))
+        if not (sigma2 > 0).all():
+            msg = (
+                "sigma2: must be positive for a density; got a variance of 0, as the maximum-"
+                "likelihood estimate of equal rows is. Integrate over the belief instead."
+            )
+            raise DataError(msg)
+        return log_normal(x.reshape(len(x), -1), mu, sigma2)
 
     def marginals(self) -> dict[str, Law]:
         """Return the inverse-gamma law of sigma2 and the Student-t law of mu."""

@@ -358,4 +358,62 @@ NORMAL = [
     ),
 ]
 
-CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION, *NORMAL]
+# --- naive Bayes ----------------------------------------------------------------------------------
+
+LABELS = np.array(["ham", "spam", "ham", "spam", "spam", "ham"])
+CLASSES = bm.DirichletCategorical([1, 2], categories=["ham", "spam"])
+ABSENT = bm.DirichletCategorical([1, 1, 0.5], categories=["ham", "spam", "eggs"])
+DOCUMENTS = np.array([[2, 0, 1], [0, 5, 0], [1, 1, 1], [0, 3, 2], [0, 0, 0], [7, 0, 0]])
+PATIENTS = pd.DataFrame(
+    {
+        "smoker": [True, False, None, True, False, True],
+        "stage": ["I", None, "II", "II", "I", "III"],
+        "age": [61.0, 35.0, 58.0, np.nan, 44.0, 70.0],
+        "size": [2.5, 0.1, np.nan, 1.5, 3.0, 1.0],
+    }
+)
+MIXED = {
+    "smoker": bm.BetaBernoulli(1, 3),
+    "stage": bm.DirichletCategorical([1, 0.5, 2], categories=["I", "II", "III"]),
+    "measured": (bm.NormalInverseGamma([50, 1], [0.1, 1], 3, [100, 2]), ["age", "size"]),
+}
+
+
+def next_classified(belief, row):
+    features, target = row
+    joint = belief.log_joint(features)
+    return joint[0, belief.classes.categories.index(target[0])]
+
+
+NAIVE_BAYES = [
+    Case(
+        "naive Bayes of bits",
+        bm.NaiveBayes(CLASSES, bm.BetaBernoulli(1, 2)),
+        6,
+        lambda i: (TABLE.iloc[list(i)].reset_index(drop=True), LABELS[list(i)]),
+        next_classified,
+    ),
+    Case(
+        "naive Bayes with a class that has no rows",
+        bm.NaiveBayes(ABSENT, bm.NormalInverseGamma(0, 1, 3, [1, 2])),
+        6,
+        lambda i: (X[list(i)], LABELS[list(i)]),
+        next_classified,
+    ),
+    Case(
+        "naive Bayes of mixed features with missing cells",
+        bm.NaiveBayes(CLASSES, MIXED),
+        6,
+        lambda i: (PATIENTS.iloc[list(i)].reset_index(drop=True), LABELS[list(i)]),
+        next_classified,
+    ),
+    Case(
+        "a bag of words",
+        bm.NaiveBayes(CLASSES, bm.DirichletCategorical([1, 0.5, 2], categories=SIZES)),
+        6,
+        lambda i: (bm.MultinomialCounts(DOCUMENTS[list(i)]), LABELS[list(i)]),
+        next_classified,
+    ),
+]
+
+CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION, *NORMAL, *NAIVE_BAYES]

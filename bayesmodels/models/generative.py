@@ -1,0 +1,444 @@
+"""What naive Bayes and Gaussian discriminants share: a class, and features given the class.
+
+Both are products of independent beliefs: one about the probabilities of the classes, and one for
+each block of features, whose leading axis is ``class``. Hence each verb of the whole is the verbs
+of the parts, under names that keep the parts apart; and one piece of code predicts for all:
+
+    log p(class c, x | data) = log p(c | data) + sum over blocks of log p(x_block | c, data).
+
+The functions here become methods of the models that are made this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from bayesmodels import data as checked
+from bayesmodels import values
+from bayesmodels.classwise import normalise
+from bayesmodels.declaring import Names
+from bayesmodels.errors import DataError, ModeError
+from bayesmodels.labels import Coords
+from bayesmodels.models.blocks import Block, Classified
+from bayesmodels.models.dirichlet_categorical import CategoricalStatistic, DirichletCategorical
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
+
+
+class Generative(Protocol):
+    """A belief about classes and about blocks of features given the class."""
+
+    @property
+    def classes(self) -> DirichletCategorical:
+        """Belief about the class probabilities."""
+
+    @property
+    def blocks(self) -> Mapping[str, Block]:
+        """Beliefs about blocks of features, by name."""
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class ClassStatistic:
+    """Statistics of the classes and of each block of features; ``a + b`` merges disjoint rows.
+
+    Parameters
+    ----------
+    classes : CategoricalStatistic
+        Numbers of rows in each class.
+    features : mapping
+        From the name of a block to its statistic, whose leading axis is ``class``.
+    """
+
+    classes: CategoricalStatistic
+    features: dict[str, Any]
+
+    def __init__(self, classes: CategoricalStatistic, features: Mapping[str, Any]) -> None:
+        values.fill(self, classes=classes, features=dict(features))
+
+    def __add__(self, other: Self) -> Self:
+        if list(self.features) != list(other.features):
+            msg = (
+                f"data: statistics must have the same blocks of features; got "
+                f"{list(self.features)} and {list(other.features)}."
+            )
+            raise DataError(msg)
+        pairs = {name: part + other.features[name] for name, part in self.features.items()}
+        return type(self)(self.classes + other.classes, pairs)
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same blocks."""
+        empty = {name: part.without_rows() for name, part in self.features.items()}
+        return type(self)(self.classes.without_rows(), empty)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimates of all parameters.
+
+        Raises
+        ------
+        DataError
+            If a class has no row.
+        """
+        found = {"pi": self.classes.mle()["theta"]}
+        for name, part in self.features.items():
+            found |= {variable + _suffix(name): value for variable, value in part.mle().items()}
+        return found
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
+    __repr__ = values.describe
+
+
+# --- parts and their names ------------------------------------------------------------------------
+
+
+def parts(self: Generative) -> list[tuple[Any, Names]]:
+    """Return the belief about the classes and those about the blocks, with their names."""
+    return [(self.classes, _CLASSES), *((b.belief, _names(n, b)) for n, b in self.blocks.items())]
+
+
+_CLASSES = Names({"theta": "pi", "x": "y", "likelihood": "likelihood_y"}, {"category": "class"})
+
+
+def _suffix(name: str) -> str:
+    return f"_{name}" if name else ""
+
+
+def _names(name: str, block: Block, *, cells: bool = False) -> Names:
+    """Return the names of a block; its rows may be single cells, where some are missing."""
+    end = _suffix(name)
+    axes = [axis for axis in block.belief.coords if axis != "class"]
+    own = {axis: axis + end for axis in (*axes, "feature", "category")}
+    if cells:
+        own["row"] = "cell" + end
+    return Names({v: v + end for v in (*block.belief.dims, "x", "likelihood")}, own)
+
+
+def _own(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
+    """Return a part's own variables, under its own names."""
+    return {variable: draws[names(variable)] for variable in belief.dims}
+
+
+def _data_parts(self: Generative, data: Any) -> Iterator[tuple[Any, Names, Any]]:
+    """Yield each part with its names and its own rows."""
+    given = Classified(self.classes, self.blocks, data)
+    yield self.classes, _CLASSES, given.target
+    for name, block in self.blocks.items():
+        rows, cells = given.rows(name)
+        yield block.belief, _names(name, block, cells=cells), rows
+
+
+# --- the verbs of a belief ------------------------------------------------------------------------
+
+
+def dims(self: Generative) -> dict[str, tuple[str, ...]]:
+    """Return names of the axes of every variable."""
+    return {names(v): names.axes(axes) for b, names in parts(self) for v, axes in b.dims.items()}
+
+
+def coords(self: Generative) -> Coords:
+    """Return labels along every axis."""
+    found: Coords = {}
+    for belief, names in parts(self):
+        found |= names.coords(belief.coords)
+    return found
+
+
+def parameters(self: Generative) -> dict[str, Array]:
+    """Return the parameters of every part by the part's variables and the symbol."""
+    return {
+        f"{symbol} of {', '.join(map(names, belief.dims))}": value
+        for belief, names in parts(self)
+        for symbol, value in belief.parameters().items()
+    }
+
+
+def statistic(self: Generative, data: Any) -> ClassStatistic:
+    """Return the statistics of the classes and of every block.
+
+    Parameters
+    ----------
+    data : Design, pair (X, y), or either of them Weighted
+        Features and class of each row; or a statistic, returned as is.
+
+    Returns
+    -------
+    ClassStatistic
+        Missing cells have been left out: they are integrated out of the likelihood.
+
+    Raises
+    ------
+    DataError
+        If a value does not fit its block, or a class is missing or unknown.
+    """
+    if isinstance(data, ClassStatistic):
+        return data
+    (classes, _, target), *blocks = _data_parts(self, data)
+    found = [belief.statistic(rows) for belief, _, rows in blocks]
+    return ClassStatistic(classes.statistic(target), dict(zip(self.blocks, found, strict=True)))
+
+
+def log_evidence(self: Generative, data: Any) -> Array:
+    """Return the log density of classes and features with all parameters integrated out.
+
+    It is the sum of the parts': given the classes, blocks are independent.
+
+    Returns
+    -------
+    ndarray of shape ()
+        Natural logarithm.
+    """
+    s = statistic(self, data)
+    total = float(self.classes.log_evidence(s.classes))
+    for name, block in self.blocks.items():
+        total += float(np.sum(block.belief.log_evidence(s.features[name])))
+    return np.asarray(total)[()]
+
+
+def marginals(self: Generative) -> dict[str, Law]:
+    """Return each variable's law, elementwise over its shape."""
+    return {names(v): law for b, names in parts(self) for v, law in b.marginals().items()}
+
+
+def mode(self: Generative) -> dict[str, Array]:
+    """Return the joint mode (MAP) of all parameters.
+
+    Raises
+    ------
+    ModeError
+        If a part has no interior mode; the message names it.
+    """
+    found = {}
+    for belief, names in parts(self):
+        try:
+            found |= {names(v): value for v, value in belief.mode().items()}
+        except ModeError as error:
+            variables = ", ".join(map(names, belief.dims))
+            msg = f"mode of {variables}: {error}"
+            raise ModeError(msg) from None
+    return found
+
+
+def log_density(self: Generative, draws: Draws) -> Array:
+    """Return the joint log density of all variables, one number a draw."""
+    return _added(self, draws, "log_density")
+
+
+def log_density_rounding(self: Generative, draws: Draws) -> Array:
+    """Return a bound on the rounding error of `log_density`: the sum of the parts'."""
+    return _added(self, draws, "log_density_rounding")
+
+
+def _added(self: Generative, draws: Draws, verb: str) -> Array:
+    sample_axes = np.ndim(draws["pi"]) - 1
+    total: Any = 0.0
+    for belief, names in parts(self):
+        each = np.asarray(getattr(belief, verb)(_own(draws, belief, names)))
+        total = total + each.reshape(*each.shape[:sample_axes], -1).sum(-1)
+    return total
+
+
+def sample(self: Generative, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    """Return independent draws of every variable, sample axis first."""
+    return {names(v): x for b, names in parts(self) for v, x in b.sample(draws, rng).items()}
+
+
+def log_likelihood(self: Generative, draws: Draws, data: Any) -> dict[str, Array]:
+    """Return the log mass of each row's class, and log densities of its features given the class.
+
+    Where a block misses cells, its entries are the cells that are there.
+    """
+    return {
+        names(x): each
+        for belief, names, rows in _data_parts(self, data)
+        for x, each in belief.log_likelihood(_own(draws, belief, names), rows).items()
+    }
+
+
+def replicate(self: Generative, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    """Return new classes, and new features of rows with the classes that `data` have."""
+    return {
+        names(x): each
+        for belief, names, rows in _data_parts(self, data)
+        for x, each in belief.replicate(_own(draws, belief, names), rows, rng).items()
+    }
+
+
+def observed(self: Generative, data: Any) -> Observed:
+    """Return the classes as ``"y"`` and each block of features, with labels of their axes."""
+    return {
+        names(x): (array, names.coords(axes))
+        for belief, names, rows in _data_parts(self, data)
+        for x, (array, axes) in belief.observed(rows).items()
+    }
+
+
+def add_to_model(self: Generative, data: Any, likelihood: Likelihood, names: Names) -> None:
+    """Write prior and likelihood into the current PyMC model; see `declare`."""
+    del names  # a classifier is never a part of something else
+    checked.declarable(data, ClassStatistic, likelihood)
+    if isinstance(data, ClassStatistic):
+        self.classes.add_to_model(data.classes, likelihood, _CLASSES)
+        for name, block in self.blocks.items():
+            block.belief.add_to_model(data.features[name], likelihood, _names(name, block))
+        return
+    for belief, own, rows in _data_parts(self, data):
+        belief.add_to_model(rows, likelihood, own)
+
+
+# --- prediction -----------------------------------------------------------------------------------
+
+
+def log_joint(self: Generative, rows: Any, parameters: Draws | None = None) -> Array:
+    r"""Return :math:`\ln p(c, x)` of each new row and class.
+
+    Parameters
+    ----------
+    rows : as the features of the data
+        A missing cell is integrated out: its factor is dropped.
+    parameters : mapping, optional
+        Parameters to be taken as known, such as ``statistic.mle()``, ``belief.mean()``,
+        ``belief.mode()`` or draws with sample axes in front. By default parameters are integrated
+        over the belief.
+
+    Returns
+    -------
+    ndarray of shape (..., n, class)
+        Natural logarithms.
+    """
+    given = Classified(self.classes, self.blocks, rows, new=True)
+    if parameters is None:
+        total = np.log(self.classes.predictive().mean())
+    else:
+        with np.errstate(divide="ignore"):  # a class may have probability 0
+            total = np.log(np.asarray(parameters["pi"], dtype=float))[..., None, :]
+    for name, block in self.blocks.items():
+        x = given.cells(name)
+        if parameters is None:
+            total = total + block.belief.log_predictive(x)
+        else:
+            own = _own(parameters, block.belief, _names(name, block))
+            total = total + block.belief.log_plug_in(own, x)
+    return total
+
+
+def log_predictive(self: Generative, rows: Any) -> Array:
+    """Return the log predictive density of each row's features, its class being unknown.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Natural logarithms.
+    """
+    return np.asarray(logsumexp(log_joint(self, rows), axis=-1))
+
+
+def class_probabilities(self: Generative, rows: Any, parameters: Draws | None = None) -> Array:
+    r"""Return the probability of each class for each new row.
+
+    .. math:: p(c \mid x, D) \propto p(c \mid D) \, p(x \mid c, D)
+
+    Parameters
+    ----------
+    rows : as the features of the data
+        A missing cell is integrated out: its factor is dropped.
+    parameters : mapping, optional
+        Parameters to be taken as known, such as ``statistic.mle()``, ``belief.mean()``,
+        ``belief.mode()`` or draws with sample axes in front. By default parameters are integrated
+        over the belief, which is right whenever there are few rows.
+
+    Returns
+    -------
+    ndarray of shape (..., n, class)
+        Rows add up to one.
+
+    Raises
+    ------
+    DataError
+        If a row has probability 0 in every class, as under maximum-likelihood estimates with a
+        value that was never seen; the message names feature and value.
+    """
+    joint = log_joint(self, rows, parameters)
+    impossible = np.isneginf(joint.max(axis=-1)) if joint.size else np.zeros(0, dtype=bool)
+    if impossible.any():
+        row = int(np.argwhere(impossible)[0][-1])
+        raise DataError(_why_impossible(self, rows, row, parameters))
+    return normalise(joint)
+
+
+def class_probability_interval(
+    self: Generative,
+    rows: Any,
+    prob: float = 0.89,
+    *,
+    draws: int = 1000,
+    rng: np.random.Generator | None = None,
+) -> tuple[Array, Array]:
+    """Return how uncertain each class probability is because parameters are.
+
+    Parameters
+    ----------
+    rows : as the features of the data
+        New rows.
+    prob : float, default 0.89
+        Probability of the equal-tailed intervals.
+    draws : int, default 1000
+        Number of draws of the parameters; each gives one probability a row and class.
+    rng : numpy.random.Generator, optional
+        Source of randomness; fresh if not given.
+
+    Returns
+    -------
+    (ndarray, ndarray) of shape (n, class)
+        Lower and upper ends.
+    """
+    if not 0 < prob < 1:
+        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
+        raise DataError(msg)
+    number = int(checked.whole(draws, "draws", 1))
+    found = class_probabilities(self, rows, sample(self, number, np.random.default_rng(rng)))
+    low, high = np.quantile(found, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    return low, high
+
+
+def most_probable_class(
+    self: Generative, rows: Any, parameters: Draws | None = None
+) -> NDArray[Any]:
+    """Return the label of the class with the largest probability for each new row."""
+    best = class_probabilities(self, rows, parameters).argmax(-1)
+    return np.asarray(class_labels(self))[best]
+
+
+def class_labels(self: Generative) -> Sequence[Any]:
+    """Return the labels of the classes."""
+    return self.classes.coords["category"]
+
+
+def _why_impossible(self: Generative, rows: Any, row: int, parameters: Draws | None) -> str:
+    """Say which value of a row has probability 0 in every class."""
+    given = Classified(self.classes, self.blocks, rows, new=True)
+    advice = (
+        "Smooth: use mean() or leave parameters out (their default integrates over the belief), or "
+        "give a prior that allows for it."
+    )
+    for name, block in self.blocks.items():
+        if parameters is None:
+            break
+        own = _own(parameters, block.belief, _names(name, block))
+        feature = block.impossible(own, given.cells(name)[row : row + 1])
+        if feature is not None:
+            label, value = feature
+            where = label if label is not None else (name or "the features")
+            return (
+                f"rows: row {row} has the value {value!r} of {where!r}, which has probability 0 "
+                f"in every class under these parameters. {advice}"
+            )
+    return (
+        f"rows: row {row} has probability 0 in every class under these parameters, though no value "
+        f"of it alone has. {advice}"
+    )
