@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from tests.negative.slips import LAW, SLIPS, judge
+from tests.negative.printed import PRINTED, UNTESTED
+from tests.negative.slips import LAW, SLIPS
+from tests.negative.work import judge
 
 BY_NAME = pytest.mark.parametrize(
-    "slip", SLIPS, ids=[slip.name.replace(" ", "-") for slip in SLIPS]
+    "slip", SLIPS, ids=[slip.label.replace(" ", "-") for slip in SLIPS]
 )
 
 
 @BY_NAME
 def test_the_layer_that_should_object_does(slip, record_property):
     layer, evidence = judge(slip.wrong)
-    record_property("slip", [slip.name, str(layer), evidence])
+    record_property("slip", [slip.label, str(layer), evidence])
     assert layer == slip.layer, evidence
 
 
@@ -26,6 +28,13 @@ def test_the_same_work_without_the_slip_passes(slip):
 def test_all_layers_and_enough_slips_are_in_the_table():
     assert {slip.layer for slip in SLIPS} == {"data", "identity", "sampling", "book value"}
     assert len({slip.name for slip in SLIPS}) == len(SLIPS) >= 16
+
+
+def test_every_printed_mistake_is_tested_or_said_not_to_be():
+    tested = {slip.id for slip in PRINTED}
+    assert tested | set(UNTESTED) == {f"E{number}" for number in range(1, 15)}
+    assert not tested & set(UNTESTED)
+    assert all(slip.note and slip.printed and slip.correct for slip in PRINTED)
 
 
 def test_what_the_layers_cannot_see():
