@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,7 +196,7 @@ def _missing(values: Values) -> NDArray[np.bool_] | None:
             total = values.sum()
         gone = np.isnan(values) if np.isnan(total) else np.zeros(0, dtype=bool)
     elif values.dtype == object:
-        gone = np.equal(values, None).astype(bool)  # noqa: FBT003, RUF100
+        gone = np.equal(values, cast("Any", None)).astype(bool)
     else:
         return None
     return gone if gone.any() else None

@@ -213,7 +213,7 @@ def mode(self: Generative) -> dict[str, Array]:
     ModeError
         If a part has no interior mode; the message names it.
     """
-    found = {}
+    found: dict[str, Array] = {}
     for belief, names in parts(self):
         try:
             found |= {names(v): value for v, value in belief.mode().items()}
