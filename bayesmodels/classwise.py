@@ -272,14 +272,17 @@ def _order(groups: NDArray[np.intp], size: int) -> NDArray[np.intp]:
 def _scatter(rows: Array, w: Array | None) -> Moments:
     """Return the moments of one group's rows, which it overwrites."""
     n = np.array([len(rows) if w is None else w.sum()], dtype=np.float64)
-    column = 1.0 if w is None else w[:, None]
-    mean = _ratio((rows * column).sum(axis=0)[None], n)
+    mean = _ratio(_total(rows, w), n)
     rows -= mean
-    rest = _ratio((rows * column).sum(axis=0)[None], n)
+    rest = _ratio(_total(rows, w), n)
     if w is not None:
-        rows *= np.sqrt(column)
+        rows *= np.sqrt(w)[:, None]
     square = _gram(rows) - n * rest.T * rest
     return n, mean, rest, square[None]
+
+
+def _total(rows: Array, w: Array | None) -> Array:
+    return (rows if w is None else rows * w[:, None]).sum(axis=0, keepdims=True)
 
 
 def _gram(rows: Array) -> Array:
