@@ -43,8 +43,8 @@ def test_load_returns_a_new_frame_each_time():
 
 @pytest.mark.parametrize("verb", [datasets.load, datasets.describe])
 def test_unknown_name_lists_the_known_ones(verb):
-    with pytest.raises(DataError, match=r"aspirin, coin, diabetes, longley, party; got 'iris'"):
-        verb("iris")
+    with pytest.raises(DataError, match=r"aspirin, coin, .*, wine; got 'irises'"):
+        verb("irises")
 
 
 def test_coin_is_55_heads_of_100_shuffled():
@@ -79,6 +79,22 @@ def test_diabetes_is_scikit_learns_unscaled():
     frame = datasets.load("diabetes")
     assert [*frame.columns[:-1], "target"] == list(source.columns)
     np.testing.assert_array_equal(frame, source)
+
+
+def test_iris_is_scikit_learns():
+    from sklearn.datasets import load_iris
+
+    source, frame = load_iris(), datasets.load("iris")
+    np.testing.assert_array_equal(frame.iloc[:, :-1], source.data)
+    np.testing.assert_array_equal(frame["species"], source.target_names[source.target])
+
+
+def test_wine_is_scikit_learns():
+    from sklearn.datasets import load_wine
+
+    source, frame = load_wine(), datasets.load("wine")
+    np.testing.assert_array_equal(frame.iloc[:, :-1], source.data)
+    np.testing.assert_array_equal(frame["cultivar"], np.array(list("ABC"))[source.target])
 
 
 def test_longley_is_the_original():

@@ -2,7 +2,7 @@
 
 >>> from bayesmodels import datasets
 >>> datasets.names()
-('aspirin', 'coin', 'diabetes', 'longley', 'party')
+('aspirin', 'coin', 'diabetes', 'iris', 'longley', 'party', 'wine')
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _ABOUT = {
         "442 patients, ten measurements and disease progression a year later; Efron, Hastie, "
         "Johnstone and Tibshirani (2004), as in scikit-learn (BSD-3-Clause)."
     ),
+    "iris": (
+        "Sepals and petals of 150 irises of three species; Anderson (1935), Fisher (1936), as in "
+        "scikit-learn (UCI Iris, CC BY 4.0)."
+    ),
     "longley": (
         "US employment and six indicators, 1947-1962; Longley (1967), NIST StRD reference data; "
         "public domain."
@@ -32,6 +36,10 @@ _ABOUT = {
     "party": (
         "Party, expected vote, age and education of 944 voters; American National Election Study "
         "1996, as in statsmodels; public domain."
+    ),
+    "wine": (
+        "Thirteen chemical measurements of 178 Italian wines from three cultivars; Forina and "
+        "others, as in scikit-learn (UCI Wine, CC BY 4.0)."
     ),
 }
 
