@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
+    from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import compare as compare
     from bayesmodels.report import validate as validate
@@ -77,6 +78,7 @@ _HOMES = {
     "mcmc_draws": "draws",
     "mutual_information": "information",
     "mutual_information_normal": "information",
+    "rank_features": "ranking",
     "validate": "report",
 }
 

@@ -25,7 +25,7 @@ ORDER = (
     ("declaring", "reading"),
     ("models",),
     ("exact",),
-    ("decision", "draws", "evidence", "information"),
+    ("decision", "draws", "evidence", "information", "ranking"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),
