@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesmodels.errors import DataError
 from bayesmodels.protocol import Belief
 from bayesmodels.referee import sampling
+from bayesmodels.referee.classes import class_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ LEAST_ESS = 400.0
 """Effective draws that every tested function needs before a verdict is given."""
 LARGEST_R_HAT = 1.01
 
-_WORDS = {"mean": "mean", "sd": "spread"}
+_WORDS = {"mean": "mean", "sd": "spread", "class probability": "probability"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Verdict:
         Everything that was tested.
     table : pandas.DataFrame
         Exact beside sampled values; see `bayesmodels.referee.sampling.table`.
+    predictions : pandas.DataFrame or None
+        Exact beside sampled class probabilities, if rows were given.
     """
 
     outcome: Outcome
@@ -44,6 +47,7 @@ class Verdict:
     level: float
     tests: tuple[sampling.Test, ...]
     table: pd.DataFrame
+    predictions: pd.DataFrame | None = None
 
     @property
     def largest(self) -> sampling.Test:
@@ -69,7 +73,7 @@ class Verdict:
         return f"Verdict({self.outcome!r}: {self.sentence()})"
 
 
-def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
+def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -> Verdict:
     """Decide whether draws come from a known law.
 
     For every scalar, its mean, spread and five quantile indicators are compared with their exact
@@ -84,6 +88,8 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
         Arrays with the axes (chain, draw, ...), of any sampler or library.
     level : float, default 0.01
         Probability of ``disagree`` for correct draws.
+    rows : features, optional
+        For a classifier: a few rows whose class probabilities are compared as well.
 
     Returns
     -------
@@ -111,6 +117,10 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
         raise DataError(msg)
     found = sampling.tests(law, draws)
     table = sampling.table(law, draws, found)
+    predictions = None
+    if rows is not None:
+        of_classes, predictions = class_probabilities(law, draws, rows)
+        found = [*found, *of_classes]
     wrong = _holm(found, level)
     outcome: Outcome = "agree"
     findings = [_sentence(test) for test in wrong]
@@ -133,7 +143,7 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01) -> Verdict:
             )
         if findings:
             outcome = "inconclusive"
-    return Verdict(outcome, tuple(findings), level, tuple(found), table)
+    return Verdict(outcome, tuple(findings), level, tuple(found), table, predictions)
 
 
 def _holm(found: list[sampling.Test], level: float) -> list[sampling.Test]:
@@ -158,5 +168,8 @@ def _sentence(test: sampling.Test) -> str:
     if test.kind == "sd":
         wide = "wide" if test.z > 0 else "narrow"
         return f"the sampled spread of {test.label} is {size} too {wide}."
+    if test.kind == "class probability":
+        high = "high" if test.z > 0 else "low"
+        return f"the predicted class probability ({test.label}) is {size} too {high}."
     many = "many" if test.z > 0 else "few"
     return f"{size} too {many} draws of {test.label} lie below {_name(test)}."

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels import __version__
+from bayesmodels.containers import wrapped
+from bayesmodels.data import MultinomialCounts, Weighted, paired
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import PriorError
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.referee import Identity, Verdict, check_identity, compare
+from bayesmodels.referee.classes import telling_rows
 from bayesmodels.referee.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -208,7 +211,9 @@ def validate(
         ),
     )
     comparison = timed(
-        "comparison", "comparing draws", lambda: compare(posterior, sampled, level=level)
+        "comparison",
+        "comparing draws",
+        lambda: compare(posterior, sampled, level=level, rows=_rows_to_predict(posterior, data)),
     )
     settings = {
         "draws a chain": draws,
@@ -235,3 +240,18 @@ def validate(
         seconds=seconds,
         versions=versions,
     )
+
+
+def _rows_to_predict(posterior: Any, data: Any) -> Any:
+    """Return rows whose class probabilities are worth comparing; None if there are none."""
+    if not hasattr(posterior, "class_probabilities") or hasattr(data, "without_rows"):
+        return None
+    design = paired(data.rows if isinstance(data, Weighted) else data)
+    features = wrapped(design.features, "features")
+    if hasattr(features, "to_pandas"):
+        features = features.to_pandas()
+    elif isinstance(features, MultinomialCounts) or not isinstance(features, np.ndarray):
+        return None
+    some = np.unique(np.linspace(0, len(features) - 1, min(len(features), 200)).astype(int))
+    chosen = features.iloc[some] if hasattr(features, "iloc") else features[some]
+    return telling_rows(posterior, chosen) if len(some) else None
