@@ -1,9 +1,15 @@
 """Settings of Sphinx; build with ``sphinx-build -W -b html docs docs/_build``."""
 
+import sys
+from pathlib import Path
+
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx.util.docutils import SphinxDirective
 
 from bayesmodels import __version__
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the page of mistakes is made from tests
 
 project = "bayesmodels"
 author = "bayesmodels contributors"
@@ -25,8 +31,32 @@ html_theme_options = {
 html_math_renderer = "mathml"
 
 
+class Mistakes(SphinxDirective):
+    """The table of printed mistakes, as the tests find them now."""
+
+    def run(self):
+        """Judge every printed form and its correction; write a row for each."""
+        from tests.negative import printed, work
+
+        head = ("", "Note", "Printed", "Right", "Who objects", "What was said")
+        rows = [head, ["---"] * len(head)]
+        for slip in printed.PRINTED:
+            layer, evidence = work.judge(slip.wrong)
+            if layer != slip.layer or work.judge(slip.right) != (None, ""):
+                msg = f"{slip.label}: the printed form was accepted, or the right one rejected"
+                raise self.error(msg)
+            rows.append((slip.id, slip.note, slip.printed, slip.correct, layer, evidence))
+        for name, (note, wrong, right) in printed.UNTESTED.items():
+            rows.append((name, note, wrong, right, "", "not yet tested"))
+        for module in (printed, work):
+            self.env.note_dependency(module.__file__)
+        lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        return self.parse_text_to_nodes(lines)
+
+
 def setup(app):
-    """Set equations as MathML, which browsers draw without a script from elsewhere."""
+    """Add the table of mistakes; set equations as MathML, which needs no script from elsewhere."""
+    app.add_directive("mistakes", Mistakes)
 
     def put(display):
         def visit(translator, node):
