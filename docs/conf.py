@@ -39,7 +39,7 @@ class Mistakes(SphinxDirective):
         from tests.negative import printed, work
 
         head = ("", "Note", "Printed", "Right", "Who objects", "What was said")
-        rows = [head, ["---"] * len(head)]
+        rows = []
         for slip in printed.PRINTED:
             layer, evidence = work.judge(slip.wrong)
             if layer != slip.layer or work.judge(slip.right) != (None, ""):
@@ -48,9 +48,10 @@ class Mistakes(SphinxDirective):
             rows.append((slip.id, slip.note, slip.printed, slip.correct, layer, evidence))
         for name, (note, wrong, right) in printed.UNTESTED.items():
             rows.append((name, note, wrong, right, "", "not yet tested"))
+        rows.sort(key=lambda row: int(row[0].removeprefix("E")))
         for module in (printed, work):
             self.env.note_dependency(module.__file__)
-        lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        lines = "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
         return self.parse_text_to_nodes(lines)
 
 

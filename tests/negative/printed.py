@@ -13,20 +13,23 @@ import bayesmodels as bm
 from tests.negative.material import COIN, ROWS, X, Y, bernoulli, coin, coin_in_pymc, line
 from tests.negative.work import Slip, Work, hand_in, number
 
-# --- E1, E8: a feature of 0 and 1 in two classes --------------------------------------------------
+# --- E1, E8: naive Bayes with two features of 0 and 1 ---------------------------------------------
 
-WORDS = bm.Grouped([1, 0, 0, 1, 1, 1, 0], by=["spam", "spam", "ham", "ham", "spam", "spam", "ham"])
+BITS = np.array([[1, 0], [0, 0], [0, 1], [1, 1], [1, 0], [1, 0], [0, 0]])
+MAIL = ["spam", "spam", "ham", "ham", "spam", "spam", "ham"]
+NAIVE = bm.NaiveBayes(bm.DirichletCategorical([1, 2], categories=["ham", "spam"]), COIN)
+N_1 = np.array([BITS[[mail == kind for mail in MAIL]].sum(0) for kind in ("ham", "spam")])
+N_0 = np.array([[3], [4]]) - N_1
+PULL = float(COIN.beta - COIN.alpha)  # from the ones' pseudo-count to the zeros'
 
 
 def in_classes(ones, zeros):
     """Hand in Beta(a, b) with what somebody adds to the prior's ones and zeros in each class."""
-    right = COIN.update(WORDS)
-    posterior = bm.BetaBernoulli(COIN.alpha + ones, COIN.beta + zeros, right.coords)
-    return hand_in(COIN, WORDS, posterior=posterior)
+    right = NAIVE.update((BITS, MAIL))
+    axes = {"class": ["ham", "spam"], "feature": [0, 1]}
+    features = bm.BetaBernoulli(COIN.alpha + ones, COIN.beta + zeros, axes)
+    return hand_in(NAIVE, (BITS, MAIL), posterior=bm.NaiveBayes(right.classes, features))
 
-
-N_1, N_0 = (getattr(COIN.statistic(WORDS), part) for part in ("ones", "zeros"))
-PULL = float(COIN.beta - COIN.alpha)  # from the ones' pseudo-count to the zeros'
 
 # --- E2: classes and a feature, counted -----------------------------------------------------------
 
@@ -360,7 +363,7 @@ PRINTED = [
         id="E14",
         note="N3",
         printed=r"$\hat\theta = \max_\theta \ell(\theta)$",
-        correct=r"$\hat\theta = \arg\max_\theta \ell(\theta)$",
+        correct=r"$\hat\theta = \mathrm{arg}\,\max_\theta \ell(\theta)$",
     ),
 ]
 
