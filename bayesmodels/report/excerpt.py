@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from bayesmodels.containers import Block, read
-from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels import data as checked
+from bayesmodels.containers import read
+from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
 from bayesmodels.models.linear_regression import LinearRegression
-from bayesmodels.protocol import Belief
 from bayesmodels.report.rounding import significant
 from bayesmodels.report.tables import Column, Table
 from bayesmodels.report.validation import Report
@@ -17,6 +21,18 @@ from bayesmodels.report.validation import Report
 FIRST_ROWS = 6
 MOST_COLUMNS = 12
 MOST_NAMES = 40
+LONGEST = 1000
+"""Characters of a value in words."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """One container as given: names of its columns and of its rows, and the first cells."""
+
+    heads: Sequence[str]
+    rows: Sequence[Any]
+    first: NDArray[Any]
+    missing: int = 0
 
 
 def excerpt(report: Report) -> tuple[list[tuple[str, str]], Table | None]:
@@ -30,66 +46,143 @@ def excerpt(report: Report) -> tuple[list[tuple[str, str]], Table | None]:
     Returns
     -------
     facts : list of (str, str)
-        Number of rows, names of columns and of groups.
+        Number of rows, names of columns, of groups and of classes, number of missing cells.
     first_rows : Table or None
         The first `FIRST_ROWS` rows; None for a statistic, which has none.
     """
+    classes = _classes(report)
     if hasattr(report.data, "without_rows"):
         given = "as a sufficient statistic, which has forgotten its rows"
-        return [("Given", given), ("Statistic", repr(report.data))], None
-    blocks = _blocks(report.data, report.posterior)
-    columns = [column for name, block in blocks for column in _first_rows(name, block)]
-    labels = blocks[0][1].row_labels()
-    rows = len(labels)
+        return [("Given", given), *classes, ("Statistic", in_short(report.data))], None
+    found = _given(report.data, report.posterior)
+    labels = next((g.rows for g in found if not isinstance(g.rows, range)), found[0].rows)
+    rows, wide = len(labels), sum(len(g.heads) for g in found)
+    heads = [head for g in found for head in g.heads[: MOST_NAMES + 1]]
+    columns = [column for g in found for column in _first_rows(g)]
     index = Column("row", tuple(map(str, labels[:FIRST_ROWS])), numeric=False)
-    heads = [column.head for column in columns]
-    facts = [("Rows", f"{rows:,}"), (f"Columns ({len(heads)})", _listed(heads))]
+    facts = [("Rows", f"{rows:,}"), (f"Columns ({wide:,})", _listed(heads)), *classes]
     if isinstance(report.data, Grouped):
         groups = [str(label) for label in report.posterior.coords["group"]]
         facts.append((f"Groups ({len(groups)})", _listed(groups)))
     if isinstance(report.data, Design) and report.data.intercept:
         facts.append(("Intercept", "a column of ones, added by the design"))
+    missing = sum(g.missing for g in found)
+    if missing:
+        facts.append(("Missing cells", f"{missing:,}, which are integrated out"))
     parts = []
     if rows > FIRST_ROWS:
         parts.append(f"{rows - FIRST_ROWS:,} more rows are not shown.")
-    if len(columns) > MOST_COLUMNS:
-        parts.append(f"{len(columns) - MOST_COLUMNS:,} more columns are not shown.")
+    if wide > MOST_COLUMNS:
+        parts.append(f"{wide - MOST_COLUMNS:,} more columns are not shown.")
     return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
 
 
-def _blocks(data: Any, belief: Belief) -> list[tuple[str, Block]]:
-    """Return the containers that data are made of, each with its name."""
+def in_short(value: object) -> str:
+    """Return a value in words, without the end if it is very long.
 
-    def block(container: Any, name: str, **how: bool) -> tuple[str, Block]:
-        return str(getattr(container, "name", None) or name), read(container, name, **how)
+    Examples
+    --------
+    >>> in_short([1, 2])
+    '[1, 2]'
+    """
+    text = repr(value)
+    return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
-    if isinstance(data, Grouped):
-        return [block(data.by, "by"), *_blocks(data.rows, belief)]
+
+def _classes(report: Report) -> list[tuple[str, str]]:
+    """Say how many rows each class has, if the model is about classes."""
+    if not hasattr(report.posterior, "class_probabilities"):
+        return []
+    counts = report.prior.statistic(report.data).classes.counts
+    labels = report.posterior.coords["class"]
+    rows = [f"{label} {significant(n)}" for label, n in zip(labels, counts, strict=True)]
+    return [(f"Rows of the classes ({len(rows)})", _listed(rows))]
+
+
+def _given(data: Any, belief: Any) -> list[Given]:
+    """Return the containers that data are made of."""
+    if isinstance(data, (Weighted, Grouped)):
+        first = ("weight", data.weights) if isinstance(data, Weighted) else ("by", data.by)
+        return [_container(first[1], first[0]), *_given(data.rows, belief)]
     if isinstance(data, BinomialCounts):
         each = {"successes": data.successes, "trials": data.trials}
-        return [block(container, name, scalar_row=True) for name, container in each.items()]
+        return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
-        return [block(data.counts, "counts", vector_row=True)]
-    if isinstance(belief, LinearRegression):
-        design = data if isinstance(data, Design) else Design(*data)
-        return [block(design.features, "features"), block(design.target, "target")]
-    return [block(data, "x")]
+        return [_counts(data, "counts", ())]
+    if hasattr(belief, "class_probabilities"):
+        design = checked.paired(data)
+        return [_container(design.target, "class"), *_features(design.features, belief)]
+    if not isinstance(belief, LinearRegression):
+        return [_container(data, "x")]
+    design = checked.paired(data)
+    return [_container(design.features, "features"), _container(design.target, "target")]
 
 
-def _first_rows(name: str, block: Block) -> list[Column]:
+def _features(features: Any, belief: Any) -> list[Given]:
+    """Return the features of a classifier: one container, or one for each block."""
+    if not isinstance(features, Mapping):
+        features = {"": features}
+    found = []
+    for name, container in features.items():
+        title = name or "features"
+        if isinstance(container, MultinomialCounts):
+            words = belief.coords.get(f"category_{name}" if name else "category", ())
+            found.append(_counts(container, title, words))
+        elif checked.sparse(container):
+            found.append(_sparse(container, title, ()))
+        else:
+            found.append(_container(container, title, missing=True))
+    return found
+
+
+def _counts(counts: MultinomialCounts, name: str, words: Sequence[Any]) -> Given:
+    if checked.sparse(counts.counts):
+        return _sparse(counts.counts, name, words)
+    return _container(counts.counts, name, words, vector_row=True)
+
+
+def _sparse(table: Any, name: str, words: Sequence[Any]) -> Given:
+    rows, wide = table.shape
+    heads = tuple(map(str, words)) if len(words) == wide else _numbered(name, (wide,))
+    return Given(heads, range(rows), table.tocsr()[:FIRST_ROWS].toarray())
+
+
+def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool) -> Given:
+    block = read(container, str(getattr(container, "name", None) or name), **how)
     inner = block.values.shape[1:]
-    values = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
-    heads = (
-        tuple(map(str, block.columns))
-        if block.columns
-        else tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
-    )
-    numeric = values.dtype.kind in "iuf"
-    return [
-        Column(head, tuple(significant(x) if numeric else str(x) for x in column), numeric=numeric)
-        for head, column in zip(heads, values.T, strict=True)
-    ]
+    if block.columns:
+        heads: Sequence[str] = tuple(map(str, block.columns))
+    elif len(words) and inner == (len(words),):
+        heads = tuple(map(str, words))
+    else:
+        heads = _numbered(block.argument, inner)
+    first = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
+    # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
+    gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0
+    return Given(heads, block.row_labels(), first, gone)
 
 
-def _listed(names: list[str]) -> str:
+def _numbered(name: str, inner: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
+
+
+def _first_rows(given: Given) -> list[Column]:
+    heads = given.heads[:MOST_COLUMNS]
+    columns = given.first.T[:MOST_COLUMNS]
+    return [_column(head, column) for head, column in zip(heads, columns, strict=True)]
+
+
+def _column(head: str, values: NDArray[Any]) -> Column:
+    cells = values.tolist()
+    numeric = all(x is None or type(x) in (int, float) for x in cells)
+    return Column(head, tuple(map(_cell, cells)), numeric=numeric)
+
+
+def _cell(x: Any) -> str:
+    if x is None or (isinstance(x, float) and np.isnan(x)):
+        return "missing"
+    return significant(x) if type(x) in (int, float) else str(x)
+
+
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")

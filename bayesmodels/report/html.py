@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from bayesmodels.files import whole
 from bayesmodels.report import figures, tables
-from bayesmodels.report.excerpt import excerpt
+from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.validation import Report
 
 MOST_FINDINGS = 10
@@ -64,6 +64,7 @@ def render(report: Report) -> str:
     findings = report.comparison.findings[1:]  # the first one is part of the verdict's sentences
     return environment.get_template("report.html.jinja").render(
         report=report,
+        prior=in_short(report.prior),
         now=datetime.now().astimezone(),
         sentences=report.sentences(),
         findings=findings[:MOST_FINDINGS],
@@ -72,6 +73,7 @@ def render(report: Report) -> str:
         equations=[(name, mathml(latex)) for name, latex in type(report.prior).equations],  # type: ignore[attr-defined]
         parameters=tables.parameters(report),
         comparison=tables.comparison(report),
+        predictions=tables.predictions(report),
         evidence=tables.evidence(report),
         pictures=figures.pictures(report),
         scalars=len(report.comparison.table),

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-import arviz_plots as azp
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
 from bayesmodels import data as checked
 from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts
+from bayesmodels.models.blocks import Classified
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Panel, Picture
-from bayesmodels.report.rounding import decimals_of, rounded
+from bayesmodels.report.canvas import Picture
+from bayesmodels.report.replicates import (
+    LINES,
+    MOST_BARS,
+    REPLICATED,
+    Counts,
+    Measured,
+    Numbers,
+    bars,
+    density,
+)
 from bayesmodels.report.validation import Report
 
 MOST_PANELS = 8
-MOST_BARS = 40
-_IN_WORDS = 12  # bars that an alternative text goes through one by one
-_REPLICATED = 1000  # data sets that intervals are taken from
-_LINES = 50  # replicated data sets that are drawn
-_SHORT = 10  # characters of a label that leave room for bars beside it
-_FEW = 20  # rows, for which a smoothed density would show the smoothing
-
-Numbers = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What was counted in the data and in each replicated data set.
-
-    Attributes
-    ----------
-    what : str
-        What is counted.
-    labels : list of tuple of str
-        One a count; a part for each axis, such as group and category.
-    observed : ndarray of shape (m,)
-        In the data.
-    replicated : ndarray of shape (draws, m)
-        In data sets drawn from the posterior predictive.
-    """
-
-    what: str
-    labels: list[tuple[str, ...]]
-    observed: Numbers
-    replicated: Numbers
 
 
 @canvas.style()
@@ -64,24 +40,85 @@ def predictive(report: Report) -> Picture:
     Returns
     -------
     Picture
-        Densities for continuous data, counts with intervals otherwise; without panels where
-        rows or their replicates were not kept.
+        Densities for continuous data, counts with intervals otherwise, both for a classifier;
+        without panels where rows or their replicates were not kept.
     """
-    groups = {name: group.to_dataset() for name, group in report.exact.children.items()}
-    why = ""
-    if "observed_data" not in groups:
-        why = "the data were given as a statistic, whose rows are gone"
-    elif "posterior_predictive" not in groups:
-        why = "there are too many rows to keep their replicates"
-    elif 0 in groups["observed_data"].sizes.values():
-        why = "there are no rows"
+    why = _why_not(report)
     if why:
         return Picture("predictive", "Predictive check", (), f"Not drawn: {why}.")
-    (name,) = map(str, groups["observed_data"].data_vars)
-    replicated = groups["posterior_predictive"][name]
-    if replicated.dtype.kind == "f":  # ones and zeros may come as floats, but leave as integers
-        return _densities(groups["observed_data"][name], replicated)
-    return _bars(counts(report))
+    if hasattr(report.posterior, "parts"):
+        found = list(_of_parts(report))
+    elif _replicated(report, _names(report)[0]).dtype.kind == "f":
+        found = list(_measured(report))
+    else:  # ones and zeros may come as floats, but leave as integers
+        found = [counts(report)]
+    shown, alone = found[:MOST_PANELS], len(found) == 1
+    tallies = [each for each in shown if isinstance(each, Counts)]
+    caption = []
+    if tallies:
+        caption.append(
+            "Bars: the data. Lines with a dot: median and 89 % interval of data sets replicated "
+            "from the posterior."
+        )
+    if len(tallies) < len(shown):
+        caption.append(
+            f"Black: distribution of the data. Blue: the same for {LINES} data sets replicated "
+            "from the posterior, among which the data should not stand out."
+        )
+    if hasattr(report.posterior, "parts"):
+        caption.append("Replicated rows have new features, given the class that the row has.")
+    left = sum(each.left for each in tallies)
+    if left:
+        caption.append(f"{left:,} more counts are not shown.")
+    if len(found) > len(shown):
+        caption.append(f"{len(found) - len(shown):,} more columns are not shown.")
+    return Picture(
+        "predictive",
+        "Predictive check",
+        tuple(bars(f, alone=alone) if isinstance(f, Counts) else density(f) for f in shown),
+        " ".join(caption),
+        alone and any(each.wide for each in tallies),
+    )
+
+
+def _why_not(report: Report) -> str:
+    """Say why there is nothing to draw; empty if there is."""
+    if "observed_data" not in report.exact.children:
+        if hasattr(report.data, "without_rows"):
+            return "the data were given as a statistic, whose rows are gone"
+        if checked.weighted(report.data):
+            return "the rows are weighted, so that no row stands for one observation"
+        return "the rows are a sparse table, which is not written out"
+    if "posterior_predictive" not in report.exact.children:
+        return "there are too many rows to keep their replicates"
+    if 0 in report.exact["observed_data"].sizes.values():
+        return "there are no rows"
+    return ""
+
+
+def _names(report: Report) -> list[str]:
+    return [str(name) for name in report.exact["observed_data"].data_vars]
+
+
+def _replicated(report: Report, name: str) -> Numbers:
+    """Return some of the replicated data sets, of shape (draws, n, ...)."""
+    draws = np.asarray(report.exact["posterior_predictive"][name])
+    draws = draws.reshape(-1, *draws.shape[2:])
+    return draws[:: max(1, len(draws) // REPLICATED)]
+
+
+# --- models of one variable -----------------------------------------------------------------------
+
+
+def _measured(report: Report) -> Iterator[Measured]:
+    """Return the numbers of each target or column."""
+    (name,) = _names(report)
+    observed: Any = report.exact["observed_data"][name]
+    draws = _replicated(report, name)
+    axes = [observed.coords[axis].to_numpy() for axis in observed.dims[1:]]
+    for at in np.ndindex(*observed.shape[1:]):
+        title = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
+        yield Measured(title, np.asarray(observed)[(..., *at)], draws[(..., *at)])
 
 
 def counts(report: Report) -> Counts:
@@ -97,11 +134,9 @@ def counts(report: Report) -> Counts:
     Counts
         One for each group or column and, if there is more than one outcome to count, category.
     """
-    (name,) = map(str, report.exact["observed_data"].data_vars)
+    (name,) = _names(report)
     observed = np.asarray(report.exact["observed_data"][name])[None]
-    draws = np.asarray(report.exact["posterior_predictive"][name])
-    draws = draws.reshape(-1, *draws.shape[2:])
-    draws = draws[:: max(1, len(draws) // _REPLICATED)]
+    draws = _replicated(report, name)
 
     rows = report.data.rows if isinstance(report.data, Grouped) else report.data
     coords = report.posterior.coords
@@ -146,109 +181,62 @@ def _totals(x: Numbers, members: list[Numbers], outcomes: Sequence[int] | None) 
     return np.stack([x[:, rows].sum(axis=1, dtype=np.int64) for rows in members], axis=1)
 
 
-def _bars(found: Counts) -> Picture:
-    shown = min(len(found.labels), MOST_BARS)
-    observed, replicated = found.observed[:shown], found.replicated[:, :shown]
-    low, middle, high = np.quantile(replicated, [0.055, 0.5, 0.945], axis=0)
-    place = np.arange(shown)
-    names = [_printable(label) for label in found.labels[:shown]]
-    wide = max(map(len, names)) > _SHORT
-    axes = canvas.axes_of((canvas.WIDE if wide else canvas.SIZE[0], 0.7 + 0.32 * max(2, shown)))
-    axes.barh(place, observed, height=0.62, color=canvas.SKY, alpha=0.55)
-    axes.hlines(place, low, high, color=canvas.ORANGE, lw=2.2)
-    axes.plot(middle, place, "o", color=canvas.ORANGE, ms=4.5)
-    axes.set_yticks(place, names, parse_math=False)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(shown - 0.5, -0.5)
-    axes.set_xlabel(f"number of {found.what}" if found.what != "count" else "count")
-    within = int(((low <= observed) & (observed <= high)).sum())
-    each = "; ".join(
-        f"{', '.join(label)}: {seen:,} observed, {down:,.0f} to {up:,.0f} predicted"
-        for label, seen, down, up in zip(
-            found.labels[: min(shown, _IN_WORDS)], observed, low, high, strict=False
-        )
-    )
-    more = f"; and {shown - _IN_WORDS} more" if shown > _IN_WORDS else ""
-    left = len(found.labels) - shown
-    panel = Panel(
-        "",
-        canvas.svg(axes),
-        "Observed counts beside 89 % intervals of replicated data; "
-        f"{within} of {shown} lie within. {each}{more}.",
-    )
-    return Picture(
-        "predictive",
-        "Predictive check",
-        (panel,),
-        "Bars: the data. Lines with a dot: median and 89 % interval of data sets replicated from "
-        "the posterior." + (f" {left:,} more counts are not shown." if left else ""),
-        wide,
-    )
+# --- classifiers ----------------------------------------------------------------------------------
 
 
-def _densities(observed: xr.DataArray, replicated: xr.DataArray) -> Picture:
-    batch = observed.shape[1:]
-    every = list(np.ndindex(*batch))
-    panels = []
-    for at in every[:MOST_PANELS]:
-        label = ", ".join(
-            str(observed.coords[axis].to_numpy()[i])
-            for axis, i in zip(observed.dims[1:], at, strict=True)
-        )
-        draws = np.asarray(replicated)[(..., *at)]
-        panels.append(_density(label, np.asarray(observed)[(..., *at)], draws))
-    left = len(every) - len(panels)
-    return Picture(
-        "predictive",
-        "Predictive check",
-        tuple(panels),
-        f"Black: distribution of the data. Blue: the same for {_LINES} data sets replicated from "
-        "the posterior, among which the data should not stand out."
-        + (f" {left:,} more targets are not shown." if left else ""),
-    )
+def _of_parts(report: Report) -> Iterator[Counts | Measured]:
+    """Return the classes and the features of a classifier, block by block."""
+    belief: Any = report.posterior
+    (classes, names), *parts = belief.parts()
+    columns = _columns(report, names("x"), "class")
+    yield _counted("class", "rows", columns, classes.coords["category"])
+    for block, (part, names) in zip(belief.blocks, parts, strict=True):
+        columns = _columns(report, names("x"), block)
+        if columns[0].replicated.dtype.kind == "f":
+            yield from columns
+        elif "category" not in part.coords:
+            yield _counted(block, "ones", columns)
+        elif names.axes(["category"])[0] in report.exact["observed_data"][names("x")].dims:
+            yield _added(block, columns)
+        else:
+            yield _counted(block, "rows", columns, part.coords["category"])
 
 
-def _density(label: str, observed: Numbers, replicated: Numbers) -> Panel:
-    rows = len(observed)
-    flat = replicated.reshape(-1, rows)
-    flat = flat[:: max(1, len(flat) // _REPLICATED)]
-    lines = flat[:: max(1, len(flat) // _LINES)][:_LINES]
-    sets = xr.Dataset(
-        {"x": (("chain", "draw", "row"), lines[None])},
-        coords={"chain": [0], "draw": np.arange(len(lines)), "row": np.arange(rows)},
-    )
-    data = xr.Dataset({"x": ("row", observed)}, coords={"row": np.arange(rows)})
-    smooth = rows >= _FEW and np.ptp(observed) > 0
-    axes = canvas.axes_of()
-    stacked = sets.stack(sample=["chain", "draw"])
-    azp.plot_ppc_dist(
-        xr.DataTree.from_dict({"posterior_predictive": sets, "observed_data": data}),
-        kind="kde" if smooth else "ecdf",
-        num_samples=len(lines),
-        plot_collection=canvas.collection(axes, stacked, {"overlay_ppc": ["sample"]}),
-        visuals={
-            "predictive_dist": {"color": canvas.BLUE, "alpha": 0.25, "width": 0.7},
-            "observed_dist": {"color": "black", "width": 1.8},
-            "title": False,
-        },
-    )
-    facts = []
-    for name, function in (("mean", np.mean), ("standard deviation", np.std)):
-        ends = np.quantile(function(flat, axis=1), [0.055, 0.945])
-        places = decimals_of(float(np.ptp(ends)), 3)
-        seen, low, high = (rounded(float(n), places) for n in (function(observed), *ends))
-        facts.append(f"{name} {seen} observed, {low} to {high} replicated (89 %)")
-    of = f" of {label}" if label else ""
-    kind = "densities" if smooth else "distribution functions"
-    alt = (
-        f"Distribution of {rows:,} observed values{of} as a black line among the {kind} of "
-        f"{len(lines)} replicated data sets: {'; '.join(facts)}."
-    )
-    return Panel(label, canvas.svg(axes), alt)
+def _columns(report: Report, name: str, block: str) -> list[Measured]:
+    """Return the columns of one observed variable, without the cells that are missing."""
+    observed, draws = report.exact["observed_data"][name], _replicated(report, name)
+    seen = np.asarray(observed)
+    if seen.ndim > 1:
+        labels = observed.coords[observed.dims[1]].to_numpy()
+        return [Measured(str(t), seen[:, j], draws[..., j]) for j, t in enumerate(labels)]
+    if not str(observed.dims[0]).startswith("cell"):
+        return [Measured(block, seen, draws)]
+    prior: Any = report.prior
+    split, _ = Classified(prior.classes, prior.blocks, report.data).rows(block)
+    features: Sequence[Any] = split.coords.get("feature", (block,))
+    at = split.codes % len(features)  # codes count classes and, the fastest, features
+    return [
+        Measured(str(t), seen[at == j], draws[:, at == j])
+        for j, t in enumerate(features)
+        if (at == j).any()
+    ]
 
 
-def _printable(label: tuple[str, ...], longest: int = 28) -> str:
-    """Return a label that a picture can show: one line, no control characters, not too long."""
-    room = longest // len(label)
-    parts = ("".join(filter(str.isprintable, " ".join(part.split()))) for part in label)
-    return ", ".join(part if len(part) <= room else part[: room - 1] + "…" for part in parts)
+def _counted(title: str, what: str, columns: list[Measured], levels: Sequence[Any] = ()) -> Counts:
+    """Count in each column how often each level occurs, or ones where there are no levels."""
+    codes = range(len(levels)) if levels else (1,)
+    labels = []
+    for column, level in product(columns, levels or ("",)):
+        whole = (column.title if column.title != title else "", str(level))
+        labels.append(tuple(part for part in whole if part) or (title,))
+    pairs = list(product(columns, codes))
+    seen = np.array([(column.observed == code).sum() for column, code in pairs])
+    drawn = np.stack([(c.replicated == code).sum(1, dtype=np.int64) for c, code in pairs], 1)
+    return Counts(what, labels, seen, drawn, title)
+
+
+def _added(title: str, columns: list[Measured]) -> Counts:
+    """Add up the counts of each column."""
+    seen = np.array([column.observed.sum() for column in columns])
+    drawn = np.stack([column.replicated.sum(1, dtype=np.int64) for column in columns], 1)
+    return Counts("count", [(column.title,) for column in columns], seen, drawn, title)

@@ -9,10 +9,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.declaring import Names
+from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import places
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
@@ -22,6 +26,8 @@ Array = NDArray[np.float64]
 MOST_ROWS = 40
 BEYOND = 3.0
 """Discrepancies of more standard errors than this are marked."""
+
+_MOST_DECIMALS = 8  # of a probability
 
 
 @dataclass(frozen=True)
@@ -117,26 +123,65 @@ def parameters(report: Report) -> list[Table]:
     """
     # The prior as it meets the data: with the groups or columns that these brought along.
     empty = report.prior.statistic(report.data).without_rows()
-    before, after = report.prior.update(empty).parameters(), report.posterior.parameters()
-    variables = report.posterior.dims
+    before, after = parts(report.prior.update(empty)), parts(report.posterior)
+    return [
+        table
+        for (prior, _), (posterior, names) in zip(before, after, strict=True)
+        for table in _parameters(prior, posterior, names)
+    ]
+
+
+def parts(belief: Any) -> list[tuple[Any, Names]]:
+    """Return the beliefs that a belief is a product of, with their names; or itself, alone.
+
+    Parameters
+    ----------
+    belief : Belief
+        Any.
+
+    Returns
+    -------
+    list of (Belief, Names)
+        Names say what the variables of a part are called in the whole.
+    """
+    return belief.parts() if hasattr(belief, "parts") else [(belief, Names())]
+
+
+def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
+    before, after = prior.parameters(), posterior.parameters()
     tables = []
     for shape in dict.fromkeys(map(np.shape, after.values())):
-        fitting = [name for name, axes in variables.items() if len(axes) == len(shape)]
-        name = fitting[0] if fitting else next(iter(variables))
-        labels = tuple(label for label, _ in places(report.posterior, name, shape))
+        variables, labels = _places(posterior, names, shape)
         columns = [Column("", labels, numeric=False)]
         for symbol, values in after.items():
             if np.shape(values) == shape:
-                prior = [significant(x) for x in np.broadcast_to(before[symbol], shape).flat]
-                cells = ("flat" if cell == "–" else cell for cell in prior)
+                given = [significant(x) for x in np.broadcast_to(before[symbol], shape).flat]
+                cells = ("flat" if cell == "–" else cell for cell in given)
                 columns.append(Column("prior", tuple(cells), symbol))
                 cells = (significant(x) for x in np.ravel(values))
                 columns.append(Column("posterior", tuple(cells), symbol))
         flat = any("flat" in column.cells for column in columns)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
-        caption = f"Parameters of {' and '.join(fitting or [name])}"
+        caption = f"Parameters of {' and '.join(variables)}"
         tables.append(_cut(Table(caption, tuple(columns), note)))
     return tables
+
+
+def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str], tuple[str, ...]]:
+    """Return which variables have parameters of this shape, and the labels of its places.
+
+    A shape that is no variable's is that of parameters which all variables share, along the
+    leading axes: such as one number of degrees of freedom a class.
+    """
+    fitting = [name for name, axes in belief.dims.items() if len(axes) == len(shape)]
+    if fitting:
+        found = places(belief, fitting[0], shape)
+        own = len(fitting[0])
+        return [*map(names, fitting)], tuple(names(fitting[0]) + text[own:] for text, _ in found)
+    every = [*map(names, belief.dims)]
+    axes = max(belief.dims.values(), key=len)[: len(shape)]
+    inner = product(*(belief.coords[axis] for axis in axes))
+    return every, tuple(", ".join(map(str, at)) or ", ".join(every) for at in inner)
 
 
 def comparison(report: Report) -> Table:
@@ -186,7 +231,7 @@ def comparison(report: Report) -> Table:
         column("ESS bulk", "ess_bulk", "Draws", 0),
         column("R-hat", "r_hat", "Draws", 3),
         column("MCSE", "mcse_mean", "Draws", coarse),
-        Column("z", tuple(f"{z:+.1f}".replace("-", "−") for z in size["z"]), "Discrepancy"),
+        Column("z", tuple(map(_signed, size["z"])), "Discrepancy"),
         Column(
             "of",
             tuple(_kind(worst[str(label)].kind) for label in values.index),
@@ -201,6 +246,41 @@ def comparison(report: Report) -> Table:
     )
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
     return _cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
+
+
+def predictions(report: Report) -> Table | None:
+    """Return predicted class probabilities, exact beside sampled, one row a row and class.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    Table or None
+        None if the model predicts no classes, or no row was looked at.
+    """
+    values = report.comparison.predictions
+    if values is None or values.empty:
+        return None
+    size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
+    digits = [min(_MOST_DECIMALS, decimals_of(error, 2)) for error in size["mcse"]]
+
+    def column(head: str, name: str) -> Column:
+        cells = (rounded(x, n) for x, n in zip(size[name], digits, strict=True))
+        return Column(head, tuple(cells))
+
+    columns = (
+        Column("", tuple(map(str, values.index)), numeric=False),
+        column("exact", "exact"),
+        column("sampled", "sampled"),
+        column("MCSE", "mcse"),
+        Column("z", tuple(map(_signed, size["z"]))),
+    )
+    note = f"An arrow marks differences beyond {BEYOND:g} Monte-Carlo standard errors."
+    marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
+    return _cut(Table("Class probabilities, exact against sampled", columns, note, marked))
 
 
 def glance(report: Report) -> list[tuple[str, str]]:
@@ -250,7 +330,7 @@ def evidence(report: Report) -> list[tuple[str, str]]:
         facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
         facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
         statistic = report.prior.statistic(report.data)
-        coefficients = float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
+        coefficients = _coefficients(statistic)
         if coefficients:  # counts forget the order of their rows, which the equations know
             facts.append(("Of this, coefficients of counts", rounded(coefficients, 9)))
     facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
@@ -283,8 +363,19 @@ def reproduction(report: Report) -> str:
     return f"report = bm.validate(prior, data, {settings})"
 
 
+def _coefficients(statistic: Any) -> float:
+    """Return the log coefficients of counts in a statistic, or in all parts of it."""
+    if isinstance(statistic, ClassStatistic):
+        return sum(map(_coefficients, (statistic.classes, *statistic.features.values())))
+    return float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
+
+
 def _kind(kind: str) -> str:
     return {"mean": "mean", "sd": "spread"}.get(kind) or f"{int(kind[1:])} % quantile"
+
+
+def _signed(z: float) -> str:
+    return f"{z:+.1f}".replace("-", "−")
 
 
 def _share(ratio: float) -> str:

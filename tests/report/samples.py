@@ -4,11 +4,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 import bayesmodels as bm
 from bayesmodels.referee import Identity
 from bayesmodels.report import Report
 from bayesmodels.report.html import render
+from tests.contract import cases
 
 HOSTILE = (
     "<script>document.title='pwned'</script>",
@@ -22,7 +24,7 @@ HOSTILE = (
 )
 
 
-def report(prior, data, *, wrong=None, settings=None, source="made up", **found):
+def report(prior, data, *, wrong=None, settings=None, source="made up", rows=None, **found):
     """Return a report whose draws come from the belief `wrong`, or else from the posterior."""
     given = {"draws a chain": 400, "tuning steps a chain": 400, "chains": 4, "likelihood": "rows"}
     given |= {"level": 0.01, "seed": 1} | (settings or {})
@@ -52,7 +54,7 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", **found)
         source=source,
         log_evidence=log_evidence,
         identity=Identity(**(stated | found)),
-        comparison=bm.compare(posterior, sampled, level=given["level"]),
+        comparison=bm.compare(posterior, sampled, level=given["level"], rows=rows),
         exact=bm.exact_draws(prior, data, rng=np.random.default_rng(1), **size),
         sampled=sampled,
         settings=given,
@@ -133,6 +135,53 @@ def hostile_groups():
     )
 
 
+def patients():
+    """Classify by a bit, a category and two numbers, some of them missing."""
+    case = by_name("naive Bayes of mixed features with missing cells")
+    data = case.take(range(case.rows))
+    return report(case.prior, data, rows=data[0])
+
+
+def words():
+    """Classify documents by their words, in a sparse table that stays sparse."""
+    rng = np.random.default_rng(10)
+    counts = rng.poisson(0.3, (40, 30))
+    names = [f"word {i}" for i in range(30)]
+    classes = bm.DirichletCategorical([1, 1], categories=["ham", "spam"])
+    prior = bm.NaiveBayes(classes, bm.DirichletCategorical([0.5] * 30, categories=names))
+    labels = rng.choice(["ham", "spam"], 40)
+    return report(prior, (bm.MultinomialCounts(csr_array(counts)), labels))
+
+
+def flowers():
+    """Classify three kinds of flowers by two numbers."""
+    frame = bm.datasets.load("iris")
+    features, kinds = frame[list(frame.columns[:2])], frame[frame.columns[-1]]
+    classes = bm.DirichletCategorical([1, 1, 1], categories=sorted(set(kinds)))
+    prior = bm.NaiveBayes(classes, bm.NormalInverseGamma(4, 0.1, 2, 1))
+    return report(prior, (features, kinds), rows=features.iloc[45:55])
+
+
+def hostile_classes():
+    """Classify by columns with such names, into classes with such names."""
+    rng = np.random.default_rng(11)
+    columns = {name: rng.normal(size=30) for name in HOSTILE[:4]}
+    columns |= {name: rng.integers(0, 2, 30) for name in HOSTILE[4:]}
+    frame = pd.DataFrame(columns)
+    blocks = {
+        HOSTILE[5]: (bm.NormalInverseGamma(0, 1, 2, 2), list(HOSTILE[:4])),
+        HOSTILE[1]: (bm.BetaBernoulli(1, 1), list(HOSTILE[4:])),
+    }
+    classes = bm.DirichletCategorical([1] * len(HOSTILE), categories=HOSTILE)
+    prior = bm.NaiveBayes(classes, blocks)
+    return report(prior, (frame, rng.choice(list(HOSTILE), 30)), rows=frame.iloc[:3])
+
+
+def by_name(name):
+    """Return a case of the contract."""
+    return next(case for case in cases.NAIVE_BAYES if case.id == name)
+
+
 def disagreeing():
     return report(
         bm.BetaBernoulli(1, 1), bm.BinomialCounts(30, 100), wrong=bm.BetaBernoulli(71, 31)
@@ -157,6 +206,10 @@ SAMPLES = {
         targets,
         hostile,
         hostile_groups,
+        patients,
+        words,
+        flowers,
+        hostile_classes,
         disagreeing,
         inconclusive,
     )
