@@ -15,6 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -321,7 +322,8 @@ class BetaBernoulli:
         """Return the same as `log_predictive` with `parameters` as if known; (..., n, members)."""
         theta = flat_members(parameters["theta"], x.ndim - 1)
         with np.errstate(divide="ignore"):  # an estimate may be 0 or 1
-            return log_bits(x.reshape(len(x), -1), np.log(theta), np.log1p(-theta))
+            rows = x.reshape(len(x), prod(x.shape[1:]))
+            return log_bits(rows, np.log(theta), np.log1p(-theta))
 
     def marginals(self) -> dict[str, Law]:
         """Return the Beta law of theta."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from bayesmodels import data as checked
 from bayesmodels.containers import Block as ReadBlock
-from bayesmodels.containers import present, read, wrapped
+from bayesmodels.containers import present, read, shown, wrapped
 from bayesmodels.data import MultinomialCounts, Split, Weighted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords
@@ -44,34 +44,59 @@ class Block:
     columns: Any = None
     counted: bool = False
 
-    def impossible(self, parameters: Draws, x: Any) -> tuple[Hashable | None, Any] | None:
-        """Return label and value of the first feature of a row that no class can have, or None."""
-        dense = x.toarray() if checked.sparse(x) else x
-        counts = self.belief.counts_categories(x) if self._categorical else False
-        gap = 0 if counts else -1 if dense.dtype.kind in "iu" and self._categorical else np.nan
-        axis = "category" if counts else "feature"
-        names = self.belief.coords.get(axis, (None,))
-        for at, name in enumerate(names):
-            alone = np.full(dense.shape, gap, dtype=np.result_type(dense.dtype, type(gap)))
-            alone[..., at] = dense[..., at]
-            if names == (None,):
-                alone = dense
-            logs = self.belief.log_plug_in(parameters, alone)
-            if np.isneginf(logs.max(-1)).any():
-                value = dense[..., at].item() if names != (None,) else dense.item()
-                if self._categorical and not counts:
-                    value = self.belief.coords["category"][int(value)]
-                return name, value
-        return None
-
-    @property
-    def _categorical(self) -> bool:
-        return isinstance(self.belief, DirichletCategorical)
+    def __repr__(self) -> str:
+        """Show what a user writes for a block."""
+        if self.columns is None:
+            return repr(self.belief)
+        columns = f"MultinomialCounts({self.columns!r})" if self.counted else repr(self.columns)
+        return f"({self.belief!r}, {columns})"
 
 
-def block_of(value: Any, name: str) -> Block:
+def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
+    """Say which value of a row no class can have: the first, or None.
+
+    Parameters
+    ----------
+    belief : Belief
+        With the axis ``class``.
+    parameters : mapping
+        Of the belief's shape.
+    x : array of one row
+        As `Classified.cells` returns it.
+    block : str
+        Name of the block.
+    """
+    categorical = isinstance(belief, DirichletCategorical)
+    levels = belief.coords["category"] if categorical else ()
+    if categorical and belief.counts_categories(x):
+        row = csr_array(x)
+        row.eliminate_zeros()
+        places, counts = row.indices, row.data
+        apart = csr_array((counts, places, np.arange(len(counts) + 1)), (len(counts), x.shape[1]))
+        at = _first_impossible(belief.log_plug_in(parameters, apart))
+        return None if at is None else f"{counts[at]:g} of category {levels[places[at]]!r}"
+    features = belief.coords.get("feature", (block,) if block else ())
+    width = x.size
+    gap = -1 if categorical else np.nan
+    for place in range(width):
+        alone = np.full(width, gap, dtype=np.result_type(x.dtype, type(gap)))
+        value = alone[place] = x.flat[place]
+        if _first_impossible(belief.log_plug_in(parameters, alone.reshape(x.shape))) is not None:
+            named = f" of feature {features[place]!r}" if features else ""
+            return f"the value {shown(levels[value] if categorical else value)}{named}"
+    return None
+
+
+def _first_impossible(logs: Any) -> int | None:
+    """Return the first row of logs (..., n, class) that no class can have under some parameters."""
+    never = np.isneginf(logs.max(-1)).reshape(-1, logs.shape[-2]).any(0)
+    return int(never.argmax()) if never.any() else None
+
+
+def block_of(value: Any, name: Hashable) -> Block:
     """Read what a user wrote for a block: a belief, or a belief with its columns."""
-    belief, columns = value if isinstance(value, tuple) else (value, name or None)
+    default = None if name == "" else name
+    belief, columns = value if isinstance(value, tuple) else (value, default)
     counted = isinstance(columns, MultinomialCounts)
     columns = columns.counts if isinstance(columns, MultinomialCounts) else columns
     if not hasattr(belief, "log_plug_in"):
@@ -84,6 +109,12 @@ def block_of(value: Any, name: str) -> Block:
         columns = tuple(columns)
     if counted and not isinstance(belief, DirichletCategorical):
         msg = f"features[{name!r}]: counts need a DirichletCategorical belief."
+        raise PriorError(msg)
+    if counted and callable(columns):
+        msg = (
+            f"features[{name!r}]: columns that are counts must be listed, in the order of the "
+            "categories; got a function, which need not keep to an order."
+        )
         raise PriorError(msg)
     return Block(belief, columns, counted)
 
@@ -112,6 +143,7 @@ class Classified:
         new: bool = False,
     ) -> None:
         self._blocks, self._weights = blocks, None
+        self._first: ReadBlock | None = None
         self._axis: Coords = {"class": classes.coords["category"]}
         if new:
             self._features = data
@@ -124,7 +156,7 @@ class Classified:
             msg = "intercept: a classifier has none; leave intercept=False."
             raise DataError(msg)
         self._features = design.features
-        self._target = read(design.target, "target")
+        self._target = self._first = read(design.target, "target")
         if self._target.values.ndim != 1:
             msg = f"target: must hold one class a row; got shape {self._target.values.shape}."
             raise DataError(msg)
@@ -142,13 +174,15 @@ class Classified:
     def rows(self, name: str) -> tuple[Split, bool]:
         """Return the rows of a block by class; and whether they are cells, some being missing."""
         block, given = self._blocks[name], self._given(name)
+        found = self._read(given, name)
         if isinstance(given, MultinomialCounts):
-            return Split(given, self._codes, self._axis, self._weights), False
-        found = read(given, _argument(name), missing=True)
-        checked.same_rows(self._target, found)
+            counts = MultinomialCounts(found.values if checked.sparse(found.values) else found)
+            return Split(counts, self._codes, self._axis, self._weights), False
         if found.missing is None:
             return Split(found, self._codes, self._axis, self._weights), False
         self._allow_missing(block, name)
+        if not found.missing.all():
+            block.belief.read(_filled(found))  # complains of places in the user's own rows
         here = np.nonzero(~found.missing)
         codes, axes = self._codes[here[0]], self._axis
         if found.values.ndim > 1:
@@ -161,17 +195,36 @@ class Classified:
     def cells(self, name: str) -> Any:
         """Return checked values of a block's rows; missing ones are NaN, or -1 for a category."""
         belief, given = self.belief(name), self._given(name)
+        found = self._read(given, name)
+        coded = isinstance(belief, DirichletCategorical)
         if isinstance(given, MultinomialCounts):
-            return belief.read(given)
-        found = read(given, _argument(name), missing=True)
+            if not coded or belief.alpha.ndim != 2:  # noqa: PLR2004 - class and category
+                msg = f"{argument(name)}: its belief is not about counts; got MultinomialCounts."
+                raise DataError(msg)
+            counts = found.values if checked.sparse(found.values) else found
+            return belief.read(MultinomialCounts(counts))
         self._check_width(belief, found)
         if found.missing is None:
             return belief.read(found)
-        here = belief.read(ReadBlock(found.argument, present(found)))
-        coded = isinstance(belief, DirichletCategorical)
-        result: NDArray[Any] = np.full(found.values.shape, -1 if coded else np.nan)
-        result[~found.missing] = here
-        return result.astype(np.intp) if coded else result
+        gap, kind = (-1, np.intp) if coded else (np.nan, np.float64)
+        if found.missing.all():
+            return np.full(found.values.shape, gap, kind)
+        result = belief.read(_filled(found)).astype(kind)
+        result[found.missing] = gap
+        return result
+
+    def _read(self, given: Any, name: str) -> ReadBlock:
+        """Read rows, and check that all arguments have the same ones."""
+        if not isinstance(given, MultinomialCounts):
+            found = read(given, argument(name), missing=True)
+        elif checked.sparse(given.counts):
+            found = ReadBlock("counts", given.counts)
+        else:
+            found = read(given.counts, "counts", vector_row=True)
+        if self._first is None:
+            self._first = found
+        checked.same_rows(self._first, found)
+        return found
 
     def belief(self, name: str) -> Any:
         """Return a block's belief with the axis ``class``, which a prior lacks before any data."""
@@ -183,7 +236,7 @@ class Classified:
         if isinstance(given, MultinomialCounts):
             given = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
         else:
-            found = read(given, _argument(name), missing=True)
+            found = read(given, argument(name), missing=True)
             given = ReadBlock(found.argument, found.values[:0], found.columns)
             if found.values.dtype == object:
                 given = ReadBlock(found.argument, np.zeros(given.values.shape), found.columns)
@@ -193,10 +246,11 @@ class Classified:
         """Select the rows of a block, in the container that the user chose."""
         block, features = self._blocks[name], self._features
         if isinstance(features, Mapping):
-            if name not in features:
-                msg = f"features: must have the block {name!r}; has {list(features)}."
-                raise DataError(msg)
-            return features[name]
+            for key, rows in features.items():
+                if str(key) == name:
+                    return rows
+            msg = f"features: must have the block {name!r}; has {list(features)}."
+            raise DataError(msg)
         if isinstance(features, MultinomialCounts):
             return features
         rows = _select(features, block, name)
@@ -214,15 +268,24 @@ class Classified:
     def _allow_missing(self, block: Block, name: str) -> None:
         if hasattr(block.belief, "df"):
             msg = (
-                f"{_argument(name)}: missing cells cannot be integrated out of the update of a "
+                f"{argument(name)}: missing cells cannot be integrated out of the update of a "
                 "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
                 "features (a diagonal covariance)."
             )
             raise DataError(msg)
 
 
-def _argument(name: str) -> str:
+def argument(name: str) -> str:
+    """Return what complaints call a block."""
     return f"features[{name!r}]" if name else "features"
+
+
+def _filled(block: ReadBlock) -> ReadBlock:
+    """Return the block with a value that is there in place of those that are missing."""
+    here = present(block)
+    filled = np.full(block.values.shape, here[0], dtype=here.dtype)
+    filled[~cast("Any", block.missing)] = here
+    return ReadBlock(block.argument, filled, block.columns, block.index)
 
 
 def _select(features: Any, block: Block, name: str) -> Any:
@@ -234,16 +297,18 @@ def _select(features: Any, block: Block, name: str) -> Any:
     if not isinstance(frame, nw.DataFrame):
         return features if wanted is None else _by_number(features, wanted, name)
     if wanted is None and "class" in block.belief.coords:  # the columns that it has met
-        met = block.belief.coords.get("feature", (0,))
-        wanted = met if all(isinstance(column, str) for column in met) else None
+        met = block.belief.coords.get("feature", ())
+        known = all(column in frame.columns or isinstance(column, str) for column in met)
+        wanted = tuple(met) if met and known else None
     if wanted is None:
         return features
     if callable(wanted):
-        wanted = tuple(wanted(features))
+        chosen = wanted(features)
+        wanted = chosen if isinstance(chosen, str) else tuple(chosen)
     names = wanted if isinstance(wanted, tuple) else (wanted,)
     for column in names:
         if column not in frame.columns:
-            msg = f"{_argument(name)}: has no column {column!r}; its columns are {frame.columns}."
+            msg = f"{argument(name)}: has no column {column!r}; its columns are {frame.columns}."
             raise DataError(msg)
     places = [frame.columns.index(column) for column in names]
     chosen = frame[:, places] if isinstance(wanted, tuple) else frame[:, places[0]]
@@ -257,7 +322,7 @@ def _by_number(features: Any, columns: Any, name: str) -> Any:
     for number in numbers:
         if not isinstance(number, (int, np.integer)) or not 0 <= number < width:
             msg = (
-                f"{_argument(name)}: there is no column {number!r} in features of shape "
+                f"{argument(name)}: there is no column {number!r} in features of shape "
                 f"{values.shape}. Give a frame with named columns, or column numbers."
             )
             raise DataError(msg)

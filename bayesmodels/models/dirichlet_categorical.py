@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -361,7 +362,7 @@ class DirichletCategorical:
         size = logs.shape[-1]
         inner = x.ndim - 1
         wide = logs.reshape(*logs.shape[: logs.ndim - 1 - inner], -1, size)
-        return log_table(x.reshape(len(x), -1), wide)
+        return log_table(x.reshape(len(x), prod(x.shape[1:])), wide)
 
     def marginals(self) -> dict[str, Law]:
         """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""

@@ -12,7 +12,7 @@ The functions here become methods of the models that are made this way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from bayesmodels.classwise import normalise
 from bayesmodels.declaring import Names
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
-from bayesmodels.models.blocks import Block, Classified
+from bayesmodels.models.blocks import Block, Classified, argument, impossible
 from bayesmodels.models.dirichlet_categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 
@@ -81,11 +81,16 @@ class ClassStatistic:
         Raises
         ------
         DataError
-            If a class has no row.
+            If a class has no row, or no cell of some feature.
         """
         found = {"pi": self.classes.mle()["theta"]}
         for name, part in self.features.items():
-            found |= {variable + _suffix(name): value for variable, value in part.mle().items()}
+            try:
+                estimate = part.mle()
+            except DataError as error:
+                msg = f"{argument(name)}: {str(error).removeprefix('data: ')}"
+                raise DataError(msg) from None
+            found |= {variable + _suffix(name): value for variable, value in estimate.items()}
         return found
 
     __eq__ = values.equal
@@ -102,7 +107,8 @@ def parts(self: Generative) -> list[tuple[Any, Names]]:
     return [(self.classes, _CLASSES), *((b.belief, _names(n, b)) for n, b in self.blocks.items())]
 
 
-_CLASSES = Names({"theta": "pi", "x": "y", "likelihood": "likelihood_y"}, {"category": "class"})
+# A block may be called "y" as well: its likelihood is ``likelihood_y``.
+_CLASSES = Names({"theta": "pi", "x": "y", "likelihood": "y_likelihood"}, {"category": "class"})
 
 
 def _suffix(name: str) -> str:
@@ -122,6 +128,32 @@ def _names(name: str, block: Block, *, cells: bool = False) -> Names:
 def _own(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
     """Return a part's own variables, under its own names."""
     return {variable: draws[names(variable)] for variable in belief.dims}
+
+
+def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
+    """Return a part's own variables of its full shape; those of a prior may be for all classes."""
+    lead = np.shape(_variable(parameters, "pi"))[:-1]
+    found = {}
+    for variable, axes in belief.dims.items():
+        value = np.asarray(_variable(parameters, names(variable)))
+        shape = tuple(len(belief.coords[axis]) for axis in axes)
+        inner = value.shape[len(lead) :]
+        if value.shape[: len(lead)] != lead or inner != shape[len(shape) - len(inner) :]:
+            msg = (
+                f"parameters: {names(variable)} must have the shape {(*lead, *shape)} of its axes "
+                f"{names.axes(axes)}; got {value.shape}."
+            )
+            raise DataError(msg)
+        wide = value.reshape(*lead, *(1,) * (len(shape) - len(inner)), *inner)
+        found[variable] = np.broadcast_to(wide, (*lead, *shape))
+    return found
+
+
+def _variable(parameters: Draws, name: str) -> Any:
+    if name not in parameters:
+        msg = f"parameters: must hold {name!r}; has {list(parameters)}."
+        raise DataError(msg)
+    return parameters[name]
 
 
 def _data_parts(self: Generative, data: Any) -> Iterator[tuple[Any, Names, Any]]:
@@ -316,14 +348,20 @@ def log_joint(self: Generative, rows: Any, parameters: Draws | None = None) -> A
         total = np.log(self.classes.predictive().mean())
     else:
         with np.errstate(divide="ignore"):  # a class may have probability 0
-            total = np.log(np.asarray(parameters["pi"], dtype=float))[..., None, :]
+            total = np.log(_known(parameters, self.classes, _CLASSES)["theta"])[..., None, :]
     for name, block in self.blocks.items():
-        x = given.cells(name)
+        belief, x = given.belief(name), given.cells(name)
         if parameters is None:
-            total = total + block.belief.log_predictive(x)
-        else:
-            own = _own(parameters, block.belief, _names(name, block))
-            total = total + block.belief.log_plug_in(own, x)
+            total = total + belief.log_predictive(x)
+            continue
+        own = _known(parameters, belief, _names(name, block))
+        try:
+            total = total + belief.log_plug_in(own, x)
+        except DataError as error:
+            if not name:
+                raise
+            msg = f"{argument(name)}: {error}"
+            raise DataError(msg) from None
     return total
 
 
@@ -401,9 +439,23 @@ def class_probability_interval(
         msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
         raise DataError(msg)
     number = int(checked.whole(draws, "draws", 1))
-    found = class_probabilities(self, rows, sample(self, number, np.random.default_rng(rng)))
+    known = sample(_with_classes(self, rows), number, np.random.default_rng(rng))
+    found = class_probabilities(self, rows, known)
     low, high = np.quantile(found, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
     return low, high
+
+
+@dataclass(frozen=True)
+class _Parts:
+    classes: DirichletCategorical
+    blocks: Mapping[str, Block]
+
+
+def _with_classes(self: Generative, rows: Any) -> _Parts:
+    """Return the parts with parameters for each class, which a prior for all has only one of."""
+    given = Classified(self.classes, self.blocks, rows, new=True)
+    blocks = {name: replace(b, belief=given.belief(name)) for name, b in self.blocks.items()}
+    return _Parts(self.classes, blocks)
 
 
 def most_probable_class(
@@ -411,7 +463,12 @@ def most_probable_class(
 ) -> NDArray[Any]:
     """Return the label of the class with the largest probability for each new row."""
     best = class_probabilities(self, rows, parameters).argmax(-1)
-    return np.asarray(class_labels(self))[best]
+    labels = class_labels(self)
+    kinds = {type(label) for label in labels}
+    plain = len(kinds) == 1 and issubclass(kinds.pop(), (str, int, float))
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels  # labels of several kinds, and tuples, stay what they are
+    return (np.asarray(labels) if plain else values)[best]
 
 
 def class_labels(self: Generative) -> Sequence[Any]:
@@ -429,14 +486,13 @@ def _why_impossible(self: Generative, rows: Any, row: int, parameters: Draws | N
     for name, block in self.blocks.items():
         if parameters is None:
             break
-        own = _own(parameters, block.belief, _names(name, block))
-        feature = block.impossible(own, given.cells(name)[row : row + 1])
-        if feature is not None:
-            label, value = feature
-            where = label if label is not None else (name or "the features")
+        belief = given.belief(name)
+        own = _known(parameters, belief, _names(name, block))
+        value = impossible(belief, own, given.cells(name)[row : row + 1], name)
+        if value is not None:
             return (
-                f"rows: row {row} has the value {value!r} of {where!r}, which has probability 0 "
-                f"in every class under these parameters. {advice}"
+                f"rows: row {row} has {value}, which has probability 0 in every class under these "
+                f"parameters. {advice}"
             )
     return (
         f"rows: row {row} has probability 0 in every class under these parameters, though no value "

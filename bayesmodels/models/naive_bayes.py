@@ -23,9 +23,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bayesmodels import reading, values
+from bayesmodels import labels, reading, values
 from bayesmodels.declaring import declare
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models import generative
 from bayesmodels.models.blocks import Block, block_of, columns_known
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
@@ -108,7 +108,11 @@ class NaiveBayes:
         if not given:
             msg = "features: must hold at least one block; got none."
             raise PriorError(msg)
-        blocks = {str(name): block_of(value, str(name)) for name, value in given.items()}
+        try:
+            labels.unique(tuple(given), "features: names of blocks")
+        except DataError as error:
+            raise PriorError(str(error)) from None
+        blocks = {str(name): block_of(value, name) for name, value in given.items()}
         values.fill(self, classes=classes, blocks=blocks)
 
     dims = property(generative.dims)

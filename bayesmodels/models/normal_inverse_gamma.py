@@ -16,6 +16,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -341,18 +342,20 @@ class NormalInverseGamma:
         location, scale, df = (
             flat_members(part, inner) for part in (self.location, spread, 2 * self.shape)
         )
-        return log_student(x.reshape(len(x), -1), location, scale, df)
+        return log_student(x.reshape(len(x), prod(x.shape[1:])), location, scale, df)
 
     def log_plug_in(self, parameters: Draws, x: Array) -> Array:
         """Return normal log densities with `parameters` as if known, of shape (..., n, members)."""
         mu, sigma2 = (flat_members(parameters[name], x.ndim - 1) for name in ("mu", "sigma2"))
         if not (sigma2 > 0).all():
+            low = np.argwhere(~(np.asarray(parameters["sigma2"]) > 0))[0].tolist()
+            name = reading.label(self, "sigma2", tuple(low[len(low) - len(self.coords) :]))
             msg = (
-                "sigma2: must be positive for a density; got a variance of 0, as the maximum-"
+                f"{name}: must be positive for a density; got a variance of 0, as the maximum-"
                 "likelihood estimate of equal rows is. Integrate over the belief instead."
             )
             raise DataError(msg)
-        return log_normal(x.reshape(len(x), -1), mu, sigma2)
+        return log_normal(x.reshape(len(x), prod(x.shape[1:])), mu, sigma2)
 
     def marginals(self) -> dict[str, Law]:
         """Return the inverse-gamma law of sigma2 and the Student-t law of mu."""
