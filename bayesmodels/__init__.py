@@ -43,10 +43,25 @@ if TYPE_CHECKING:
     from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
+    from bayesmodels.models.normal_inverse_wishart import (
+        MultivariateNormalStatistic as MultivariateNormalStatistic,
+    )
+    from bayesmodels.models.normal_inverse_wishart import (
+        NormalInverseWishart as NormalInverseWishart,
+    )
+    from bayesmodels.models.normal_inverse_wishart import (
+        MultivariateNormalStatistic as MultivariateNormalStatistic,
+    )
+    from bayesmodels.models.normal_inverse_wishart import (
+        NormalInverseWishart as NormalInverseWishart,
+    )
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import compare as compare
     from bayesmodels.report import validate as validate
+    from bayesmodels.report.classes import plot_boundary as plot_boundary
+    from bayesmodels.report.classes import plot_class_densities as plot_class_densities
+    from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -60,8 +75,12 @@ _HOMES = {
     "LinearRegression": "models.linear_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",
+    "MultivariateNormalStatistic": "models.normal_inverse_wishart",
+    "MultivariateNormalStatistic": "models.normal_inverse_wishart",
     "NaiveBayes": "models.naive_bayes",
     "NormalInverseGamma": "models.normal_inverse_gamma",
+    "NormalInverseWishart": "models.normal_inverse_wishart",
+    "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",
     "PriorError": "errors",
@@ -78,6 +97,9 @@ _HOMES = {
     "mcmc_draws": "draws",
     "mutual_information": "information",
     "mutual_information_normal": "information",
+    "plot_boundary": "report.classes",
+    "plot_class_densities": "report.classes",
+    "plot_feature_ranking": "report.classes",
     "rank_features": "ranking",
     "validate": "report",
 }

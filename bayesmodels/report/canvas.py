@@ -28,12 +28,13 @@ INK = "#333333"
 
 # Okabe and Ito's colours, which colour-blind readers tell apart.
 BLUE, SKY, ORANGE = "#0072b2", "#56b4e9", "#d55e00"
+COLOURS = (BLUE, "#e69f00", "#009e73", "#cc79a7", SKY, ORANGE)
 
 _STYLE: dict[str, Any] = {
     "axes.edgecolor": "#666666",
     "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
-    "axes.prop_cycle": cycler(color=[BLUE, "#e69f00", "#009e73", "#cc79a7", SKY, ORANGE]),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.constrained_layout.use": True,

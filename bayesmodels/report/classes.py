@@ -1,0 +1,447 @@
+"""What a classifier has learnt, in pictures: features in each class, the boundary, the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from arviz_plots import visuals
+from arviz_plots.plot_collection import PlotCollection
+from numpy.typing import NDArray
+
+from bayesmodels.data import whole
+from bayesmodels.errors import DataError
+from bayesmodels.report import canvas
+from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with
+from bayesmodels.report.replicates import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+MOST_LEVELS = 12
+"""Outcomes of a feature that are drawn: those that tell classes apart most."""
+
+_POINTS = 300
+_TAIL = 0.005  # probability left out at each end of a class's axis
+_BINS = 25
+_AT_ONCE = 20  # draws
+_BAR = 0.8  # of the room between two levels
+
+
+# --- densities ------------------------------------------------------------------------------------
+
+
+def plot_class_densities(
+    belief: Any,
+    data: Any = None,
+    features: Sequence[Hashable] | None = None,
+    *,
+    columns: int = 3,
+) -> PlotCollection:
+    """Draw what is predicted of features in each class.
+
+    Parameters
+    ----------
+    belief : NaiveBayes or GaussianDiscriminant
+        After data.
+    data : Design, pair (X, y), or either of them Weighted, optional
+        Rows to compare with: histograms behind densities, dots on bars.
+    features : sequence of labels, optional
+        Which; by default all. A table of counts is one feature, by the name of its block.
+    columns : int, default 3
+        Number of panels side by side.
+
+    Returns
+    -------
+    arviz_plots.PlotCollection
+        A panel a feature: densities of numbers, with all parameters integrated out, and bars of
+        probabilities for bits and categories (of many categories, those that differ most).
+
+    Raises
+    ------
+    DataError
+        If the belief has met no data, or there is no such feature.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
+    >>> posterior = prior.update(([[0.1], [0.3], [2.2], [1.9]], [0, 0, 1, 1]))
+    >>> drawn = bm.plot_class_densities(posterior)
+    >>> list(drawn.data)
+    ['0']
+    """
+    shown = chosen(features_of(belief), features)
+    rows = None if data is None else Rows(belief, data)
+    curves = xr.Dataset({_variable(f.label): curve(f, str(i)) for i, f in enumerate(shown)})
+    size = (3.6 * min(columns, len(shown)), 2.7 * -(-len(shown) // columns))
+    drawn = PlotCollection.wrap(
+        curves,
+        cols=["__variable__"],
+        col_wrap=columns,
+        aes={"color": ["class"]},
+        color=_colours(len(belief.classes.coords["category"])),
+        backend="matplotlib",
+        figure_kwargs={"figsize": size, "layout": "constrained"},
+    )
+    for f in shown:
+        draw_feature(drawn, _variable(f.label), f, rows)
+        axes = drawn.get_target(_variable(f.label), {})
+        axes.set_title(printable((f.label,), 40), fontsize="medium", parse_math=False)
+    _legend(drawn.get_viz("figure"), belief, loc="outside upper center")
+    return drawn
+
+
+def curve(feature: Feature, number: str) -> xr.DataArray:
+    """Return a feature's density, or the probabilities of its levels, in each class.
+
+    Parameters
+    ----------
+    feature : Feature
+        One of a belief that has met data.
+    number : str
+        Ends the name of the axis of points, which differs between features.
+
+    Returns
+    -------
+    xarray.DataArray
+        Axes ``class``, ``plot_axis`` (x and y) and the points.
+    """
+    if feature.law is not None:
+        low, high = _span(feature)
+        x = np.linspace(low, high, _POINTS)
+        y = np.exp(feature.law.logpdf(x[:, None])).T
+        pairs = np.stack([np.broadcast_to(x, y.shape), y], 1)
+    else:
+        mass = np.asarray(feature.mass)[:, levels_shown(feature)]
+        classes, levels = mass.shape
+        offset = (np.arange(classes) + 0.5) / classes - 0.5
+        x = np.arange(levels) + _BAR * offset[:, None]
+        pairs = np.stack([x, mass], 1)
+    return xr.DataArray(
+        pairs,
+        dims=("class", "plot_axis", f"point_{number}"),
+        coords={"class": np.arange(len(pairs)), "plot_axis": ["x", "y"]},
+    )
+
+
+def levels_shown(feature: Feature) -> NDArray[np.intp]:
+    """Return which levels of a feature are drawn: all, or those that differ most."""
+    mass = np.asarray(feature.mass)
+    apart = np.sort(np.argsort(-np.ptp(mass, axis=0), kind="stable")[:MOST_LEVELS])
+    return np.asarray(apart)
+
+
+def draw_feature(
+    drawn: PlotCollection, variable: str, feature: Feature, rows: Rows | None = None
+) -> None:
+    """Draw a variable of the collection: lines for densities, bars for probabilities.
+
+    Parameters
+    ----------
+    drawn : PlotCollection
+        Whose data hold the `curve` of the feature.
+    variable : str
+        Its name there.
+    feature : Feature
+        What it is.
+    rows : Rows, optional
+        To compare with.
+    """
+    data = drawn.data[[variable]]
+    axes = drawn.get_target(variable, {})
+    numeric = feature.law is not None
+    if numeric:
+        if rows is not None:
+            bins = np.linspace(*_span(feature), _BINS + 1)
+            drawn.map(_histogram, data=data, rows=rows, feature=feature, bins=bins)
+        drawn.map(visuals.line_xy, data=data)
+        axes.set_yticks([])
+        axes.margins(x=0)
+        axes.set_ylim(bottom=0)
+        return
+    drawn.map(_bars, data=data, classes=data.sizes["class"])
+    if rows is not None:
+        drawn.map(_dots, data=data, rows=rows, feature=feature)
+    names = [printable((feature.levels[k],), 12) for k in levels_shown(feature)]
+    turned = {"rotation": 40, "ha": "right"} if sum(map(len, names)) > 30 else {}  # noqa: PLR2004
+    axes.set_xticks(np.arange(len(names)), names, parse_math=False, **turned)
+    axes.set_ylabel("probability")
+
+
+def _histogram(da: xr.DataArray, target: Axes, **how: Any) -> Any:
+    x, weights = how["rows"].of_class(how["feature"], int(da["class"]))
+    inside = (x >= how["bins"][0]) & (x <= how["bins"][-1])
+    if not inside.any():
+        return None
+    width = how["bins"][1] - how["bins"][0]
+    share = weights / (weights.sum() * width)
+    return target.hist(x, how["bins"], weights=share, color=how["color"], alpha=0.3)[2]
+
+
+def _bars(da: xr.DataArray, target: Axes, **how: Any) -> Any:
+    x, y = (da.sel(plot_axis=axis).to_numpy() for axis in "xy")
+    width = _BAR / how.pop("classes")
+    return target.bar(x, y, width, **how)
+
+
+def _dots(da: xr.DataArray, target: Axes, **how: Any) -> Any:
+    feature = how["feature"]
+    share = how["rows"].shares(feature, int(da["class"]))[levels_shown(feature)]
+    x = da.sel(plot_axis="x").to_numpy()
+    return target.plot(x, share, "o", ms=4, mfc="white", mec="black")[0]
+
+
+def _span(feature: Feature) -> tuple[float, float]:
+    """Return the ends of a number's axis, which all classes share."""
+    return float(np.min(feature.law.ppf(_TAIL))), float(np.max(feature.law.isf(_TAIL)))
+
+
+def _variable(label: str) -> str:
+    return label.replace("/", "\N{DIVISION SLASH}")  # a slash would be a path in a DataTree
+
+
+# --- boundary -------------------------------------------------------------------------------------
+
+
+class Regions:
+    """Class probabilities over a grid of two features, and how certain the best class is.
+
+    Attributes
+    ----------
+    x, y : ndarray of shape (n,)
+        The grid.
+    probability : ndarray of shape (n, n, class)
+        With parameters integrated out; rows are values of y.
+    certain : ndarray of shape (n, n)
+        Share of posterior draws whose most probable class is that of `probability`.
+    """
+
+    def __init__(
+        self,
+        belief: Any,
+        pair: Sequence[Feature],
+        *,
+        points: int,
+        draws: int,
+        rng: np.random.Generator | None,
+    ) -> None:
+        (x, y) = (np.linspace(*_span(f), points) for f in pair)
+        self.x, self.y = x, y
+        across, up = (grid.ravel() for grid in np.meshgrid(x, y))
+        rows = rows_with(belief, {pair[0].label: across, pair[1].label: up})
+        flat = np.asarray(belief.class_probabilities(rows))
+        best = flat.argmax(-1)
+        agreed = np.zeros(len(flat))
+        rng = np.random.default_rng(rng)
+        for start in range(0, draws, _AT_ONCE):
+            sample = belief.sample(min(_AT_ONCE, draws - start), rng)
+            agreed += (belief.log_joint(rows, sample).argmax(-1) == best).sum(0)
+        self.probability = flat.reshape(points, points, -1)
+        self.certain = agreed.reshape(points, points) / draws
+
+    def margin(self, c: int) -> Array:
+        """Return how much more probable a class is than the most probable other."""
+        others = np.delete(self.probability, c, axis=-1).max(-1)
+        return np.asarray(self.probability[..., c] - others)
+
+
+def plot_boundary(
+    belief: Any,
+    features: Sequence[Hashable],
+    data: Any = None,
+    *,
+    prob: float = 0.89,
+    points: int = 80,
+    draws: int = 200,
+    rng: np.random.Generator | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Draw the regions of the classes over two features, and how sure their boundary is.
+
+    Parameters
+    ----------
+    belief : NaiveBayes or GaussianDiscriminant
+        After data. Other features count as missing: they are integrated out.
+    features : pair of labels
+        Two features that are numbers; the first is drawn across.
+    data : Design, pair (X, y), or either of them Weighted, optional
+        Rows to draw as points.
+    prob : float, default 0.89
+        Probability of the band.
+    points : int, default 80
+        Number of points of the grid along each axis.
+    draws : int, default 200
+        Number of posterior draws, each of which has a boundary of its own.
+    rng : numpy.random.Generator, optional
+        Source of randomness; fresh if not given.
+    axes : matplotlib Axes, optional
+        Where to draw; on a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Colours mix the classes by their probabilities. Black: where two classes are most probable,
+        and equally so (for two classes, where both have probability one half). Dashed: the band in
+        which, given the uncertainty of parameters, another class may be the most probable one (for
+        two classes, where the interval of the class probability contains one half).
+
+    Raises
+    ------
+    DataError
+        If the belief has met no data, or these are not two of its numbers.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
+    >>> X = [[0.1, 0.4], [0.3, 0.2], [2.2, 1.8], [1.9, 2.5]]
+    >>> axes = bm.plot_boundary(prior.update((X, [0, 0, 1, 1])), [0, 1], points=20, draws=10)
+    >>> axes.get_xlabel()
+    '0'
+    """
+    if not 0 < prob < 1:
+        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
+        raise DataError(msg)
+    pair = chosen(features_of(belief), features)
+    if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
+        msg = f"features: must be two different features that are numbers; got {list(features)}."
+        raise DataError(msg)
+    regions = Regions(
+        belief,
+        pair,
+        points=int(whole(points, "points", 2)),
+        draws=int(whole(draws, "draws", 1)),
+        rng=rng,
+    )
+    if axes is None:
+        from matplotlib.pyplot import subplots
+
+        axes = subplots(layout="constrained")[1]
+    draw_regions(axes, regions, prob)
+    if data is not None:
+        rows = Rows(belief, data)
+        for c, colour in enumerate(_colours(regions.probability.shape[-1])):
+            x, y = (rows.values(f)[rows.codes == c] for f in pair)
+            axes.scatter(x, y, 14, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
+    axes.set_xlim(regions.x[0], regions.x[-1])
+    axes.set_ylim(regions.y[0], regions.y[-1])
+    axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
+    axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
+    _legend(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return axes
+
+
+def draw_regions(axes: Axes, regions: Regions, prob: float) -> None:
+    """Draw colours, boundaries and the band of a grid of class probabilities."""
+    from matplotlib.colors import to_rgb
+
+    classes = regions.probability.shape[-1]
+    colours = np.array([to_rgb(colour) for colour in _colours(classes)])
+    image = 1 - 0.45 * (1 - regions.probability @ colours)
+    ends = (regions.x[0], regions.x[-1], regions.y[0], regions.y[-1])
+    axes.imshow(
+        image.clip(0, 1), origin="lower", extent=ends, aspect="auto", interpolation="bilinear"
+    )
+    lines = classes if classes > 2 else classes - 1  # noqa: PLR2004 - two classes have one line
+    for c in range(lines):
+        _contour(axes, regions, regions.margin(c), 0.0, linewidths=1.6)
+    level = (1 + prob) / 2
+    _contour(axes, regions, regions.certain, level, linewidths=1.0, linestyles="dashed")
+
+
+def _contour(axes: Axes, regions: Regions, z: Array, level: float, **how: Any) -> None:
+    if z.min() < level < z.max():  # else there is no line, of which matplotlib would warn
+        axes.contour(regions.x, regions.y, z, levels=[level], colors="black", **how)
+
+
+# --- ranking --------------------------------------------------------------------------------------
+
+
+def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | None = None) -> Axes:
+    """Draw how much each feature tells of the class, the most telling ones on top.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What `rank_features` found.
+    most : int, default 20
+        How many features are drawn.
+    axes : matplotlib Axes, optional
+        Where to draw; on a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Dots: information at the mean of the parameters, by which features are ordered. Lines: its
+        posterior interval, which may lie above the dot where rows are few.
+
+    Raises
+    ------
+    DataError
+        If the table lacks a column or has no rows.
+
+    See Also
+    --------
+    bayesmodels.rank_features : the table.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> posterior = prior.update(([[0, 1], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1]))
+    >>> axes = bm.plot_feature_ranking(bm.rank_features(posterior))
+    >>> [tick.get_text() for tick in axes.get_yticklabels()]
+    ['0', '1']
+    """
+    lacking = {"mutual_information", "lower", "upper"} - set(getattr(table, "columns", ()))
+    if lacking or not len(table):
+        msg = "table: must be what rank_features returns, with at least one row" + (
+            f"; lacks {sorted(lacking)}." if lacking else "."
+        )
+        raise DataError(msg)
+    shown = table.head(int(whole(most, "most", 1)))
+    if axes is None:
+        from matplotlib.pyplot import subplots
+
+        axes = subplots(figsize=(5.4, 0.8 + 0.3 * len(shown)), layout="constrained")[1]
+    place = np.arange(len(shown))
+    axes.hlines(place, shown["lower"], shown["upper"], color=canvas.SKY, lw=3)
+    axes.plot(shown["mutual_information"], place, "o", color=canvas.ORANGE, ms=5)
+    blocks = shown["block"] if "block" in shown else [""] * len(shown)
+    pairs = zip(shown.index, blocks, strict=True)
+    names = [
+        printable((str(label),) if str(block) in ("", str(label)) else (str(block), str(label)))
+        for label, block in pairs
+    ]
+    axes.set_yticks(place, names, parse_math=False)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("mutual information with the class (nats)")
+    return axes
+
+
+# --- classes --------------------------------------------------------------------------------------
+
+
+def _colours(classes: int) -> list[str]:
+    return [canvas.COLOURS[c % len(canvas.COLOURS)] for c in range(classes)]
+
+
+def _legend(target: Any, belief: Any, **place: Any) -> None:
+    """Name the classes by their colours, above an image."""
+    from matplotlib.patches import Patch
+
+    names = [printable((str(label),), 24) for label in belief.classes.coords["category"]]
+    colours = _colours(len(names))
+    # A label that begins with an underscore would be left out.
+    labels = [f" {name}" if name.startswith("_") else name for name in names]
+    handles = [Patch(color=colour) for colour in colours]
+    legend = target.legend(handles, labels, ncols=min(4, len(names)), frameon=False, **place)
+    for text in legend.get_texts():
+        text.set_parse_math(False)

@@ -1,0 +1,219 @@
+"""The features of a classifier one by one: their predictive laws in each class, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayesmodels.data import Weighted
+from bayesmodels.errors import DataError
+from bayesmodels.models.blocks import Classified
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature, and what is predicted of it in each class.
+
+    Attributes
+    ----------
+    label : str
+        Name of its column, with the block's where two blocks have the same name for one.
+    block : str
+        Name of the block that it belongs to.
+    at : int or None
+        Its place in the block; None if it is all of it.
+    law : frozen SciPy law or None
+        Of a number in each class.
+    levels : tuple of str
+        Outcomes of a feature that is no number: ``0`` and ``1``, or categories.
+    mass : ndarray of shape (class, level)
+        Probabilities of the outcomes.
+    counted : bool
+        Whether rows hold counts of the levels.
+    """
+
+    label: str
+    block: str
+    at: int | None
+    law: Any = None
+    levels: tuple[str, ...] = ()
+    mass: Array | None = None
+    counted: bool = False
+
+
+def features_of(belief: Any) -> list[Feature]:
+    """Return all features of a belief about classes and features, in the order of its blocks.
+
+    Parameters
+    ----------
+    belief : NaiveBayes or GaussianDiscriminant
+        After data.
+
+    Returns
+    -------
+    list of Feature
+        A block of counts is one feature, whose levels are the categories.
+
+    Raises
+    ------
+    DataError
+        If the belief is not about classes, or has met no data.
+    """
+    if not hasattr(belief, "class_probabilities"):
+        msg = (
+            "belief: must be about classes and features, such as NaiveBayes; got "
+            f"{type(belief).__name__}."
+        )
+        raise DataError(msg)
+    found = []
+    for (name, block), (part, _) in zip(belief.blocks.items(), belief.parts()[1:], strict=True):
+        if "class" not in part.coords:
+            msg = "belief: has met no data, and so has no classes in its features. Update it first."
+            raise DataError(msg)
+        columns = part.coords.get("feature")
+        alone = block.columns if isinstance(block.columns, (str, int)) else name
+        places = (
+            [(alone or "x", None)]
+            if columns is None
+            else list(zip(columns, range(len(columns)), strict=True))
+        )
+        found += [_feature(part, str(label), name, at, block.counted) for label, at in places]
+    labels = [feature.label for feature in found]
+    return [
+        Feature(f"{f.block}[{f.label}]", f.block, f.at, f.law, f.levels, f.mass, f.counted)
+        if labels.count(f.label) > 1
+        else f
+        for f in found
+    ]
+
+
+def _feature(part: Any, label: str, block: str, at: int | None, counted: bool) -> Feature:  # noqa: FBT001 - of the block
+    place = (slice(None), ...) if at is None else (slice(None), at)
+    if "mu" in part.dims:
+        return Feature(label, block, at, law=_student(part, place))
+    theta = np.asarray(part.mean()["theta"])[place]
+    if "category" not in part.coords:
+        return Feature(label, block, at, None, ("0", "1"), np.stack([1 - theta, theta], -1))
+    levels = tuple(map(str, part.coords["category"]))
+    return Feature(label, block, at, None, levels, theta, counted)
+
+
+def _student(part: Any, place: tuple[Any, ...]) -> Any:
+    """Return the predictive laws of one number, of all classes at once.
+
+    A new number is off mu by one more standard deviation, and mu's own law is off by one in
+    kappa: the two laws differ by the factor sqrt(kappa + 1) in their scale.
+    """
+    law = part.marginals()["mu"]
+    given = dict(zip(("df", "loc", "scale"), law.args, strict=False)) | law.kwds
+    loc = np.asarray(given["loc"])
+    kappa = np.asarray(part.kappa)
+    kappa = kappa.reshape(kappa.shape + (1,) * (loc.ndim - kappa.ndim))
+    df = np.asarray(given["df"])
+    df = df.reshape(df.shape + (1,) * (loc.ndim - df.ndim)) if df.ndim else df
+    all_of_it = (df, loc, np.asarray(given["scale"]) * np.sqrt(kappa + 1))
+    return stats.t(*(np.broadcast_to(x, loc.shape)[place] for x in all_of_it))
+
+
+def chosen(every: Sequence[Feature], wanted: Sequence[Hashable] | None) -> list[Feature]:
+    """Return the features with these labels, or all.
+
+    Raises
+    ------
+    DataError
+        If there is no such feature; the message lists those there are.
+    """
+    if wanted is None:
+        return list(every)
+    if isinstance(wanted, str) or not isinstance(wanted, Sequence):
+        msg = f"features: must be a list of names; got {wanted!r}."
+        raise DataError(msg)
+    by_label = {feature.label: feature for feature in every}
+    for label in wanted:
+        if str(label) not in by_label:
+            msg = f"features: there is no {label!r}; the features are {list(by_label)[:20]}."
+            raise DataError(msg)
+    return [by_label[str(label)] for label in wanted]
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def rows_with(belief: Any, values: Mapping[str, Array]) -> dict[str, Any]:
+    """Return rows by block in which all but some features are missing.
+
+    Parameters
+    ----------
+    belief : NaiveBayes or GaussianDiscriminant
+        After data.
+    values : mapping
+        From labels of features that are numbers to their values, all of one length.
+
+    Returns
+    -------
+    dict
+        As the features of the belief's data.
+    """
+    length = len(next(iter(values.values())))
+    by_label = {feature.label: feature for feature in features_of(belief)}
+    rows: dict[str, Any] = {}
+    for name, (part, _) in zip(belief.blocks, belief.parts()[1:], strict=True):
+        inner = (len(part.coords["feature"]),) if "feature" in part.coords else ()
+        gap = np.nan if "category" not in part.coords else None
+        rows[name] = np.full((length, *inner), gap, dtype=float if gap is not None else object)
+    for label, x in values.items():
+        feature = by_label[label]
+        rows[feature.block][(...,) if feature.at is None else (..., feature.at)] = x
+    return rows
+
+
+class Rows:
+    """Rows of a classifier's data, feature by feature.
+
+    Parameters
+    ----------
+    belief : NaiveBayes or GaussianDiscriminant
+        After data.
+    data : Design, pair (X, y), or either of them Weighted
+        Features and classes.
+    """
+
+    def __init__(self, belief: Any, data: Any) -> None:
+        self._given = Classified(belief.classes, belief.blocks, data)
+        target = self._given.target
+        self.codes = np.asarray(belief.classes.read(target))
+        weighted = isinstance(target, Weighted)
+        self.weights = np.asarray(target.weights if weighted else np.ones(len(self.codes)))
+        self._cells: dict[str, Any] = {}
+
+    def values(self, feature: Feature) -> Any:
+        """Return the values of a feature: NaN, or -1 for a category, where missing."""
+        if feature.block not in self._cells:
+            self._cells[feature.block] = self._given.cells(feature.block)
+        cells = self._cells[feature.block]
+        return cells if feature.at is None else cells[:, feature.at]
+
+    def of_class(self, feature: Feature, c: int) -> tuple[Array, Array]:
+        """Return the numbers of a feature in a class, and their weights."""
+        x, own = self.values(feature), self.codes == c
+        own &= np.isfinite(x)
+        return np.asarray(x[own], dtype=float), self.weights[own]
+
+    def shares(self, feature: Feature, c: int) -> Array:
+        """Return the shares of a feature's levels in the rows of a class; NaN without rows."""
+        x, own = self.values(feature), self.codes == c
+        if x.ndim > 1:  # counts, which may be sparse
+            total = np.asarray(x[own].T @ self.weights[own]).ravel()
+        else:
+            own &= np.isfinite(x) & (x >= 0)
+            codes = np.asarray(x[own], dtype=np.intp)
+            total = np.bincount(codes, self.weights[own], len(feature.levels))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / total.sum())
