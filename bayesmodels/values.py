@@ -43,9 +43,20 @@ def describe(self: Any) -> str:
             name = "mean" if field.name == "location" else field.name
             parts.append(f"{name}={text}")
         elif value and field.name != "coords":
-            parts.append(f"{field.name}={value!r}")
+            parts.append(f"{field.name}={short(value)}")
     coords = getattr(self, "coords", {})
     named = {axis: labels for axis, labels in coords.items() if labels != tuple(range(len(labels)))}
     if named:
-        parts.append(f"coords={named!r}")
+        axes = ", ".join(f"{axis!r}: {short(labels)}" for axis, labels in named.items())
+        parts.append(f"coords={{{axes}}}")
     return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def short(value: Any) -> str:
+    """Show a value; of many labels the first and the last."""
+    if isinstance(value, tuple) and len(value) > _MANY:
+        return f"({', '.join(map(repr, value[:3]))}, ..., {value[-1]!r})"
+    return repr(value)
+
+
+_MANY = 20

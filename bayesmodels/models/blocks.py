@@ -20,6 +20,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.protocol import Draws
+from bayesmodels.values import short
 
 Select = Callable[[Any], Sequence[Hashable]]
 _EVENT = ("category", "other_feature")
@@ -48,7 +49,9 @@ class Block:
         """Show what a user writes for a block."""
         if self.columns is None:
             return repr(self.belief)
-        columns = f"MultinomialCounts({self.columns!r})" if self.counted else repr(self.columns)
+        columns = short(self.columns)
+        if self.counted:
+            columns = f"MultinomialCounts({columns})"
         return f"({self.belief!r}, {columns})"
 
 

@@ -209,6 +209,12 @@ def statistic(self: Generative, data: Any) -> ClassStatistic:
         If a value does not fit its block, or a class is missing or unknown.
     """
     if isinstance(data, ClassStatistic):
+        if list(data.features) != list(self.blocks):
+            msg = (
+                f"data: a statistic of the blocks {list(data.features)}, but the model has "
+                f"{list(self.blocks)}."
+            )
+            raise DataError(msg)
         return data
     (classes, _, target), *blocks = _data_parts(self, data)
     found = [belief.statistic(rows) for belief, _, rows in blocks]
