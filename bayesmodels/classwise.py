@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.special import gammaln
 
+from bayesmodels import loops
 from bayesmodels.special import (
     HALF_LOG_2PI,
     log_dirichlet_multinomial,
@@ -40,7 +41,6 @@ Moments = tuple[Array, Array, Array, Array]
 Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _BLOCK = 2**17
-_SMALL_BLOCK = 2**15
 _PARALLEL_FROM = 2**18
 _LARGEST_PRODUCT = 2**18
 _FACTORS = 32
@@ -59,7 +59,7 @@ def _blocks(x: Values, size: int = _BLOCK, least: int = 64) -> Iterator[slice]:
 
 def _row_blocks(x: sparse.csr_array) -> Iterator[slice]:
     """Cut the rows of a sparse matrix into blocks of about as many cells each."""
-    cuts = np.searchsorted(x.indptr, np.arange(0, x.indptr[-1], _BLOCK))
+    cuts = np.searchsorted(x.indptr, np.arange(0, x.indptr[-1], 2 * _BLOCK))
     edges = np.unique([0, *cuts.tolist(), x.shape[0]]).tolist()
     return (slice(a, b) for a, b in pairwise(edges))
 
@@ -368,7 +368,7 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
     >>> sparse_sums(sparse.csr_array([[1, 0, 2], [0, 0, 3]]), None, 1)
     array([[1., 0., 5.]])
     """
-    x = sparse.csr_array(x)
+    x = _csr(x)
     V = x.shape[1]
     total = np.zeros(size * V)
     for block in _row_blocks(x):
@@ -389,13 +389,20 @@ def _cells(x: sparse.csr_array, block: slice) -> tuple[slice, NDArray[Any]]:
     return slice(int(pointers[0]), int(pointers[-1])), pointers - pointers[0]
 
 
+def _csr(x: Any) -> sparse.csr_array:
+    if isinstance(x, sparse.csr_array):  # as it is, since it remembers whether it is canonical
+        return x
+    if getattr(x, "format", "csr") != "csr":
+        x = x.astype(np.float64)  # converting adds up cells given twice, in the dtype they have
+    return sparse.csr_array(x)
+
+
 def _counted(x: Any) -> sparse.csr_array:
-    """Return counts as a sparse matrix without zeros and with no cell given twice."""
-    x = sparse.csr_array(x)
-    if not (x.has_canonical_format and x.data.all()):
-        x = x.copy()
+    """Return counts as a sparse matrix in which no cell is given twice."""
+    x = _csr(x)
+    if not x.has_canonical_format:
+        x = x.astype(np.float64)
         x.sum_duplicates()
-        x.eliminate_zeros()
     return x
 
 
@@ -432,21 +439,27 @@ def _heavy(values: Array, pointers: NDArray[Any], total: Array) -> Iterator[Heav
         yield rows, np.where(seen, values[at], 0.0), seen, at
 
 
-def _log_coefficients(values: Array, pointers: NDArray[Any]) -> Array:
+def _log_coefficients(values: Array, pointers: NDArray[Any], *, fast: bool) -> Array:
     """Return the log multinomial coefficient of each row of counts."""
-    total = _row_sums(values, pointers)
-    result = _log_factorials(total) - _row_sums(_log_factorials(values), pointers)
+    if fast and values.size and values.max() < len(_LOG_FACTORIALS):
+        total, logs = np.empty(len(pointers) - 1), np.empty(len(pointers) - 1)
+        loops.compiled(loops.add_rows)(values, pointers, _LOG_FACTORIALS, total, logs)
+    else:
+        total = _row_sums(values, pointers)
+        logs = _row_sums(_log_factorials(values), pointers)
+    result = _log_factorials(total) - logs
     for rows, counts, *_ in _heavy(values, pointers, total):
         result[rows] = log_multinomial_coefficient(counts)
     return result
 
 
 def _row_coefficients(x: sparse.csr_array) -> Array:
-    result = np.zeros(x.shape[0])
+    result, fast = np.zeros(x.shape[0]), loops.pay(x.nnz)
 
     def work(block: slice) -> None:
         cells, pointers = _cells(x, block)
-        result[block] = _log_coefficients(x.data[cells].astype(np.float64, copy=False), pointers)
+        values = x.data[cells].astype(np.float64, copy=False)
+        result[block] = _log_coefficients(values, pointers, fast=fast)
 
     _run(work, _row_blocks(x), x.nnz)
     return result
@@ -488,7 +501,7 @@ def count_log_coefficients(
 
 
 def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | None:
-    for block in _blocks(x, _SMALL_BLOCK, least=1):
+    for block in _blocks(x, least=1):
         fine = good(x[block])
         if not fine.all():
             row, *rest = np.argwhere(~fine)[0].tolist()
@@ -564,7 +577,7 @@ def _densities(x: Values, laws: int, work: Callable[[slice], Array]) -> Array:
             result[:, block] = work(block)
 
     width = math.prod(x.shape[1:])
-    _run(fill, _blocks(x, _SMALL_BLOCK), len(x) * max(1, width) * laws)
+    _run(fill, _blocks(x), len(x) * max(1, width) * laws)
     return result
 
 
@@ -662,8 +675,8 @@ def log_normal(x: Values, mean: Array, variance: Array) -> Array:
            [-1.418939]])
     """
     mean, variance = np.broadcast_arrays(mean, variance)
-    lead, F = mean.shape[:-1], mean.shape[-1]
-    mean, variance = mean.reshape(-1, F), variance.reshape(-1, F)
+    lead = mean.shape[:-1]
+    mean, variance = _laws(mean), _laws(variance)
     constant = -0.5 * np.log(variance) - HALF_LOG_2PI
     rate = np.sqrt(0.5 / variance)
 
@@ -683,6 +696,11 @@ def log_normal(x: Values, mean: Array, variance: Array) -> Array:
         return result
 
     return _last(_densities(x, len(mean), work), lead)
+
+
+def _laws(parameters: Array) -> Array:
+    """Turn (..., F) into (laws, F)."""
+    return parameters.reshape(math.prod(parameters.shape[:-1]), parameters.shape[-1])
 
 
 def _last(result: Array, lead: tuple[int, ...]) -> Array:
@@ -736,7 +754,7 @@ def log_multivariate_student(
     distances = squares(location, root)
 
     def work(block: slice) -> Array:
-        result = distances(_columns(x, block))
+        result = distances(x[block])
         result *= rate[:, None]
         np.log1p(result, out=result, where=~normal[:, None])
         result *= -power[:, None]
@@ -747,13 +765,13 @@ def log_multivariate_student(
 
 
 def _separate_squares(location: Array, root: Array) -> Callable[[Array], Array]:
-    """Return the function from columns (D, rows) to squared distances from each class."""
+    """Return the function from rows to squared distances from each class, of shape (C, rows)."""
     inverse = [linalg.solve_triangular(r, np.eye(len(r)), lower=True) for r in root]
 
-    def squares(columns: Array) -> Array:
-        result = np.empty((len(location), columns.shape[1]))
+    def squares(rows: Values) -> Array:
+        result = np.empty((len(location), len(rows)))
         for c, centre in enumerate(location):
-            z = _product(inverse[c], columns - centre[:, None])
+            z = _product(inverse[c], (rows - centre).T)
             np.einsum("dn,dn->n", z, z, out=result[c])
         return result
 
@@ -771,13 +789,11 @@ def _shared_squares(location: Array, root: Array) -> Callable[[Array], Array]:
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
     apart = min(C - 1, D)
     turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
-    centre = location[0][:, None]
 
-    def squares(columns: Array) -> Array:
-        columns -= centre
-        z = _product(turned, columns)
+    def squares(rows: Values) -> Array:
+        z = _product(turned, (rows - location[0]).T)
         tail = np.einsum("dn,dn->n", z[apart:], z[apart:])
-        result = np.empty((C, columns.shape[1]))
+        result = np.empty((C, len(rows)))
         for c in range(C):
             head = z[:apart] - centres[:, c, None]
             np.einsum("dn,dn->n", head, head, out=result[c])
@@ -812,9 +828,9 @@ def log_table(codes: Values, logs: Array) -> Array:
     """
     *lead, F, K = logs.shape
     # Each feature's table gets a place for missing codes in front of it.
-    flat = np.zeros((int(np.prod(lead)), F, K + 1))
-    flat[:, :, 1:] = logs.reshape(-1, F, K)
-    flat = flat.reshape(-1, F * (K + 1))
+    flat = np.zeros((math.prod(lead), F, K + 1))
+    flat[:, :, 1:] = logs.reshape(len(flat), F, K)
+    flat = flat.reshape(len(flat), F * (K + 1))
     first = np.arange(1, 1 + F * (K + 1), K + 1, dtype=np.intp)[:F, None]
 
     def work(block: slice) -> Array:
@@ -857,7 +873,7 @@ def log_bits(x: Values, log_one: Array, log_zero: Array) -> Array:
     """
     log_one, log_zero = np.broadcast_arrays(log_one, log_zero)
     lead, F = log_one.shape[:-1], log_one.shape[-1]
-    logs = np.concatenate([log_one.reshape(-1, F), log_zero.reshape(-1, F)], axis=1)
+    logs = np.concatenate([_laws(log_one), _laws(log_zero)], axis=1)
     never = np.isneginf(logs)
     logs, impossible = np.where(never, 0.0, logs), never.astype(np.float64)
 
@@ -898,9 +914,12 @@ def log_words(x: Any, log_theta: Array) -> Array:
     array([[0.5]])
     """
     x = _counted(x)
-    *lead, V = log_theta.shape
-    logs = np.ascontiguousarray(log_theta.reshape(-1, V).T)
+    V = log_theta.shape[-1]
+    logs = np.ascontiguousarray(_laws(log_theta).T)
     coefficients = _row_coefficients(x)
+    if np.isneginf(logs).any() and not x.data.all():
+        x = x.copy()
+        x.eliminate_zeros()
     result = np.empty((logs.shape[1], x.shape[0]))
 
     def work(block: slice) -> None:
@@ -910,7 +929,7 @@ def log_words(x: Any, log_theta: Array) -> Array:
         result[:, block] = (rows @ logs).T + coefficients[block]
 
     _run(work, _row_blocks(x), x.nnz)
-    return _last(result, tuple(lead))
+    return _last(result, log_theta.shape[:-1])
 
 
 def log_tokens(x: Any, alpha: Array) -> Array:
@@ -944,8 +963,9 @@ def log_tokens(x: Any, alpha: Array) -> Array:
         used, words = np.unique(x.indices, return_inverse=True)
         x = sparse.csr_array((x.data, words, x.indptr), shape=(x.shape[0], len(used)))
         alpha = alpha[:, used]
-    cells = _WordTables(np.ascontiguousarray(alpha.T), int(x.data.max(initial=0)))
+    logs = _TokenLogs(alpha, int(x.data.max(initial=0)))
     result = np.empty((len(mass), x.shape[0]))
+    fast = loops.pay(x.nnz)
 
     def work(block: slice) -> None:
         at, pointers = _cells(x, block)
@@ -953,7 +973,7 @@ def log_tokens(x: Any, alpha: Array) -> Array:
         total = _row_sums(n, pointers)
         several, place = np.unique(total, return_inverse=True)
         whole = _log_factorials(several) - log_gamma_ratio(mass[:, None], several)
-        part = whole[:, place] + cells.log_sums(n, words, pointers)
+        part = whole[:, place] + logs.sums(n, words, pointers, fast=fast)
         for rows, counts, seen, where in _heavy(n, pointers, total):
             part[:, rows] = _log_masses(counts, seen, alpha[:, words[where]], mass)
         result[:, block] = part
@@ -962,37 +982,37 @@ def log_tokens(x: Any, alpha: Array) -> Array:
     return result.T
 
 
-class _WordTables:
-    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], tabulated for small n."""
+class _TokenLogs:
+    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], a factor for each token.
+
+    The first tokens of a word are looked up; those after `_TABLED` cost gamma functions.
+    """
 
     def __init__(self, alpha: Array, largest: int) -> None:
-        self.alpha = alpha  # of shape (V, C)
-        self.limit = max(1, min(largest, _TABLED))
-        steps = np.arange(self.limit)[:, None, None]
-        # Place n - 1 holds count n. Adding logs, one a token, keeps all digits.
-        table = np.log((alpha + steps) / (steps + 1)).cumsum(axis=0)
-        self.once = table[0]
-        self.more = (table[1:] - table[0]).reshape(-1, alpha.shape[1])
+        self.alpha = alpha  # of shape (C, V)
+        levels = max(1, min(largest, _TABLED))
+        self.tables = np.stack([np.log((alpha + i) / (i + 1)) for i in range(levels)])
+        self.largest = largest
 
-    def log_sums(self, n: Array, words: NDArray[Any], pointers: NDArray[Any]) -> Array:
+    def sums(self, n: Array, words: NDArray[Any], pointers: NDArray[Any], *, fast: bool) -> Array:
         """Return the sums for each row, of shape (C, rows)."""
-        V, rows = len(self.alpha), len(pointers) - 1
-        every = sparse.csr_array((np.ones(len(n)), words, pointers), shape=(rows, V))
-        total = every @ self.once
-        again = np.flatnonzero((n > 1) & (n <= self.limit))
-        if len(again):
-            place = (n[again].astype(np.intp) - 2) * V + words[again]
-            ends = np.searchsorted(again, pointers)
-            total += (
-                sparse.csr_array((np.ones(len(again)), place, ends), shape=(rows, len(self.more)))
-                @ self.more
-            )
-        many = np.flatnonzero(n > self.limit)
-        if len(many):
-            alpha, count = self.alpha[words[many]], n[many, None]
-            value = log_gamma_ratio(alpha, count) - _log_factorials(count) - self.once[words[many]]
-            np.add.at(total, np.searchsorted(pointers, many, side="right") - 1, value)
-        return total.T
+        rows, levels = len(pointers) - 1, len(self.tables)
+        total = np.zeros((len(self.alpha), rows))
+        if fast:
+            loops.compiled(loops.add_tokens)(n, words, pointers, self.tables, total)
+        else:
+            for i, table in enumerate(self.tables):
+                part = ((n > i).astype(np.float64), words, pointers)
+                matrix = sparse.csr_array(part, shape=(rows, table.shape[1]))
+                total += (matrix @ np.ascontiguousarray(table.T)).T
+        if self.largest > levels:
+            many = np.flatnonzero(n > levels)
+            value = log_gamma_ratio(self.alpha[:, words[many]] + levels, n[many] - levels)
+            value -= _log_factorials(n[many]) - _LOG_FACTORIALS[levels]
+            row = np.searchsorted(pointers, many, side="right") - 1
+            for c in range(len(total)):
+                total[c] += np.bincount(row, value[c], minlength=rows)
+        return total
 
 
 def _log_masses(counts: Array, seen: NDArray[np.bool_], alpha: Array, mass: Array) -> Array:
@@ -1057,5 +1077,5 @@ def normalise(log_joint: Array) -> Array:
         total[total == 0] = 1
         p /= total
 
-    _run(work, _blocks(log_joint, _SMALL_BLOCK), log_joint.size)
+    _run(work, _blocks(log_joint), log_joint.size)
     return log_joint

@@ -16,7 +16,7 @@ PACKAGE = Path(bayesmodels.__file__).parent
 # place here.
 ORDER = (
     ("errors",),
-    ("classwise", "factors", "files", "labels", "special", "values"),
+    ("factors", "files", "labels", "loops", "special", "values"),
     ("classwise", "containers", "laws"),
     ("domains",),
     ("wishart",),

@@ -54,7 +54,6 @@ def fits_and_predictions(rows: int, columns: int, rng: np.random.Generator) -> I
         lambda: theirs.predict_proba(bits),
         1.0,
     )
-    del bits
 
     def categorical() -> np.ndarray:
         assert classwise.not_codes(codes, LEVELS) is None
@@ -69,7 +68,6 @@ def fits_and_predictions(rows: int, columns: int, rng: np.random.Generator) -> I
         lambda: theirs_too.predict_proba(codes),
         1.0,
     )
-    del codes
 
     def gaussian() -> classwise.Moments:
         assert classwise.not_finite(x) is None
