@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,7 +182,7 @@ def _plain(values: Values, argument: str, *, missing: bool = False) -> Values:
 
 def _with_gaps(here: Values, gone: Values) -> Values:
     """Spread values over the places that have one: NaN elsewhere, None if they are no numbers."""
-    numeric = here.dtype.kind in "biuf"
+    numeric = here.dtype.kind in "iuf"
     result = np.full(gone.shape, np.nan if numeric else None, dtype=float if numeric else object)
     result[~gone] = here
     return result
@@ -196,7 +196,9 @@ def _missing(values: Values) -> NDArray[np.bool_] | None:
             total = values.sum()
         gone = np.isnan(values) if np.isnan(total) else np.zeros(0, dtype=bool)
     elif values.dtype == object:
-        gone = np.equal(values, cast("Any", None)).astype(bool)
+        import pandas as pd
+
+        gone = np.asarray(pd.isna(values))  # columns of several kinds may have NaN as well as None
     else:
         return None
     return gone if gone.any() else None

@@ -108,6 +108,8 @@ def block_of(value: Any, name: Hashable) -> Block:
             f"DirichletCategorical or NormalInverseGamma; got {type(belief).__name__}."
         )
         raise PriorError(msg)
+    if hasattr(columns, "tolist"):  # an index or an array
+        columns = columns.tolist()
     if isinstance(columns, list):
         columns = tuple(columns)
     if counted and not isinstance(belief, DirichletCategorical):
@@ -120,6 +122,18 @@ def block_of(value: Any, name: Hashable) -> Block:
         )
         raise PriorError(msg)
     return Block(belief, columns, counted)
+
+
+def of_classes(block: Block, name: str, classes: DirichletCategorical) -> Block:
+    """Return the block; its belief may have an axis ``class`` only if that lists these classes."""
+    coords, wanted = block.belief.coords, classes.coords["category"]
+    if "class" in coords and (next(iter(coords)) != "class" or coords["class"] != wanted):
+        msg = (
+            f"{argument(name)}: the axis 'class' of its belief must be the first one and list the "
+            f"classes {list(wanted)} in this order; got the axes {dict(coords)}."
+        )
+        raise PriorError(msg)
+    return block
 
 
 class Classified:
@@ -262,9 +276,15 @@ class Classified:
     def _check_width(self, belief: Any, found: ReadBlock) -> None:
         inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
         if list(found.values.shape[1:]) != inner:
+            if not inner:
+                msg = (
+                    f"{found.argument}: must be one column, a series or an array of one axis, as "
+                    f"in the data before; got rows of shape {found.values.shape[1:]}."
+                )
+                raise DataError(msg)
             msg = (
-                f"{found.argument}: must have {inner[0] if inner else 1} column(s), one a feature; "
-                f"got rows of shape {found.values.shape[1:]}."
+                f"{found.argument}: must have {inner[0]} column(s), one a feature; got rows of "
+                f"shape {found.values.shape[1:]}."
             )
             raise DataError(msg)
 

@@ -23,7 +23,7 @@ from bayesmodels import data as checked
 from bayesmodels import values
 from bayesmodels.classwise import normalise
 from bayesmodels.declaring import Names
-from bayesmodels.errors import DataError, ModeError
+from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.models.blocks import Block, Classified, argument, impossible
 from bayesmodels.models.dirichlet_categorical import CategoricalStatistic, DirichletCategorical
@@ -97,6 +97,16 @@ class ClassStatistic:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+
+
+def check_classes(classes: Any) -> None:
+    """Check the belief about classes."""
+    if not isinstance(classes, DirichletCategorical) or classes.alpha.ndim != 1:
+        msg = (
+            "classes: must be one DirichletCategorical belief, whose categories are the "
+            f"classes; got {classes!r}."
+        )
+        raise PriorError(msg)
 
 
 # --- parts and their names ------------------------------------------------------------------------
@@ -471,7 +481,7 @@ def most_probable_class(
     best = class_probabilities(self, rows, parameters).argmax(-1)
     labels = class_labels(self)
     kinds = {type(label) for label in labels}
-    plain = len(kinds) == 1 and issubclass(kinds.pop(), (str, int, float))
+    plain = len(kinds) == 1 and issubclass(kinds.pop(), (str, int, float, np.generic))
     values = np.empty(len(labels), dtype=object)
     values[:] = labels  # labels of several kinds, and tuples, stay what they are
     return (np.asarray(labels) if plain else values)[best]

@@ -27,7 +27,7 @@ from bayesmodels import labels, reading, values
 from bayesmodels.declaring import declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models import generative
-from bayesmodels.models.blocks import Block, block_of, columns_known
+from bayesmodels.models.blocks import Block, block_of, columns_known, of_classes
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 
 
@@ -112,7 +112,9 @@ class NaiveBayes:
             labels.unique(tuple(given), "features: names of blocks")
         except DataError as error:
             raise PriorError(str(error)) from None
-        blocks = {str(name): block_of(value, name) for name, value in given.items()}
+        blocks = {}
+        for name, value in given.items():
+            blocks[str(name)] = of_classes(block_of(value, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
 
     dims = property(generative.dims)

@@ -338,7 +338,8 @@ def test_parameters_are_checked():
 
 
 def test_labels_of_any_kind_come_back_as_they_are():
-    for labels in ([1, "u"], [("a", 1), ("b", 2)], ["x", 2.5], [True, "maybe"]):
+    days = [pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01")]
+    for labels in (days, [3, 4], [1, "u"], [("a", 1), ("b", 2)], ["x", 2.5], [True, "maybe"]):
         model = bm.NaiveBayes(bm.DirichletCategorical([1, 1], categories=labels), BITS)
         target = np.empty(4, dtype=object)
         target[:] = labels * 2
@@ -498,6 +499,36 @@ def test_missing_cells_in_frames_of_any_library():
     assert all(other == first for other in others)
     for frame in frames:
         assert_array_equal(first.class_probabilities(frame), first.class_probabilities(frames[0]))
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [[True, False], [1, 2], [1.5, 2.5], [pd.Timestamp("2020-01-01"), pd.Timestamp("2021-01-01")]],
+    ids=repr,
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_categories_of_any_kind_may_be_missing(categories, frame):
+    """Booleans beside a gap used to become the numbers 1.0 and 0.0, which are no category."""
+    one, two = categories
+    table = frame({"f": [one, None, two, two]})
+    model = bm.NaiveBayes(CLASSES, {"f": bm.DirichletCategorical([1, 1], categories)})
+    after = model.update((table, list("aaab")))
+    assert_array_equal(after.blocks["f"].belief.alpha, [[2, 2], [1, 2], [1, 1]])
+    close(after.class_probabilities(table)[1], after.classes.mean()["theta"])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_missing_cells_in_columns_of_several_kinds(frame):
+    """NaN of a column of numbers was not seen to be missing beside a column of strings."""
+    table = frame({"s": ["u", "v", "u", None], "g": [1, None, 2, 2]})
+    levels = bm.DirichletCategorical([1] * 4, ["u", "v", 1, 2])
+    after = bm.NaiveBayes(CLASSES, levels).update((table, list("aaaa")))
+    expected = [[3, 2, 1, 1], [1, 1, 2, 3]]
+    assert_array_equal(after.blocks[""].belief.alpha[0], expected)
+    bits = frame({"s": [True, False, True, None], "g": [1.0, None, 0.0, 0.0]})
+    after = bm.NaiveBayes(CLASSES, bm.BetaBernoulli(1, 1)).update((bits, list("aaaa")))
+    assert_array_equal(after.blocks[""].belief.alpha[0], [3, 2])
+    assert_array_equal(after.blocks[""].belief.beta[0], [2, 3])
 
 
 def test_places_of_wrong_values_are_those_of_the_user():
@@ -768,6 +799,8 @@ def one_selection(columns):
 SELECTIONS = {
     "list": ["bmi", "age"],
     "tuple": ("bmi", "age"),
+    "index": pd.Index(["bmi", "age"]),
+    "array": np.array(["bmi", "age"]),
     "selector": make_column_selector(dtype_include=np.float64),
     "function": lambda frame: [c for c in frame.columns if c in ("bmi", "age")],
 }
@@ -807,6 +840,14 @@ def test_a_single_column_by_name():
     listed = bm.NaiveBayes(CLASSES, {"weight": (NUMBER, ["bmi"])}).update((PATIENTS, ILL))
     assert listed.dims["mu_weight"] == ("class", "feature_weight")
     assert_array_equal(listed.class_probabilities(PATIENTS), one.class_probabilities(PATIENTS))
+    series = bm.NaiveBayes(CLASSES, NUMBER).update((PATIENTS["bmi"], ILL))
+    assert_array_equal(
+        series.class_probabilities(PATIENTS["bmi"]), one.class_probabilities(PATIENTS)
+    )
+    assert complaint(series.class_probabilities, PATIENTS[["bmi"]]) == (
+        "features: must be one column, a series or an array of one axis, as in the data before; "
+        "got rows of shape (1,)."
+    )
 
 
 def test_a_whole_frame_is_found_again_by_its_names():
@@ -942,7 +983,7 @@ def test_counts_and_categories_are_not_mixed_up():
     assert complaint(bits.class_probabilities, counts) == message
     words = bm.NaiveBayes(CLASSES, belief).update((counts, TARGET))
     message = complaint(words.class_probabilities, SMALL)
-    assert message.startswith("features: must have 1 column(s)")
+    assert message.startswith("features: must be one column, a series or an array of one axis")
     message = complaint(words.class_probabilities, bm.MultinomialCounts(np.ones((2, 3), dtype=int)))
     assert message.startswith("counts: must have one column for each of the model's 2 categories")
 
@@ -959,6 +1000,27 @@ def test_counts_and_categories_are_not_mixed_up():
 def test_wrong_features(features, message):
     found = complaint(bm.NaiveBayes, CLASSES, features, error=bm.PriorError)
     assert found.startswith(message)
+
+
+def test_priors_of_their_own_for_the_classes():
+    """With the classes in another order they used to be mixed up."""
+    each = bm.BetaBernoulli([1, 2, 3], 1, coords={"class": ["a", "b", "c"]})
+    model = bm.NaiveBayes(CLASSES, {"x": each})
+    table = pd.DataFrame({"x": [1, 0]})
+    shares = CLASSES.mean()["theta"] * each.mean()["theta"]
+    close(model.class_probabilities(table)[0], shares / shares.sum())
+    assert_array_equal(model.update((table, ["a", "c"])).blocks["x"].belief.alpha, [2, 2, 3])
+    wrong = [
+        bm.BetaBernoulli([1, 2, 3], 1, coords={"class": ["b", "a", "c"]}),
+        bm.BetaBernoulli([1, 2], 1, coords={"class": ["a", "b"]}),
+        bm.BetaBernoulli(np.ones((2, 3)), 1, coords={"feature": [0, 1], "class": ["a", "b", "c"]}),
+    ]
+    for belief in wrong:
+        message = complaint(bm.NaiveBayes, CLASSES, {"x": belief}, error=bm.PriorError)
+        assert message.startswith(
+            "features['x']: the axis 'class' of its belief must be the first one and list the "
+            "classes ['a', 'b', 'c'] in this order; got the axes {"
+        )
 
 
 @pytest.mark.parametrize("classes", [BITS, bm.DirichletCategorical([[1, 1], [2, 2]]), [1, 1]])
