@@ -113,11 +113,17 @@ def log_density(root: Array, df: ArrayLike, scale_root: Array) -> Array:
     """
     df, width = np.asarray(df, dtype=float), root.shape[-1]
     return (
-        df * (half_log_det(scale_root) - width / 2 * np.log(2))
+        log_density_constant(df, scale_root)
         - (df + width + 1) * half_log_det(root)
         - 0.5 * (solve_lower(root, scale_root) ** 2).sum((-2, -1))
-        - multigammaln(df / 2, width)
     )
+
+
+def log_density_constant(df: ArrayLike, scale_root: Array) -> Array:
+    """Return what `log_density` adds whatever the matrix."""
+    df, width = np.asarray(df, dtype=float), scale_root.shape[-1]
+    log_det = half_log_det(scale_root) - width / 2 * np.log(2)
+    return df * log_det - multigammaln(df / 2, width)
 
 
 class InverseWishartMarginals:
