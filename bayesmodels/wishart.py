@@ -156,6 +156,7 @@ class InverseWishartMarginals:
         batch = np.broadcast_shapes(df.shape, scale.shape[:-2])
         self.shape = (*batch, width, width)
         scale = np.broadcast_to(scale, self.shape)
+        self._scale, self._spare = scale, np.broadcast_to(df - width, batch)
         a = np.broadcast_to((df - width + 1) / 2, batch)
         spread = np.diagonal(scale, axis1=-2, axis2=-1)
         self._diagonal = stats.invgamma(a[..., None], scale=spread / 2)
@@ -215,6 +216,20 @@ class InverseWishartMarginals:
         """Return the value above which lies the probability q."""
         return self._quantile(q, upper=True)
 
+    def entry(self, at: tuple[int, ...]) -> InverseWishartEntry:
+        """Return the law of a single entry, at the cost of one.
+
+        Examples
+        --------
+        >>> law = InverseWishartMarginals(6, [[2.0, 0.6], [0.6, 1.0]])
+        >>> bool(np.isclose(law.entry((1, 0)).cdf(0.5), law.cdf(0.5)[1, 0]))
+        True
+        """
+        *batch, row, column = at
+        kept = sorted({row, column})
+        scale = self._scale[(*batch, *np.ix_(kept, kept))]
+        return InverseWishartEntry(self._spare[tuple(batch)] + len(kept), scale)
+
     def _matrix(self, diagonal: ArrayLike, pairs: Array) -> Array:
         diagonal, pairs = np.asarray(diagonal), np.asarray(pairs)
         result = np.empty((*diagonal.shape, diagonal.shape[-1]))
@@ -257,6 +272,45 @@ class InverseWishartMarginals:
         flat = np.broadcast_arrays(level, self._a, self._r)
         pairs = _root(*(part.ravel() for part in flat), upper=upper).reshape(flat[0].shape)
         return self._matrix(diagonal, self._unit * pairs)
+
+
+class InverseWishartEntry:
+    """The law of the last entry in the first row of an inverse-Wishart matrix.
+
+    Parameters
+    ----------
+    df : float
+        Degrees of freedom.
+    scale : ndarray of shape (1, 1) or (2, 2)
+        Scale matrix; the matrix of the other variables is integrated out.
+    """
+
+    def __init__(self, df: ArrayLike, scale: Array) -> None:
+        self._law = InverseWishartMarginals(df, scale)
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return self._law.mean()[0, -1]
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return self._law.std()[0, -1]
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of a value up to x."""
+        return self._law.cdf(np.asarray(x)[..., None, None])[..., 0, -1]
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        return self._law.logpdf(np.asarray(x)[..., None, None])[..., 0, -1]
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Return the value below which lies the probability q."""
+        return self._law.ppf(np.asarray(q)[..., None, None])[..., 0, -1]
+
+    def isf(self, q: ArrayLike) -> Array:
+        """Return the value above which lies the probability q."""
+        return self._law.isf(np.asarray(q)[..., None, None])[..., 0, -1]
 
 
 def _moments(a: Array, r: Array) -> tuple[Array, Array, Array, Array]:

@@ -142,3 +142,17 @@ def test_a_complex_step_differentiates_the_root():
     np.testing.assert_allclose(slope, numeric, atol=1e-9)
     root = cholesky(SCALE)
     np.testing.assert_allclose(root @ solve_lower(root, along), along, atol=1e-14)
+
+
+@pytest.mark.parametrize("at", [(0, 1, 1), (1, 0, 2), (1, 2, 0)])
+def test_an_entry_alone_has_the_law_that_it_has_in_the_matrix(at):
+    scale = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 3.0]])
+    law = InverseWishartMarginals([7.0, 11.5], scale)
+    x = np.array([-0.2, 0.1, 0.4])
+    one = law.entry(at)
+    for name in ("cdf", "logpdf"):
+        every = getattr(law, name)(x[:, None, None, None])[(slice(None), *at)]
+        np.testing.assert_allclose(getattr(one, name)(x), every, rtol=1e-12)
+    for name in ("ppf", "isf"):
+        np.testing.assert_allclose(getattr(one, name)(0.1), getattr(law, name)(0.1)[at], rtol=1e-12)
+    np.testing.assert_allclose([one.mean(), one.std()], [law.mean()[at], law.std()[at]])

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 from arviz_plots.plot_collection import PlotCollection
 from cycler import cycler
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -111,15 +112,34 @@ def axes_of(size: tuple[float, float] = SIZE) -> Axes:
 
 
 def collection(
-    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None
+    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None, **values: Any
 ) -> PlotCollection:
-    """Return what ArviZ draws into: these axes, for the variable ``x`` of the data."""
+    """Return what ArviZ draws into: these axes, for the variable ``x`` of the data.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Where to draw.
+    data : xarray.Dataset
+        What to draw.
+    aes : mapping, optional
+        From a property, such as the colour, to the axes of the data that it tells apart.
+    **values
+        Values of these properties.
+    """
     places = {"plot": axes, "row_index": 0, "col_index": 0}
     viz = {"/": xr.Dataset({"figure": _boxed(axes.figure)})}
     viz |= {f"/{key}": xr.Dataset({"x": _boxed(value)}) for key, value in places.items()}
     return PlotCollection(
-        data, xr.DataTree.from_dict(viz), aes=dict(aes or {}), backend="matplotlib"
+        data, xr.DataTree.from_dict(viz), aes=dict(aes or {}), backend="matplotlib", **values
     )
+
+
+def colours(number: int) -> list[Any]:
+    """Return so many colours that can be told apart."""
+    if number <= len(COLOURS):
+        return list(COLOURS[:number])
+    return [tuple(map(float, c)) for c in colormaps["turbo"](np.linspace(0.05, 0.95, number))]
 
 
 def svg(axes: Axes) -> bytes:

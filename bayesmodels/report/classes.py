@@ -29,6 +29,8 @@ MOST_LEVELS = 12
 _POINTS = 300
 _TAIL = 0.005  # probability left out at each end of a class's axis
 _BINS = 25
+_FEW = 20  # rows, which a histogram would not show well
+_ROOM = 10  # characters an inch
 _AT_ONCE = 20  # draws
 _BAR = 0.8  # of the room between two levels
 
@@ -85,7 +87,7 @@ def plot_class_densities(
         cols=["__variable__"],
         col_wrap=columns,
         aes={"color": ["class"]},
-        color=_colours(len(belief.classes.coords["category"])),
+        color=canvas.colours(len(belief.classes.coords["category"])),
         backend="matplotlib",
         figure_kwargs={"figsize": size, "layout": "constrained"},
     )
@@ -93,7 +95,7 @@ def plot_class_densities(
         draw_feature(drawn, _variable(f.label), f, rows)
         axes = drawn.get_target(_variable(f.label), {})
         axes.set_title(printable((f.label,), 40), fontsize="medium", parse_math=False)
-    _legend(drawn.get_viz("figure"), belief, loc="outside upper center")
+    name_classes(drawn.get_viz("figure"), belief, loc="outside upper center")
     return drawn
 
 
@@ -175,10 +177,13 @@ def draw_feature(
 
 
 def _histogram(da: xr.DataArray, target: Axes, **how: Any) -> Any:
+    """Draw the rows of a class: as a histogram, or as single ticks where they are few."""
     x, weights = how["rows"].of_class(how["feature"], int(da["class"]))
     inside = (x >= how["bins"][0]) & (x <= how["bins"][-1])
-    if not inside.any():
-        return None
+    if inside.sum() < _FEW:
+        low = np.full(len(x), 0.02 + 0.06 * int(da["class"]) / len(how["rows"].classes))
+        across = target.get_xaxis_transform()
+        return target.plot(x, low, "|", color=how["color"], ms=9, mew=1.2, transform=across)[0]
     width = how["bins"][1] - how["bins"][0]
     share = weights / (weights.sum() * width)
     return target.hist(x, how["bins"], weights=share, color=how["color"], alpha=0.3)[2]
@@ -326,14 +331,14 @@ def plot_boundary(
     draw_regions(axes, regions, prob)
     if data is not None:
         rows = Rows(belief, data)
-        for c, colour in enumerate(_colours(regions.probability.shape[-1])):
+        for c, colour in enumerate(canvas.colours(regions.probability.shape[-1])):
             x, y = (rows.values(f)[rows.codes == c] for f in pair)
             axes.scatter(x, y, 14, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
     axes.set_xlim(regions.x[0], regions.x[-1])
     axes.set_ylim(regions.y[0], regions.y[-1])
     axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
     axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
-    _legend(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return axes
 
 
@@ -342,7 +347,7 @@ def draw_regions(axes: Axes, regions: Regions, prob: float) -> None:
     from matplotlib.colors import to_rgb
 
     classes = regions.probability.shape[-1]
-    colours = np.array([to_rgb(colour) for colour in _colours(classes)])
+    colours = np.array([to_rgb(colour) for colour in canvas.colours(classes)])
     image = 1 - 0.45 * (1 - regions.probability @ colours)
     ends = (regions.x[0], regions.x[-1], regions.y[0], regions.y[-1])
     axes.imshow(
@@ -429,19 +434,20 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
 # --- classes --------------------------------------------------------------------------------------
 
 
-def _colours(classes: int) -> list[str]:
-    return [canvas.COLOURS[c % len(canvas.COLOURS)] for c in range(classes)]
-
-
-def _legend(target: Any, belief: Any, **place: Any) -> None:
+def name_classes(target: Any, belief: Any, **place: Any) -> None:
     """Name the classes by their colours, above an image."""
     from matplotlib.patches import Patch
 
-    names = [printable((str(label),), 24) for label in belief.classes.coords["category"]]
-    colours = _colours(len(names))
+    names = [printable((str(label),), 16) for label in belief.classes.coords["category"]]
+    room = _ROOM * (target if hasattr(target, "get_figwidth") else target.figure).get_figwidth()
+    side_by_side = int(room // (max(map(len, names)) + 6))
+    colours = canvas.colours(len(names))
     # A label that begins with an underscore would be left out.
     labels = [f" {name}" if name.startswith("_") else name for name in names]
     handles = [Patch(color=colour) for colour in colours]
-    legend = target.legend(handles, labels, ncols=min(4, len(names)), frameon=False, **place)
+    place = {"fontsize": "small", "handlelength": 1.2} | place
+    legend = target.legend(
+        handles, labels, ncols=max(1, min(side_by_side, len(names))), frameon=False, **place
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)

@@ -188,6 +188,7 @@ class Rows:
     def __init__(self, belief: Any, data: Any) -> None:
         self._given = Classified(belief.classes, belief.blocks, data)
         target = self._given.target
+        self.classes = belief.classes.coords["category"]
         self.codes = np.asarray(belief.classes.read(target))
         weighted = isinstance(target, Weighted)
         self.weights = np.asarray(target.weights if weighted else np.ones(len(self.codes)))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmodels.referee.sampling import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.learnt import learnt
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.validation import Report
@@ -52,7 +53,8 @@ def pictures(report: Report) -> list[Picture]:
     Returns
     -------
     list of Picture
-        Densities, differences of distribution functions, ranks, traces and the predictive check.
+        Densities, differences of distribution functions, ranks, traces and the predictive check;
+        of a classifier also features by class and the boundary.
     """
     shown, level = scalars(report), float(report.settings["level"])
     return [
@@ -61,6 +63,7 @@ def pictures(report: Report) -> list[Picture]:
         _ranks(shown, level),
         _traces(shown, report.sampled),
         predictive(report),
+        *learnt(report),
     ]
 
 
@@ -296,7 +299,9 @@ def _tree(**groups: xr.Dataset) -> xr.DataTree:
 
 
 def _element(law: Any, at: tuple[int, ...]) -> Any:
-    """Return the law of one element of a frozen SciPy law."""
+    """Return the law of one element of a frozen SciPy law, or of one that has entries."""
+    if hasattr(law, "entry"):
+        return law.entry(at)
     shape = np.shape(law.std())
     args = [np.broadcast_to(arg, shape)[at] for arg in law.args]
     return law.dist(*args, **{k: np.broadcast_to(v, shape)[at] for k, v in law.kwds.items()})
