@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bayesmodels.models.dirichlet_categorical import (
         DirichletCategorical as DirichletCategorical,
     )
+    from bayesmodels.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
     from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
@@ -49,11 +50,8 @@ if TYPE_CHECKING:
     from bayesmodels.models.normal_inverse_wishart import (
         NormalInverseWishart as NormalInverseWishart,
     )
-    from bayesmodels.models.normal_inverse_wishart import (
-        MultivariateNormalStatistic as MultivariateNormalStatistic,
-    )
-    from bayesmodels.models.normal_inverse_wishart import (
-        NormalInverseWishart as NormalInverseWishart,
+    from bayesmodels.models.shared_covariance import (
+        SharedNormalInverseWishart as SharedNormalInverseWishart,
     )
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import check_identity as check_identity
@@ -71,21 +69,21 @@ _HOMES = {
     "DataError": "errors",
     "Design": "data",
     "DirichletCategorical": "models.dirichlet_categorical",
+    "GaussianDiscriminant": "models.discriminant",
     "Grouped": "data",
     "LinearRegression": "models.linear_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",
     "MultivariateNormalStatistic": "models.normal_inverse_wishart",
-    "MultivariateNormalStatistic": "models.normal_inverse_wishart",
     "NaiveBayes": "models.naive_bayes",
     "NormalInverseGamma": "models.normal_inverse_gamma",
-    "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
+    "SharedNormalInverseWishart": "models.shared_covariance",
     "Weighted": "data",
     "bayes_risk": "decision",
     "boundary": "decision",

@@ -501,6 +501,8 @@ def count_log_coefficients(
 
 
 def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | None:
+    if x.ndim == 0:
+        return None if good(x[None]).all() else ()
     for block in _blocks(x, least=1):
         fine = good(x[block])
         if not fine.all():
@@ -554,12 +556,29 @@ def not_codes(x: Values, levels: int) -> Index | None:
         x = x.view(np.uint8)
 
     def good(rows: Values) -> NDArray[np.bool_]:
-        if rows.dtype.kind in "iu" and rows.size and rows.min() >= 0 and rows.max() < levels:
-            return np.ones(1, dtype=np.bool_)
-        fine = (rows >= 0) & (rows < levels)
+        # Comparisons with NaN are false, so that it gets no further than here.
+        inside = rows.size and rows.min() >= 0 and rows.max() < levels
+        fine = np.ones(1, np.bool_) if inside else (rows >= 0) & (rows < levels)
         return fine if rows.dtype.kind in "iu" else fine & (rows == np.floor(rows))
 
     return _first(x, good)
+
+
+def not_within(x: Values, largest: float) -> Index | None:
+    """Return the place of the first entry of greater size than `largest`, or None.
+
+    Examples
+    --------
+    >>> not_within(np.array([1.0, -9.0]), 5)
+    (1,)
+    """
+
+    def good(rows: Values) -> NDArray[np.bool_]:
+        if rows.size and rows.min() >= -largest and rows.max() <= largest:
+            return np.ones(1, dtype=np.bool_)
+        return ~(np.abs(rows) > largest)
+
+    return None if x.dtype.kind in "biu" and largest >= 2.0**64 else _first(x, good)
 
 
 # --- densities of rows under each class ------------------------------------------------------

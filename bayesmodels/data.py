@@ -299,6 +299,15 @@ class Measurements:
 
 
 @dataclass(frozen=True)
+class Vectors:
+    """Checked rows x of shape (n, D), with the names of the columns if they have some."""
+
+    x: Array
+    features: tuple[Hashable, ...] | None
+    batch: Batch
+
+
+@dataclass(frozen=True)
 class Regression:
     """A checked design matrix X (n, batch..., p) or (n, p) with targets y (n, batch...)."""
 
@@ -383,6 +392,21 @@ def measurements(data: Any) -> Measurements:
     x = finite(block)
     squarable(x, "x")
     return Measurements(x, _batch(block, x.ndim - 1, given))
+
+
+def vectors(data: Any) -> Vectors:
+    """Check rows that are vectors of numbers, or such rows in groups."""
+    inner, given = _unwrapped(data)
+    block = read(inner, "x")
+    x = finite(block)
+    squarable(x, "x")
+    if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
+        msg = (
+            f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "
+            "column use x[:, None]; for a single row x[None, :]."
+        )
+        raise DataError(msg)
+    return Vectors(x, block.columns, _batch(block.without_columns(), 0, given))
 
 
 def regression(data: Any) -> Regression:

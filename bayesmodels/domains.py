@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.classwise import not_binary, not_codes, not_finite, not_within
 from bayesmodels.containers import Block, Values, first, missing_message, shown, where
 from bayesmodels.errors import DataError
 
@@ -29,15 +30,13 @@ def numbers(block: Block) -> Values:
         if values.size == 0 and values.dtype == object:
             return values.astype(float)
         raise DataError(_not_numbers(block))
-    if values.dtype.kind == "f":
-        bad = ~np.isfinite(values)
-        if bad.any():
-            missing = np.isnan(values)
-            if missing.any():
-                raise DataError(missing_message(block.argument, missing))
-            at = first(bad)
-            msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
-            raise DataError(msg)
+    at = not_finite(values)
+    if at is not None:
+        missing = np.isnan(values)
+        if missing.any():
+            raise DataError(missing_message(block.argument, missing))
+        msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
+        raise DataError(msg)
     return values
 
 
@@ -54,11 +53,11 @@ def _not_numbers(block: Block) -> str:
 
 def squarable(values: Array, argument: str) -> None:
     """Check that squares of the values do not overflow."""
-    large = np.abs(values) > LARGEST_MEASUREMENT
-    if large.any():
+    at = not_within(values, LARGEST_MEASUREMENT)
+    if at is not None:
         msg = (
             f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
-            f"taken; {where(first(large))} holds {values[first(large)]:g}. Choose a larger unit."
+            f"taken; {where(at)} holds {values[at]:g}. Choose a larger unit."
         )
         raise DataError(msg)
 
@@ -117,9 +116,8 @@ def binary(block: Block) -> Values:
     values = numbers(block)
     if values.dtype.kind == "b":
         return values.view(np.uint8)
-    bad = (values != 0) & (values != 1)
-    if bad.any():
-        at = first(bad)
+    at = not_binary(values)
+    if at is not None:
         msg = (
             f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at)} holds "
             f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
@@ -130,18 +128,20 @@ def binary(block: Block) -> Values:
 
 def counts(block: Block) -> NDArray[np.int64]:
     """Return the values, which are whole numbers that float64 can tell apart."""
+    return whole(block).astype(np.int64)
+
+
+def whole(block: Block) -> Values:
+    """Return the same in the dtype they have."""
     values = numbers(block)
-    bad = (values < 0) | (values > LARGEST_COUNT)
-    if values.dtype.kind == "f":
-        bad = bad | (values != np.floor(values))
-    if bad.any():
-        at = first(bad)
+    at = not_codes(values, LARGEST_COUNT + 1)
+    if at is not None:
         msg = (
             f"{block.argument}: must hold whole numbers from 0 to 2**53; "
             f"{where(at)} holds {values[at]:g}."
         )
         raise DataError(msg)
-    return values.astype(np.int64)
+    return values
 
 
 def codes(
@@ -160,8 +160,9 @@ def codes(
                 "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
-        found = counts(block).astype(np.intp)
-        unknown = found >= size
+        numbered = whole(block)
+        place = not_codes(numbered, size)
+        found = numbered.astype(np.intp, copy=False)
         known = f"0 to {size - 1}"
     else:
         import pandas as pd
@@ -174,12 +175,12 @@ def codes(
         if other is not None:
             found = np.where(found < 0, levels.index(other), found)
         unknown = found < 0
+        place = first(unknown) if unknown.any() else None
         known = f"{list(levels)}"
-    if unknown.any():
-        at = first(unknown)
+    if place is not None:
         msg = (
-            f"{block.argument}: must hold only the model's categories {known}; {where(at)} "
-            f"holds {shown(values[at])}. Declare all categories in the prior."
+            f"{block.argument}: must hold only the model's categories {known}; {where(place)} "
+            f"holds {shown(values[place])}. Declare all categories in the prior."
         )
         raise DataError(msg)
     return found

@@ -39,7 +39,9 @@ def exact_tail(x, a, r):
 
 
 @pytest.mark.parametrize("a", [0.3, 7.5])
-@pytest.mark.parametrize("r", [-0.95, 0.0, 0.99])
+@pytest.mark.parametrize(
+    "r", [-0.95, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.0, 0.99))]
+)
 def test_tail_probabilities_off_the_diagonal(a, r):
     law = InverseWishartMarginals(2 * a + 1, block(r))
     for factor in (1e-3, 1, 50):

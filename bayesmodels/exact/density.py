@@ -95,7 +95,7 @@ class JointDensity:
             for rv, transform in model.rvs_to_transforms.items()
             if isinstance(transform, SimplexTransform)
         )
-        with config.change_flags(floatX="float64"):
+        with config.change_flags(floatX="float64", traceback__limit=0):
             natural = freeze_dims_and_data(remove_value_transforms(model))
             terms = _in_double(natural.logp(jacobian=False, sum=False))
             points = natural.value_vars

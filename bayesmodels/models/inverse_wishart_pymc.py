@@ -352,9 +352,10 @@ class Standardised(Transform):  # type: ignore[misc] # as above
 
     def backward(self, value: Any, *inputs: Any) -> Any:
         """Return mu."""
-        return Located()(
-            self.centre, RootOfCovariance(self.width)(inputs[3]), value / self.size[..., None]
-        )
+        root: Any = RootOfCovariance(self.width)(inputs[3])
+        if root.ndim <= self.centre.ndim:  # one covariance for several means
+            root = root * np.ones((*self.centre.shape[:-1], 1, 1))
+        return Located()(self.centre, root, value / self.size[..., None])
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002
         """Return the log determinant of mu by z."""

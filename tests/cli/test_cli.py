@@ -83,7 +83,10 @@ def test_report_of_the_shipped_data(tmp_path):
         ("beta-bernoulli", "table.csv", "--target", "won"),
         ("beta-bernoulli", "table.parquet", "--target", "won", "--by", "arm"),
         ("dirichlet-categorical", "table.csv", "--target", "arm", "--prior", "alpha=0.5"),
-        ("linear-regression", "table.csv", "--target", "y", "--features", "x,<b>z</b>"),
+        pytest.param(
+            ("linear-regression", "table.csv", "--target", "y", "--features", "x,<b>z</b>"),
+            marks=pytest.mark.slow,
+        ),
         ("linear-regression", "table.csv", "--target", "y", "--features", "x",
          "--prior", "precision=1", "--prior", "shape=2", "--prior", "scale=2"),
     ],

@@ -416,4 +416,107 @@ NAIVE_BAYES = [
     ),
 ]
 
-CASES = [*BERNOULLI, *CATEGORICAL, *REGRESSION, *NORMAL, *NAIVE_BAYES]
+# --- normal vectors -------------------------------------------------------------------------------
+
+VECTORS = _RNG.normal(size=(8, 2)) @ [[2.0, 0.0], [1.5, 0.7]] + [3, -1]
+KINDS = np.array(list("abbacabb"))
+VECTOR_PRIOR = bm.NormalInverseWishart([0, 0], 0.5, 12, [[2, 0.5], [0.5, 1]])
+TIED = bm.SharedNormalInverseWishart(np.zeros((3, 2)), [0.5, 1, 2], 12, [[2, 0.5], [0.5, 1]])
+RATIOS = bm.SharedNormalInverseWishart(
+    np.ones((3, 2)), 1, 6.5, [[3, 1], [1, 1]], ratio=[1, 4, 0.25], features=["u", "v"]
+)
+
+
+def by_kind(i):
+    return bm.Grouped(VECTORS[list(i)], KINDS[list(i)], groups=["a", "b", "c"])
+
+
+def next_vector(belief, row):
+    return belief.predictive().logpdf(row[0])
+
+
+def next_vector_of_kind(belief, row):
+    kind = next(iter(belief.coords.values())).index(row.by[0])
+    return belief.log_predictive(np.asarray(row.rows))[0, kind]
+
+
+VECTORS_OF_NUMBERS = [
+    Case("vectors", VECTOR_PRIOR, 8, lambda i: VECTORS[list(i)], next_vector),
+    Case(
+        "vectors far from zero",
+        bm.NormalInverseWishart([1e6, -1e6], 2, 6.5, [[2, -0.5], [-0.5, 1]]),
+        8,
+        lambda i: VECTORS[list(i)] + [1e6, -1e6],
+        next_vector,
+    ),
+    Case(
+        "vectors in groups",
+        VECTOR_PRIOR,
+        8,
+        lambda i: bm.Grouped(VECTORS[list(i)], KINDS[list(i)], groups=["a", "b", "c", "none"]),
+        next_vector_of_kind,
+        lambda: [(VECTOR_PRIOR, VECTORS[kind == KINDS]) for kind in ["a", "b", "c", "none"]],
+    ),
+    Case("vectors with one covariance", TIED, 8, by_kind, next_vector_of_kind),
+    Case(
+        "vectors with proportional covariances",
+        RATIOS,
+        8,
+        lambda i: bm.Grouped(
+            pd.DataFrame(VECTORS[list(i)], columns=["u", "v"]),
+            KINDS[list(i)],
+            groups=["a", "b", "c"],
+        ),
+        next_vector_of_kind,
+    ),
+]
+
+# --- Gaussian discriminants -----------------------------------------------------------------------
+
+
+def spam(i):
+    return X[list(i)], LABELS[list(i)]
+
+
+NORMAL_VECTOR = bm.NormalInverseWishart([0, 0], 0.5, 12, [[2, 0.5], [0.5, 100]])
+
+DISCRIMINANTS = [
+    Case(
+        "a discriminant with full covariances",
+        bm.GaussianDiscriminant(ABSENT, NORMAL_VECTOR),
+        6,
+        spam,
+        next_classified,
+    ),
+    Case(
+        "a discriminant with one covariance",
+        bm.GaussianDiscriminant(CLASSES, NORMAL_VECTOR, "shared"),
+        6,
+        spam,
+        next_classified,
+    ),
+    Case(
+        "a discriminant with proportional covariances",
+        bm.GaussianDiscriminant(CLASSES, NORMAL_VECTOR, "proportional", ratio=3),
+        6,
+        spam,
+        next_classified,
+    ),
+    Case(
+        "a discriminant with diagonal covariances",
+        bm.GaussianDiscriminant(CLASSES, bm.NormalInverseGamma([0, 0], 1, 6, [1, 9]), "diagonal"),
+        6,
+        spam,
+        next_classified,
+    ),
+]
+
+CASES = [
+    *BERNOULLI,
+    *CATEGORICAL,
+    *REGRESSION,
+    *NORMAL,
+    *NAIVE_BAYES,
+    *VECTORS_OF_NUMBERS,
+    *DISCRIMINANTS,
+]

@@ -73,7 +73,46 @@ def regression(rng):
     return bm.LinearRegression(mean, precision, shape, scale), (X, y)
 
 
-MODELS = {f.__name__: f for f in (bernoulli, categorical, regression)}
+def naive_bayes(rng):
+    """One to three blocks of any family, some a table and some with missing cells."""
+    n, size = int(rng.integers(0, 15)), int(rng.integers(2, 4))
+    classes = bm.DirichletCategorical(log_uniform(rng, 1e-2, 1e2, size))
+    kinds = rng.choice(["bits", "categories", "numbers", "words"], rng.integers(1, 4))
+    blocks = {f"{kind}{i}": block_of_features(rng, kind, n) for i, kind in enumerate(kinds)}
+    prior = bm.NaiveBayes(classes, {name: belief for name, (belief, _) in blocks.items()})
+    rows = {name: x for name, (_, x) in blocks.items()}
+    return prior, (rows, rng.integers(0, rng.integers(1, size + 1), n))
+
+
+def block_of_features(rng, kind, n):
+    """Return a prior, for all classes alike, and rows: of one column or of a table."""
+    columns, gaps = some(rng, (), (2,)), some(rng, 0, 0, 0.4)
+    batch, x = some(rng, (), columns), rng.random((n, *columns))
+    if kind == "numbers":
+        unit = log_uniform(rng, 1e-3, 1e3, columns)
+        x = unit * (rng.normal(size=x.shape) + some(rng, 0, 0, 1e3))
+        mean = np.broadcast_to(unit * rng.normal(size=columns), columns)
+        mean = mean if batch == columns else float(np.mean(mean))
+        shape, kappa = log_uniform(rng, 1e-1, 1e2, batch), log_uniform(rng, 1e-3, 1e3, batch)
+        belief = bm.NormalInverseGamma(mean, kappa, shape, float(unit.max()) ** 2 * shape)
+    elif kind == "bits":
+        belief, x = bm.BetaBernoulli(*log_uniform(rng, 1e-2, 1e2, (2, *batch))), np.round(x)
+    else:
+        levels = int(rng.integers(2, 5))
+        counted = kind == "words"
+        shape = (levels,) if counted else (*batch, levels)
+        belief = bm.DirichletCategorical(log_uniform(rng, 1e-2, 1e2, shape))
+        if counted:
+            trials = rng.integers(0, 30, n)
+            return belief, bm.MultinomialCounts(
+                rng.multinomial(trials, np.full(levels, 1 / levels))
+            )
+        x = np.floor(levels * x)
+    x[rng.random(x.shape) < gaps] = np.nan
+    return belief, x
+
+
+MODELS = {f.__name__: f for f in (bernoulli, categorical, regression, naive_bayes)}
 
 
 @pytest.mark.slow

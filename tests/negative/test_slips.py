@@ -20,6 +20,7 @@ def test_the_layer_that_should_object_does(slip, record_property):
     assert layer == slip.layer, evidence
 
 
+@pytest.mark.slow
 @BY_NAME
 def test_the_same_work_without_the_slip_passes(slip):
     assert judge(slip.right) == (None, "")

@@ -307,6 +307,7 @@ def test_every_class_has_a_colour_of_its_own(number):
     assert len(set(canvas.colours(number))) == number
 
 
+@pytest.mark.slow
 def test_the_report_of_a_classifier_draws_features_and_for_two_numbers_the_boundary():
     flowers = figures.pictures(SAMPLES["flowers"]())
     assert [picture.name for picture in flowers][-2:] == ["features", "boundary"]

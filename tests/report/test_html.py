@@ -47,7 +47,13 @@ class Page(HTMLParser):
         return " ".join("".join(self.text).split()).replace("\N{NO-BREAK SPACE}", " ")
 
 
-@pytest.fixture(params=list(SAMPLES))
+# Figures take seconds; the slow suite writes every page.
+QUICK = ("coin", "statistic", "words", "disagreeing", "inconclusive", "hostile", "party")
+
+
+@pytest.fixture(
+    params=[s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in SAMPLES]
+)
 def name(request):
     return request.param
 

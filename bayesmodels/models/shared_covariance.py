@@ -1,0 +1,369 @@
+r"""Several normal laws with one covariance matrix, or with given multiples of one.
+
+=============  =================================================================================
+Prior          Sigma ~ InverseWishart(Psi, nu),  mu_c | Sigma ~ Normal(m_c, r_c Sigma / kappa_c)
+Rows           x_i | y_i = c ~ Normal(mu_c, r_c Sigma), with known ratios r_c
+Statistic      N_c, the mean of the rows of class c and their scatter S_c
+Posterior      kappa_c and m_c as for one class,  nu_N = nu + N,
+               Psi_N = Psi + sum_c [S_c + (kappa_c N_c / (kappa_c + N_c)) d_c d_c'] / r_c,
+               d_c = mean_c - m_c
+Log evidence   - ND/2 ln pi + lnΓ_D(nu_N / 2) - lnΓ_D(nu / 2) + nu/2 ln |Psi| - nu_N/2 ln |Psi_N|
+               + D/2 sum_c [ln(kappa_c / (kappa_c + N_c)) - N_c ln r_c]
+Predictive     x of class c ~ Student-t(d, m_c, r_c Psi (kappa_c + 1) / (kappa_c d)), d = nu - D + 1
+=============  =================================================================================
+
+The prior of linear discriminant analysis (all ratios 1) and of its proportional variety. Murphy,
+*Machine Learning: A Probabilistic Perspective* (2012), sections 4.2 and 4.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from bayesmodels import data as checked
+from bayesmodels import labels, reading, values
+from bayesmodels.classwise import log_multivariate_student
+from bayesmodels.declaring import Names, declare
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.factors import EPS, cholesky
+from bayesmodels.labels import Coords
+from bayesmodels.models import normal_inverse_wishart as one
+from bayesmodels.models.normal_inverse_wishart import Features, MultivariateNormalStatistic
+from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.special import two_sum
+from bayesmodels.wishart import (
+    InverseWishartMarginals,
+    inverse_wishart_draws,
+    log_density,
+    symmetric,
+)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class SharedNormalInverseWishart:
+    r"""Belief about the means of several classes and about the covariance that they share.
+
+    .. math:: \mu_c \mid \Sigma \sim N(m_c, r_c \Sigma / \kappa_c), \qquad
+        \Sigma \sim \mathrm{IW}(\Psi, \nu)
+
+    Parameters
+    ----------
+    mean : array_like of shape (C, D)
+        m_c, the expected means.
+    kappa : array_like of shape (C,)
+        Numbers of rows that the beliefs about the means weigh as much as; positive.
+    df : float
+        nu, larger than D - 1.
+    scale : array_like of shape (D, D)
+        Psi, symmetric and positive definite; Psi / (nu - D - 1) is the expected covariance.
+    ratio : array_like of shape (C,), default 1
+        r_c, the known ratios of the classes' covariances to Sigma; positive.
+    rest : array_like of shape (C, D), default 0
+        What rounding took from the means.
+    features : sequence of length D, optional
+        Names of the columns.
+    coords : dict, optional
+        Name of the axis of classes with its labels.
+
+    Raises
+    ------
+    PriorError
+        If a parameter is out of its range, or shapes do not fit.
+
+    See Also
+    --------
+    GaussianDiscriminant : the classifier with ``covariance="shared"`` or ``"proportional"``.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.SharedNormalInverseWishart(np.zeros((2, 1)), 1, 3, [[1.0]])
+    >>> prior.update(bm.Grouped([[1.0], [3.0], [4.0]], by=["a", "a", "b"])).mean()["mu"].round(3)
+    array([[1.333],
+           [2.   ]])
+    """
+
+    location: Array
+    kappa: Array
+    df: Array
+    scale: Array
+    ratio: Array
+    rest: Array = field(repr=False)
+    features: Features
+    coords: Coords
+
+    title: ClassVar = "Normal laws with a shared covariance"
+    equations: ClassVar = (
+        ("Prior", r"\mu_c \mid \Sigma \sim \mathrm{Normal}(m_c, r_c \Sigma / \kappa_c)"),
+        ("", r"\Sigma \sim \mathrm{InverseWishart}(\Psi, \nu)"),
+        ("Likelihood", r"x_i \mid y_i = c \sim \mathrm{Normal}(\mu_c, r_c \Sigma)"),
+        ("Posterior", r"\kappa_{cN} = \kappa_c + N_c, \quad \nu_N = \nu + N"),
+        ("", r"m_{cN} = (\kappa_c m_c + N_c \bar{x}_c) / \kappa_{cN}"),
+        (
+            "",
+            (
+                r"\Psi_N = \Psi + \sum_c \frac{1}{r_c} \left( S_c + \frac{\kappa_c N_c}{\kappa_{cN}} "
+                r"(\bar{x}_c - m_c) (\bar{x}_c - m_c)^\top \right)"
+            ),
+        ),
+    )
+
+    def __init__(
+        self,
+        mean: ArrayLike,
+        kappa: ArrayLike,
+        df: ArrayLike,
+        scale: ArrayLike,
+        ratio: ArrayLike = 1,
+        rest: ArrayLike = 0,
+        features: Sequence[Hashable] | None = None,
+        coords: Any = None,
+    ) -> None:
+        mean, scale = checked.parameter(mean, "mean"), one.positive_definite(scale, "scale")
+        kappa = checked.parameter(kappa, "kappa", positive=True)
+        ratio = checked.parameter(ratio, "ratio", positive=True)
+        df, rest = checked.parameter(df, "df"), checked.parameter(rest, "rest")
+        if mean.ndim != 2 or scale.shape != (mean.shape[1],) * 2 or df.ndim:  # noqa: PLR2004
+            msg = (
+                "mean: must have one row a class and one column a feature, scale one row and "
+                f"column a feature, and df must be a number; got shapes {mean.shape}, "
+                f"{scale.shape} and {df.shape}."
+            )
+            raise PriorError(msg)
+        classes, width = mean.shape
+        one.degrees(df, width)
+        one.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
+        own = {k: v for k, v in (coords or {}).items() if k not in one.EVENT}
+        axes = labels.completed(labels.named(own, (classes,), "coords"), (classes,))
+        names = one.named_features(features, width)
+        values.fill(
+            self,
+            location=mean,
+            kappa=np.broadcast_to(kappa, classes),
+            df=df,
+            scale=scale,
+            ratio=np.broadcast_to(ratio, classes),
+            rest=np.broadcast_to(rest, mean.shape),
+            features=names,
+            coords={**axes, **one.event_coords(names, width)},
+        )
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``Sigma`` and ``mu``."""
+        group, feature, other = self.coords
+        return {"Sigma": (feature, other), "mu": (group, feature)}
+
+    def parameters(self) -> dict[str, Array]:
+        """Return the parameters by the symbols of `equations`, as a report shows them."""
+        found = {"mean m": self.location, "κ": self.kappa, "ν": self.df, "scale Ψ": self.scale}
+        return found if (self.ratio == 1).all() else {**found, "ratio r": self.ratio}
+
+    def statistic(self, data: Any) -> MultivariateNormalStatistic:
+        """Return row counts, means and centred scatter matrices of the classes.
+
+        Parameters
+        ----------
+        data : Grouped or Weighted rows of shape (n, D)
+            Rows with the class of each; or a statistic, returned as is.
+
+        Raises
+        ------
+        DataError
+            If a value is missing or infinite, rows have no classes, or columns do not fit.
+        """
+        s = one.vector_statistic(self, data)
+        self._joined(s)
+        return s
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior; see the table at the top of the module."""
+        s = self.statistic(data)
+        kappa = self.kappa + s.n
+        shift = (s.mean - self.location) + (s.rest - self.rest)
+        location, rest = two_sum(self.location, self.rest + (s.n / kappa)[:, None] * shift)
+        pull = (self.kappa * s.n / kappa)[:, None, None] * one.outer(shift)
+        return type(self)(
+            location,
+            kappa,
+            self.df + s.n.sum(),
+            self.scale + ((s.scatter + pull) / self.ratio[:, None, None]).sum(0),
+            self.ratio,
+            rest,
+            one.same_features(self.features, s.features),
+            self._joined(s),
+        )
+
+    def log_evidence(self, data: Any) -> Array:
+        """Return the log density of all rows with means and covariance integrated out.
+
+        Returns
+        -------
+        ndarray of shape ()
+            Natural logarithm; a density, so it depends on the units of the columns.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.SharedNormalInverseWishart(np.zeros((2, 1)), 1, 3, [[1.0]])
+        >>> row = bm.Grouped([[0.5]], by=["a"], groups=["a", "b"])
+        >>> as_predicted = prior.log_predictive(np.array([[0.5]]))[0, 0]
+        >>> bool(abs(prior.log_evidence(row) - as_predicted) < 1e-12)
+        True
+        """
+        s = self.statistic(data)
+        after, width = self.update(s), self.scale.shape[-1]
+        of_means = np.log1p(s.n / self.kappa) + s.n * np.log(self.ratio)
+        scales = one.log_evidence_of_scales(self.df, self.scale, after.scale, s.n.sum())
+        return (scales - 0.5 * width * of_means.sum())[()]
+
+    def read(self, rows: Any) -> Array:
+        """Return rows as checked values, the form in which predictions take them."""
+        return checked.vectors(rows).x
+
+    def log_predictive(self, x: Array) -> Array:
+        """Return the log density of new rows under each class.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, D)
+            Rows; NaN is missing: the density is that of the other cells.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Multivariate Student-t log densities.
+        """
+        df = np.broadcast_to(self.df - self.scale.shape[-1] + 1, self.kappa.shape)
+        factor = self.ratio * (1 + 1 / self.kappa) / df
+
+        def density(rows: Array, here: NDArray[np.intp]) -> Array:
+            root = np.linalg.cholesky(self.scale[here[:, None], here])
+            return log_multivariate_student(rows, self.location[:, here], root, df, factor)
+
+        return one.by_pattern(x, len(df), density)
+
+    def log_plug_in(self, parameters: Draws, x: Array) -> Array:
+        """Return normal log densities with `parameters` as if known, of shape (..., n, C)."""
+        return one.log_normal_vectors(parameters["mu"], self.each(parameters["Sigma"]), x)
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the law of each entry of Sigma and the Student-t law of each entry of mu."""
+        df = self.df - self.scale.shape[-1] + 1
+        variance = (self.ratio / self.kappa)[:, None] * np.diagonal(self.scale) / df
+        return {
+            "Sigma": InverseWishartMarginals(self.df, self.scale),
+            "mu": stats.t(df, loc=self.location, scale=np.sqrt(variance)),
+        }
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return the joint mode (MAP): mu = m and Sigma = Psi / (nu + D + 1 + C)."""
+        classes, width = self.location.shape
+        return {"Sigma": self.scale / (self.df + width + 1 + classes), "mu": self.location}
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density of mu and Sigma, one number a draw."""
+        root = cholesky(symmetric(np.asarray(draws["Sigma"])))
+        gap = (np.asarray(draws["mu"]) - self.location) - self.rest
+        of_means = one.log_normal_at(gap, root[..., None, :, :], self.kappa / self.ratio)
+        return log_density(root, self.df, np.linalg.cholesky(self.scale)) + of_means.sum(-1)
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`."""
+        root = np.linalg.cholesky(symmetric(np.asarray(draws["Sigma"])))
+        mu, weight = np.asarray(draws["mu"]), self.kappa / self.ratio
+        of_means = one.rounding_of_normal(root[..., None, :, :], mu, self.location, weight)
+        size = one.rounding_of_wishart(root, self.df, self.scale) + of_means.sum(-1)
+        return 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return independent draws: Sigma (draws, D, D) and mu (draws, C, D)."""
+        sigma = inverse_wishart_draws(self.df, self.scale, draws, rng)
+        noise = rng.standard_normal((draws, *self.location.shape))
+        spread = noise @ np.swapaxes(np.linalg.cholesky(sigma), -1, -2)
+        return {
+            "Sigma": sigma,
+            "mu": self.location + spread * np.sqrt(self.ratio / self.kappa)[:, None],
+        }
+
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
+        """Return the log density of each row given mu and Sigma, of shape (..., n)."""
+        d = self._checked(data)
+        return {"x": one.log_likelihood_of_vectors(d, draws["mu"], self.each(draws["Sigma"]))}
+
+    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+        """Return new rows, of shape (..., n, D)."""
+        d = self._checked(data)
+        return {"x": one.new_vectors(d, draws["mu"], self.each(draws["Sigma"]), rng)}
+
+    def observed(self, data: Any) -> Observed:
+        """Return the rows under the name ``"x"``, with the labels of their axes."""
+        d = self._checked(data)
+        features = d.features or self.coords["feature"]
+        return {"x": (d.x, {"row": tuple(d.batch.rows), "feature": features})}
+
+    declare = declare
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`."""
+        from bayesmodels.models import inverse_wishart_pymc as declared
+
+        checked.declarable(data, MultivariateNormalStatistic, likelihood)
+        s = self.statistic(data)
+        prior, after = self.update(s.without_rows()), self.update(s)
+        names.labelled(prior.coords)
+        dims = {variable: names.axes(axes) for variable, axes in prior.dims.items()}
+        Sigma = declared.inverse_wishart(
+            names("Sigma"), prior.df, prior.scale, after.scale, dims["Sigma"]
+        )
+        mu = declared.normal(
+            names("mu"),
+            prior.location,
+            Sigma,
+            prior.kappa / prior.ratio,
+            dims["mu"],
+            default_transform=declared.Standardised(after.location, after.kappa / after.ratio),
+        )
+        weight = 1 / self.ratio
+        if likelihood == "statistic":
+            parts = (s.n, s.mean, s.rest, s.scatter)
+            declared.statistic(names("likelihood"), mu, Sigma, *parts, weight)
+            return
+        ((x, rows),) = self.observed(data).values()
+        batch, axes = self._checked(data).batch, names.labelled(rows)
+        each = weight[batch.groups]
+        declared.normal(names("x"), batch.of_rows(mu), Sigma, each, axes, observed=x)
+
+    def each(self, sigma: Any) -> Array:
+        """Return the covariance of each class."""
+        return np.asarray(sigma)[..., None, :, :] * self.ratio[:, None, None]
+
+    def _joined(self, s: MultivariateNormalStatistic) -> Coords:
+        if s.n.ndim != 1:
+            msg = (
+                "data: must be rows with a class each: Grouped(rows, by=...); got "
+                f"{'rows without classes' if s.n.ndim == 0 else 'several axes of classes'}."
+            )
+            raise DataError(msg)
+        own = {axis: self.coords[axis] for axis in self.coords if axis not in one.EVENT}
+        return labels.joined(own, self.kappa.shape, s.coords, s.n.shape)
+
+    def _checked(self, data: Any) -> checked.Vectors:
+        return one.checked_vectors(self, data)
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
+    __repr__ = values.describe
