@@ -108,8 +108,8 @@ class SharedNormalInverseWishart:
         (
             "",
             (
-                r"\Psi_N = \Psi + \sum_c \frac{1}{r_c} \left( S_c + \frac{\kappa_c N_c}{\kappa_{cN}} "
-                r"(\bar{x}_c - m_c) (\bar{x}_c - m_c)^\top \right)"
+                r"\Psi_N = \Psi + \sum_c \frac{1}{r_c} \left( S_c + "
+                r"\frac{\kappa_c N_c}{\kappa_{cN}} (\bar{x}_c - m_c) (\bar{x}_c - m_c)^\top \right)"
             ),
         ),
     )
