@@ -30,7 +30,7 @@ from bayesmodels.special import (
     log_dirichlet_multinomial,
     log_gamma_ratio,
     log_multinomial_coefficient,
-    two_sum,
+    merged_means,
 )
 
 Array = NDArray[np.float64]
@@ -158,13 +158,7 @@ def _ratio(total: Array, n: Array) -> Array:
 
 def _means(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array, Array]:
     """Return n, mean and rest of two parts together, the shift, and the weight of its square."""
-    n = a[0] + b[0]
-    share = _ratio(b[0], n)[:, None]
-    far, lost = two_sum(b[1], -a[1])
-    lost += b[2] - a[2]
-    mean, rest = two_sum(a[1], share * far)
-    mean, rest = two_sum(mean, rest + (a[2] + share * lost))
-    return n, mean, rest, far + lost, a[0][:, None] * share
+    return a[0] + b[0], *merged_means(a[0][:, None], a[1], a[2], b[0][:, None], b[1], b[2])
 
 
 def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:

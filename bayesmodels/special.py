@@ -278,3 +278,41 @@ def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     total = a + b
     of_b = total - a
     return total, (a - (total - of_b)) + (b - of_b)
+
+
+def merged_means(
+    n: Array, mean: Array, rest: Array, other_n: Array, other_mean: Array, other_rest: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Return the mean of two sets of rows together, from the number and the mean of each.
+
+    Parameters
+    ----------
+    n, other_n : ndarray
+        Numbers of rows, which broadcast against the means; both may be zero.
+    mean, other_mean : ndarray
+        Means as rounded.
+    rest, other_rest : ndarray
+        What rounding took from them.
+
+    Returns
+    -------
+    mean, rest : ndarray
+        The mean of all rows is ``mean + rest``.
+    shift : ndarray
+        The distance between the two means.
+    weight : ndarray
+        What its square adds to the sum of squares, n n' / (n + n').
+
+    Examples
+    --------
+    >>> one, zero = np.ones(()), np.zeros(())
+    >>> mean, rest, shift, weight = merged_means(3 * one, one, zero, one, 5 * one, zero)
+    >>> float(mean), float(shift), float(weight)
+    (2.0, 4.0, 0.75)
+    """
+    total = n + other_n
+    share = np.divide(other_n, total, out=np.zeros(total.shape), where=total > 0)
+    far, lost = two_sum(other_mean, -mean)
+    lost = lost + (other_rest - rest)
+    first, taken = two_sum(mean, share * far)
+    return (*two_sum(first, taken + (rest + share * lost)), far + lost, n * share)

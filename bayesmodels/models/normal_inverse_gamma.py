@@ -31,7 +31,7 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, two_sum
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, merged_means
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -86,12 +86,11 @@ class NormalStatistic:
 
     def __add__(self, other: Self) -> Self:
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
-        n = self.n + other.n
-        share = np.divide(other.n, n, out=np.zeros(n.shape), where=n > 0)
-        shift = (other.mean - self.mean) + (other.rest - self.rest)
-        between = self.n * share * shift**2
-        mean, rest = two_sum(self.mean, self.rest + share * shift)
-        return type(self)(n, mean, self.scatter + other.scatter + between, rest, coords)
+        mean, rest, shift, weight = merged_means(
+            self.n, self.mean, self.rest, other.n, other.mean, other.rest
+        )
+        scatter = self.scatter + other.scatter + weight * shift**2
+        return type(self)(self.n + other.n, mean, scatter, rest, coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
@@ -244,14 +243,14 @@ class NormalInverseGamma:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
-        kappa = self.kappa + s.n
-        shift = (s.mean - self.location) + (s.rest - self.rest)
-        location, rest = two_sum(self.location, self.rest + (s.n / kappa) * shift)
+        location, rest, shift, weight = merged_means(
+            self.kappa, self.location, self.rest, s.n, s.mean, s.rest
+        )
         return type(self)(
             location,
-            kappa,
+            self.kappa + s.n,
             self.shape + s.n / 2,
-            self.scale + 0.5 * s.scatter + 0.5 * (self.kappa * s.n / kappa) * shift**2,
+            self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2,
             rest,
             coords,
         )

@@ -33,7 +33,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import HALF_LOG_2PI, two_sum
+from bayesmodels.special import HALF_LOG_2PI, merged_means
 from bayesmodels.wishart import (
     InverseWishartMarginals,
     inverse_wishart_draws,
@@ -106,14 +106,18 @@ class MultivariateNormalStatistic:
         )
 
     def __add__(self, other: Self) -> Self:
+        if self.mean.shape[-1] != other.mean.shape[-1]:
+            msg = (
+                "data: statistics to be merged must have the same columns; got "
+                f"{self.mean.shape[-1]} and {other.mean.shape[-1]}."
+            )
+            raise DataError(msg)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
-        n = self.n + other.n
-        share = np.divide(other.n, n, out=np.zeros(n.shape), where=n > 0)[..., None]
-        shift = (other.mean - self.mean) + (other.rest - self.rest)
-        between = (self.n[..., None] * share)[..., None] * outer(shift)
-        mean, rest = two_sum(self.mean, self.rest + share * shift)
+        mean, rest, shift, weight = merged_means(*means(self), *means(other))
+        between = weight[..., None] * outer(shift)
         features = same_features(self.features, other.features)
-        return type(self)(n, mean, self.scatter + other.scatter + between, rest, features, coords)
+        scatter = self.scatter + other.scatter + between
+        return type(self)(self.n + other.n, mean, scatter, rest, features, coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
@@ -282,13 +286,12 @@ class NormalInverseWishart:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         coords = labels.joined(self._batch, self.kappa.shape, s.coords, s.n.shape)
-        kappa = self.kappa + s.n
-        shift = (s.mean - self.location) + (s.rest - self.rest)
-        location, rest = two_sum(self.location, self.rest + (s.n / kappa)[..., None] * shift)
-        pull = (self.kappa * s.n / kappa)[..., None, None] * outer(shift)
+        own = self.kappa[..., None], self.location, self.rest
+        location, rest, shift, weight = merged_means(*own, *means(s))
+        pull = weight[..., None] * outer(shift)
         return type(self)(
             location,
-            kappa,
+            self.kappa + s.n,
             self.df + s.n,
             self.scale + s.scatter + pull,
             rest,
@@ -563,15 +566,22 @@ def positive_definite(value: Any, argument: str) -> Array:
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:  # noqa: PLR2004 - a matrix
         msg = f"{argument}: must be a square matrix; got shape {matrix.shape}. Try np.eye(D)."
         raise PriorError(msg)
-    if not np.allclose(matrix, np.swapaxes(matrix, -1, -2), rtol=1e-12, atol=0):
-        msg = f"{argument}: must be a symmetric matrix. Symmetrise it: (M + M.T) / 2."
+    mirrored = np.swapaxes(matrix, -1, -2)
+    if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
+        at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
+        opposite = (*at[:-2], at[-1], at[-2])
+        msg = (
+            f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
+            f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
+        )
         raise PriorError(msg)
     try:
         np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         msg = (
             f"{argument}: must be positive definite; its smallest eigenvalue is "
-            f"{np.linalg.eigvalsh(matrix).min():.3g}."
+            f"{np.linalg.eigvalsh(matrix).min():.3g}. Columns that determine each other need a "
+            "little more on the diagonal."
         )
         raise PriorError(msg) from None
     return symmetric(matrix)
@@ -600,6 +610,11 @@ def checked_vectors(belief: Any, data: Any) -> checked.Vectors:
 def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
     """Return the statistic of rows, in groups if they are."""
     if isinstance(data, MultivariateNormalStatistic):
+        got, wanted = data.mean.shape[-1], belief.location.shape[-1]
+        if got != wanted:
+            msg = f"data: a statistic of {got} column(s), but the belief is about {wanted}."
+            raise DataError(msg)
+        same_features(belief.features, data.features)
         return data
     d = checked_vectors(belief, data)
     _, mean, rest, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
@@ -612,6 +627,11 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
         d.features,
         d.batch.coords,
     )
+
+
+def means(s: MultivariateNormalStatistic) -> tuple[Array, Array, Array]:
+    """Return number and mean of the rows, as `merged_means` takes them."""
+    return s.n[..., None], s.mean, s.rest
 
 
 def log_evidence_of_scales(df: Array, before: Array, after: Array, n: Any) -> Array:

@@ -36,7 +36,7 @@ from bayesmodels.labels import Coords
 from bayesmodels.models import normal_inverse_wishart as one
 from bayesmodels.models.normal_inverse_wishart import Features, MultivariateNormalStatistic
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import two_sum
+from bayesmodels.special import merged_means
 from bayesmodels.wishart import (
     InverseWishartMarginals,
     inverse_wishart_draws,
@@ -185,13 +185,12 @@ class SharedNormalInverseWishart:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        kappa = self.kappa + s.n
-        shift = (s.mean - self.location) + (s.rest - self.rest)
-        location, rest = two_sum(self.location, self.rest + (s.n / kappa)[:, None] * shift)
-        pull = (self.kappa * s.n / kappa)[:, None, None] * one.outer(shift)
+        own = self.kappa[:, None], self.location, self.rest
+        location, rest, shift, weight = merged_means(*own, *one.means(s))
+        pull = weight[..., None] * one.outer(shift)
         return type(self)(
             location,
-            kappa,
+            self.kappa + s.n,
             self.df + s.n.sum(),
             self.scale + ((s.scatter + pull) / self.ratio[:, None, None]).sum(0),
             self.ratio,
