@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from bayesmodels.models.shared_covariance import (
         SharedNormalInverseWishart as SharedNormalInverseWishart,
     )
+    from bayesmodels.models.shared_covariance import (
+        SharedNormalStatistic as SharedNormalStatistic,
+    )
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import compare as compare
@@ -84,6 +87,7 @@ _HOMES = {
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
     "SharedNormalInverseWishart": "models.shared_covariance",
+    "SharedNormalStatistic": "models.shared_covariance",
     "Weighted": "data",
     "bayes_risk": "decision",
     "boundary": "decision",

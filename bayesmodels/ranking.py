@@ -39,7 +39,7 @@ def rank_features(
 
     Parameters
     ----------
-    belief : NaiveBayes
+    belief : NaiveBayes or GaussianDiscriminant
         A belief about classes and features, after data. Of a vector of features (a full
         covariance) each feature is taken alone.
     top : int, default 10
@@ -182,7 +182,10 @@ def _block(part: Any, names: Any, *, tokens: bool) -> _Tells:
     def of_mu(values: Draws) -> Array:
         mu = np.asarray(values[names("mu")])
         if "Sigma" in part.dims:
-            sigma2 = np.diagonal(values[names("Sigma")], axis1=-2, axis2=-1)
+            sigma = values[names("Sigma")]
+            # One matrix for all classes, or for each a known multiple of it.
+            sigma = part.each(sigma) if hasattr(part, "each") else sigma
+            sigma2 = np.diagonal(sigma, axis1=-2, axis2=-1)
         else:
             sigma2 = np.asarray(values[names("sigma2")])
         if alone:

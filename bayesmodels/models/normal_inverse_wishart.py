@@ -105,7 +105,7 @@ class MultivariateNormalStatistic:
             coords=labels.named(coords, batch, "coords"),
         )
 
-    def __add__(self, other: Self) -> Self:
+    def __add__(self, other: MultivariateNormalStatistic) -> Self:
         if self.mean.shape[-1] != other.mean.shape[-1]:
             msg = (
                 "data: statistics to be merged must have the same columns; got "
@@ -699,19 +699,28 @@ def multigammaln_of(a: Array, width: int) -> Array:
 
 
 def by_pattern(
-    x: Array, members: int, density: Callable[[Array, NDArray[np.intp]], Array]
+    x: Array,
+    members: int,
+    density: Callable[[Array, NDArray[np.intp]], Array],
+    sample: tuple[int, ...] = (),
 ) -> Array:
-    """Evaluate a density of rows, or of the cells that are there, one pattern of gaps at a time."""
+    """Evaluate a density of rows, or of the cells that are there, one pattern of gaps at a time.
+
+    Returns
+    -------
+    ndarray of shape (*sample, n, members)
+        Natural logarithms.
+    """
     every = np.arange(x.shape[-1])
     gone = np.isnan(x)
     if not gone.any():
         return density(x, every)
-    result = np.zeros((len(x), members))
+    result = np.zeros((*sample, len(x), members))
     for pattern in np.unique(gone, axis=0):
         here = every[~pattern]
         if len(here):
             rows = (gone == pattern).all(-1)
-            result[rows] = density(x[np.ix_(rows, here)], here)
+            result[..., rows, :] = density(x[np.ix_(rows, here)], here)
     return result
 
 
@@ -721,34 +730,45 @@ def log_normal_vectors(mu: Any, sigma: Any, x: Array) -> Array:
     sigma = np.broadcast_to(np.asarray(sigma, dtype=float), (*mu.shape, mu.shape[-1]))
     *sample, members, width = mu.shape
     means, matrices = mu.reshape(-1, members, width), sigma.reshape(-1, members, width, width)
-    always = np.full(members, np.inf)  # degrees of freedom of a normal law
     result = np.empty((len(means), len(x), members))
-    for i, (mean, matrix) in enumerate(zip(means, matrices, strict=True)):
-        try:
-            result[i] = by_pattern(
-                x,
-                members,
-                lambda rows, here, mean=mean, matrix=matrix: log_multivariate_student(  # type: ignore[misc]
-                    rows, mean[:, here], np.linalg.cholesky(matrix[:, here[:, None], here]), always
-                ),
-            )
-        except np.linalg.LinAlgError:
-            msg = (
-                "Sigma: must be positive definite for a density; the maximum-likelihood estimate "
-                "of at most D rows is not. Integrate over the belief instead."
-            )
-            raise DataError(msg) from None
+    step = max(1, _AT_ONCE // max(1, len(x) * members * width))
+    for start in range(0, len(means), step):
+        part = slice(start, start + step)
+
+        def density(rows: Array, here: NDArray[np.intp], part: slice = part) -> Array:
+            root = _roots(matrices[part][..., here[:, None], here])
+            return np.swapaxes(_log_normal_rows(rows, means[part][..., here], root), -1, -2)
+
+        result[part] = by_pattern(x, members, density, (len(means[part]),))
     return result.reshape(*sample, len(x), members)
+
+
+_AT_ONCE = 1 << 20  # numbers
+
+
+def _roots(matrices: Array) -> Array:
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        msg = (
+            "Sigma: must be positive definite for a density; the maximum-likelihood estimate "
+            "of at most D rows is not. Integrate over the belief instead."
+        )
+        raise DataError(msg) from None
+
+
+def _log_normal_rows(x: Array, mean: Array, root: Array) -> Array:
+    """Return the log density (..., n) of rows (n, D) under Normal(mean, R R')."""
+    gap = np.swapaxes(x - mean[..., None, :], -1, -2)
+    square = (solve_lower(root, gap) ** 2).sum(-2)
+    return -0.5 * square - half_log_det(root)[..., None] - x.shape[-1] * HALF_LOG_2PI
 
 
 def log_likelihood_of_vectors(d: checked.Vectors, mu: Any, sigma: Any) -> Array:
     """Return the log density (..., n) of each row under the member that it belongs to."""
     result = None
     for rows, mean, root in _members(d, mu, sigma):
-        gap = np.swapaxes(d.x[rows] - mean[..., None, :], -1, -2)
-        square = (solve_lower(root, gap) ** 2).sum(-2)
-        width = gap.shape[-2]
-        logs = -0.5 * square - half_log_det(root)[..., None] - width * HALF_LOG_2PI
+        logs = _log_normal_rows(d.x[rows], mean, root)
         if result is None:
             result = np.empty((*logs.shape[:-1], len(d.x)))
         result[..., rows] = logs

@@ -46,6 +46,71 @@ from bayesmodels.wishart import (
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
+class SharedNormalStatistic(MultivariateNormalStatistic):
+    """Row count, mean and scatter matrix of each class, whose covariances have known ratios.
+
+    Parameters
+    ----------
+    n, mean, scatter, rest, features, coords
+        As in `MultivariateNormalStatistic`, with one leading axis, the classes.
+    ratio : array_like of shape (C,), default 1
+        Ratios of the classes' covariances to the one that is estimated.
+
+    Examples
+    --------
+    >>> SharedNormalStatistic([2, 2], [[1.0], [5.0]], [[[2]], [[6]]]).mle()["Sigma"]
+    array([[2.]])
+    """
+
+    ratio: Array
+
+    def __init__(
+        self,
+        n: ArrayLike,
+        mean: ArrayLike,
+        scatter: ArrayLike,
+        rest: ArrayLike = 0,
+        features: Sequence[Hashable] | None = None,
+        coords: Any = None,
+        ratio: ArrayLike = 1,
+    ) -> None:
+        super().__init__(n, mean, scatter, rest, features, coords)
+        ratio = checked.parameter(ratio, "ratio", positive=True)
+        values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
+
+    def __add__(self, other: MultivariateNormalStatistic) -> Self:
+        same = getattr(other, "ratio", self.ratio)
+        if not np.array_equal(self.ratio, same):
+            msg = (
+                "data: statistics to be merged must have the same ratios of covariances; got "
+                f"{self.ratio.tolist()} and {same.tolist()}."
+            )
+            raise DataError(msg)
+        return self.of(super().__add__(other), self.ratio)
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same classes."""
+        return self.of(super().without_rows(), self.ratio)
+
+    @classmethod
+    def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
+        """Return the statistic of classes, with ratios of their covariances."""
+        return cls(s.n, s.mean, s.scatter, s.rest, s.features, s.coords, ratio)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimates: the means, and sum_c S_c / r_c over all rows.
+
+        Raises
+        ------
+        DataError
+            If a class has no row.
+        """
+        mu = super().mle()["mu"]
+        scatter = (self.scatter / self.ratio[:, None, None]).sum(0)
+        return {"Sigma": scatter / self.n.sum(), "mu": mu}
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class SharedNormalInverseWishart:
     r"""Belief about the means of several classes and about the covariance that they share.
 
@@ -165,7 +230,7 @@ class SharedNormalInverseWishart:
         found = {"mean m": self.location, "κ": self.kappa, "ν": self.df, "scale Ψ": self.scale}
         return found if (self.ratio == 1).all() else {**found, "ratio r": self.ratio}
 
-    def statistic(self, data: Any) -> MultivariateNormalStatistic:
+    def statistic(self, data: Any) -> SharedNormalStatistic:
         """Return row counts, means and centred scatter matrices of the classes.
 
         Parameters
@@ -180,7 +245,7 @@ class SharedNormalInverseWishart:
         """
         s = one.vector_statistic(self, data)
         self._joined(s)
-        return s
+        return SharedNormalStatistic.of(s, self.ratio)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""

@@ -131,7 +131,8 @@ def test_gaussian_mle_is_scikit_learn():
     close(mle["mu"], theirs.theta_)
     close(mle["sigma2"], theirs.var_)
     posterior = model.update((IRIS, SPECIES))
-    close(posterior.class_probabilities(IRIS, mle), theirs.predict_proba(IRIS), 1e-11)
+    assert_array_equal(mle["pi"], theirs.class_prior_)
+    close(posterior.class_probabilities(IRIS, mle), theirs.predict_proba(IRIS))
 
 
 @pytest.mark.parametrize(
@@ -157,6 +158,10 @@ def test_laplace_smoothing_is_the_posterior_mean_under_priors_of_ones(prior, the
     logs = np.log(posterior.mean()["theta"])
     found = theirs.fit(X, y).feature_log_prob_  # their default adds one
     close(logs, np.stack(found, 1) if logs.ndim == 3 else found)
+    # To the classes it adds nothing: class_log_prior_ is the maximum-likelihood estimate.
+    known = posterior.mean() | {"pi": n / len(y)}
+    close(np.log(known["pi"]), theirs.class_log_prior_)
+    close(posterior.class_probabilities(rows, known), theirs.predict_proba(X))
 
 
 def test_mode_is_the_map_of_the_books():
