@@ -102,7 +102,8 @@ def test_no_class_probabilities_where_none_were_compared():
 
 def test_class_probabilities_that_are_far_off_are_marked():
     report = SAMPLES["patients"]()
-    off = report.comparison.predictions.assign(z=[9.0, 0.0, 0.0, 0.0])
+    table = report.comparison.predictions
+    off = table.assign(z=[9.0, *np.zeros(len(table) - 1)])
     comparison = dataclasses.replace(report.comparison, predictions=off)
     assert tables.predictions(dataclasses.replace(report, comparison=comparison)).marked == {0}
 
