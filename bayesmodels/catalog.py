@@ -1,4 +1,9 @@
-"""The models by name: how each is set up from a frame, and the data set that shows it."""
+"""The models by name: how each is set up from a frame, and the data sets that show it.
+
+Columns of numbers get a prior that weighs as much as one row or two: centred on the column's mean,
+with its variance as expected variance, the unit-information prior of Kass and Wasserman (1995). It
+makes answers independent of the units; `kappa`, `shape` and `df` change its weight.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,11 @@ from bayesmodels.data import BinomialCounts, Design, Grouped
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
+from bayesmodels.models.discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.models.naive_bayes import NaiveBayes
+from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
+from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
 from bayesmodels.protocol import Belief
 
 Prior = Mapping[str, float]
@@ -53,8 +62,8 @@ class Entry:
         What it answers, in a few words.
     prior : tuple of str
         Names of the prior's parameters.
-    dataset, columns, example_prior
-        The shipped data set, its columns and prior, used when no file is given.
+    datasets, columns, example_prior
+        The shipped data sets, their columns and prior; the first is used when no file is given.
     build : callable
         From frame, columns and prior to the prior belief and its data.
     """
@@ -63,7 +72,7 @@ class Entry:
     title: str
     purpose: str
     prior: tuple[str, ...]
-    dataset: str
+    datasets: tuple[str, ...]
     columns: Columns
     example_prior: Prior
     build: Callable[[Any, Columns, Prior], tuple[Belief, Any]]
@@ -79,8 +88,8 @@ def entry(name: str) -> Entry:
 
     Examples
     --------
-    >>> entry("beta-bernoulli").dataset
-    'coin'
+    >>> entry("beta-bernoulli").datasets
+    ('coin',)
     """
     for candidate in ENTRIES:
         if candidate.name == name:
@@ -89,8 +98,10 @@ def entry(name: str) -> Entry:
     raise DataError(msg)
 
 
-def example(name: str, prior: Prior | None = None) -> tuple[Belief, Any, str]:
-    """Return prior, data and source of the data set shipped to show a model.
+def example(
+    name: str, prior: Prior | None = None, dataset: str | None = None
+) -> tuple[Belief, Any, str]:
+    """Return prior, data and source of a data set shipped to show a model, by default its first.
 
     Examples
     --------
@@ -99,9 +110,10 @@ def example(name: str, prior: Prior | None = None) -> tuple[Belief, Any, str]:
     BetaBernoulli(alpha=56, beta=46)
     """
     e = entry(name)
-    frame = datasets.load(e.dataset)
+    chosen = e.datasets[0] if dataset is None else dataset
+    frame = datasets.load(chosen)
     belief, data = from_frame(name, frame, e.columns, {**e.example_prior, **(prior or {})})
-    return belief, data, datasets.describe(e.dataset)
+    return belief, data, datasets.describe(chosen)
 
 
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
@@ -157,10 +169,13 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
 def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     _unused(columns, "dirichlet-categorical", features=columns.features, trials=columns.trials)
     rows = _column(frame, _target(frame, columns, columns.by))
+    return _categories(rows, prior), _grouped(frame, columns, rows)
+
+
+def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
     ordered = hasattr(rows, "cat")
     categories = list(rows.cat.categories if ordered else sorted(rows.dropna().unique(), key=str))
-    belief = DirichletCategorical(np.full(len(categories), prior.get("alpha", 1.0)), categories)
-    return belief, _grouped(frame, columns, rows)
+    return DirichletCategorical(np.full(len(categories), prior.get("alpha", 1.0)), categories)
 
 
 def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
@@ -182,13 +197,99 @@ def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Beli
     return belief, data
 
 
+def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused(columns, "normal-inverse-gamma", features=columns.features, trials=columns.trials)
+    name = _target(frame, columns, columns.by)
+    mean, variance = _unit_information(frame, [name])
+    belief = _normal(mean[0], variance[0], prior)
+    return belief, _grouped(frame, columns, _column(frame, name))
+
+
+def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused(columns, "normal-inverse-wishart", target=columns.target, trials=columns.trials)
+    names = list(columns.features or [c for c in frame.columns if c != columns.by])
+    belief = _normal_vector(frame, names, prior)
+    return belief, _grouped(frame, columns, frame[names])
+
+
+def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused(columns, "naive-bayes", by=columns.by, trials=columns.trials)
+    target, names = _target_and_features(frame, columns)
+    kinds = {name: _column(frame, name).dtype.kind for name in names}
+    bits = [name for name in names if kinds[name] == "b"]
+    numbers = [name for name in names if kinds[name] in "iuf"]
+    blocks: dict[str, Any] = {}
+    if bits:
+        blocks["bits"] = (BetaBernoulli(*_pair(prior)), bits)
+    if numbers:
+        mean, variance = _unit_information(frame, numbers)
+        normal = _normal(mean, variance, prior, {"feature": numbers})
+        blocks["numbers"] = (normal, numbers)
+    for name in names:
+        if name not in bits and name not in numbers:
+            blocks[name] = (_categories(frame[name], prior), name)
+    data = Design.from_frame(frame, target, names)
+    return NaiveBayes(_categories(_column(frame, target), prior), blocks), data
+
+
+def _discriminant(covariance: Covariance) -> Callable[..., tuple[Belief, Any]]:
+    def build(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+        model = f"discriminant-{covariance}"
+        _unused(columns, model, by=columns.by, trials=columns.trials)
+        target, names = _target_and_features(frame, columns)
+        classes = _categories(_column(frame, target), prior)
+        normal = _normal_vector(frame, names, prior)
+        data = Design.from_frame(frame, target, names)
+        return GaussianDiscriminant(classes, normal, covariance), data
+
+    return build
+
+
+def _target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
+    target = _target(frame, columns)
+    return target, list(columns.features or [name for name in frame.columns if name != target])
+
+
+def _pair(prior: Prior) -> tuple[float, float]:
+    return prior.get("alpha", 1.0), prior.get("alpha", 1.0)
+
+
+def _unit_information(frame: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return mean and variance of columns of numbers, missing cells left out."""
+    columns = [_column(frame, name) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype.kind not in "iuf":
+            msg = f"columns: {name!r} must hold numbers; it has dtype {column.dtype}."
+            raise DataError(msg)
+        if not column.var(ddof=0) > 0:
+            msg = f"columns: {name!r} holds a single value, which tells nothing; leave it out."
+            raise DataError(msg)
+    return (
+        np.array([column.mean() for column in columns]),
+        np.array([column.var(ddof=0) for column in columns]),
+    )
+
+
+def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> NormalInverseGamma:
+    shape, kappa = prior.get("shape", 2.0), prior.get("kappa", 1.0)
+    scale = variance * max(shape - 1, 0.5)
+    return NormalInverseGamma(mean, kappa, shape, scale, coords=coords)
+
+
+def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInverseWishart:
+    mean, variance = _unit_information(frame, names)
+    df = prior.get("df", len(names) + 2.0)
+    scale = np.diag(variance) * max(df - len(names) - 1, 0.5)
+    return NormalInverseWishart(mean, prior.get("kappa", 1.0), df, scale, features=names)
+
+
 ENTRIES = (
     Entry(
         "beta-bernoulli",
         "Beta–Bernoulli",
         "how probable is a yes-or-no event",
         ("alpha", "beta"),
-        "coin",
+        ("coin",),
         Columns(target="heads"),
         {"alpha": 1.0, "beta": 1.0},
         _beta_bernoulli,
@@ -198,7 +299,7 @@ ENTRIES = (
         "Dirichlet–categorical",
         "how probable is each of K categories",
         ("alpha",),
-        "party",
+        ("party",),
         Columns(target="party"),
         {"alpha": 1.0},
         _dirichlet_categorical,
@@ -208,9 +309,59 @@ ENTRIES = (
         "Linear regression",
         "how a number depends on columns, with unknown noise",
         ("mean", "precision", "shape", "scale"),
-        "diabetes",
+        ("diabetes",),
         Columns(target="progression"),
         {"mean": 0.0, "precision": 0.001, "shape": 1.0, "scale": 1000.0},
         _linear_regression,
+    ),
+    Entry(
+        "normal-inverse-gamma",
+        "Normal–inverse-gamma",
+        "where numbers lie and how they spread",
+        ("kappa", "shape"),
+        ("diabetes",),
+        Columns(target="progression"),
+        {},
+        _normal_inverse_gamma,
+    ),
+    Entry(
+        "normal-inverse-wishart",
+        "Normal–inverse-Wishart",
+        "where vectors of numbers lie and how their columns vary together",
+        ("kappa", "df"),
+        ("iris",),
+        Columns(by="species"),
+        {},
+        _normal_inverse_wishart,
+    ),
+    Entry(
+        "naive-bayes",
+        "Naive Bayes",
+        "which class a row belongs to, from columns of any kind",
+        ("alpha", "kappa", "shape"),
+        ("party",),
+        Columns(target="vote"),
+        {},
+        _naive_bayes,
+    ),
+    Entry(
+        "discriminant-full",
+        "Gaussian discriminants, a covariance for each class",
+        "which class a row of numbers belongs to (quadratic boundaries)",
+        ("alpha", "kappa", "df"),
+        ("iris", "wine"),
+        Columns(),
+        {},
+        _discriminant("full"),
+    ),
+    Entry(
+        "discriminant-shared",
+        "Gaussian discriminants, one covariance",
+        "which class a row of numbers belongs to (linear boundaries)",
+        ("alpha", "kappa", "df"),
+        ("iris", "wine"),
+        Columns(),
+        {},
+        _discriminant("shared"),
     ),
 )

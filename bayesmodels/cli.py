@@ -37,11 +37,11 @@ def models(as_json: bool) -> None:
     from bayesmodels.catalog import ENTRIES
 
     if as_json:
-        keys = ("name", "title", "purpose", "prior", "dataset")
+        keys = ("name", "title", "purpose", "prior", "datasets")
         click.echo(json.dumps([{key: getattr(e, key) for key in keys} for e in ENTRIES]))
         return
     rows: list[tuple[str, ...]]
-    rows = [(e.name, e.purpose, ", ".join(e.prior), e.dataset) for e in ENTRIES]
+    rows = [(e.name, e.purpose, ", ".join(e.prior), ", ".join(e.datasets)) for e in ENTRIES]
     _print_table(("model", "answers", "prior", "data"), rows)
 
 
@@ -133,20 +133,20 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
 
         every = [e.name for e in catalog.ENTRIES]
         chosen = every if not names or "all" in names else list(names)
-        for name in chosen:
-            catalog.entry(name)
-        with _steps(total=len(chosen)) as step:
+        examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
+        with _steps(total=len(examples)) as step:
             rows = jobs.validate_examples(
-                chosen, seed=seed, draws=draws, chains=chains, progress=step
+                examples, seed=seed, draws=draws, chains=chains, progress=step
             )
     if as_json:
         click.echo(json.dumps(rows))
     else:
         _print_table(
-            ("model", "verdict", "identity", "worst", "ESS", "R-hat", "s"),
+            ("model", "data", "verdict", "identity", "worst", "ESS", "R-hat", "s"),
             [
                 (
                     row["model"],
+                    row["dataset"],
                     row["outcome"],
                     "holds" if row["identity_holds"] else "FAILS",
                     f"{row['largest_z']:+.1f} se",
@@ -159,7 +159,7 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
         )
         for row in rows:
             if row["outcome"] != "agree":
-                click.echo(f"{row['model']}: {' '.join(row['sentences'])}")
+                click.echo(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
     sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
 
 
@@ -247,7 +247,7 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
         return
     table = Table(box=box.SIMPLE, pad_edge=False)
     for name in head:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=name == head[0])
     for row in rows:
         table.add_row(*row)
     console.print(table)

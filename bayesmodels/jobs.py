@@ -15,7 +15,7 @@ from bayesmodels.report import validate
 
 
 def validate_examples(
-    names: Sequence[str],
+    examples: Sequence[tuple[str, str]],
     *,
     seed: int,
     draws: int,
@@ -28,8 +28,8 @@ def validate_examples(
 
     Parameters
     ----------
-    names : sequence of str
-        Names from the catalogue.
+    examples : sequence of (str, str)
+        Names of models of the catalogue, each with the name of a data set.
     seed, draws, chains : int
         As in `validate`; every model gets the same seed.
     progress : callable, optional
@@ -38,24 +38,28 @@ def validate_examples(
     Returns
     -------
     list of dict
-        One for each name, in the order given: `Report.to_dict`, model and seconds.
+        One for each example, in the order given: `Report.to_dict`, model, data set and seconds.
     """
-    workers = min(len(names), os.cpu_count() or 1)
-    rows: dict[str, dict[str, Any]] = {}
-    progress(f"checking {', '.join(names)}")
+    workers = min(len(examples), os.cpu_count() or 1)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    progress(_checking(examples))
     context = get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_ctrl_c) as pool:
-        running = {pool.submit(_one, name, seed, draws, chains): name for name in names}
+        running = {pool.submit(_one, *e, seed, draws, chains): e for e in examples}
         try:
             for done in as_completed(running):
                 rows[running[done]] = done.result()
-                left = [name for name in names if name not in rows]
-                progress(f"checking {', '.join(left)}" if left else "done")
+                left = [e for e in examples if e not in rows]
+                progress(_checking(left) if left else "done")
         except KeyboardInterrupt:
             for worker in active_children():
                 worker.terminate()
             raise
-    return [rows[name] for name in names]
+    return [rows[e] for e in examples]
+
+
+def _checking(examples: Sequence[tuple[str, str]]) -> str:
+    return f"checking {', '.join(f'{name} ({data})' for name, data in examples)}"
 
 
 def _leave_ctrl_c() -> None:
@@ -63,8 +67,9 @@ def _leave_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _one(name: str, seed: int, draws: int, chains: int) -> dict[str, Any]:
+def _one(name: str, dataset: str, seed: int, draws: int, chains: int) -> dict[str, Any]:
     start = time.perf_counter()
-    belief, data, source = catalog.example(name)
+    belief, data, source = catalog.example(name, dataset=dataset)
     report = validate(belief, data, draws=draws, tune=draws, chains=chains, rng=seed, source=source)
-    return {"model": name, **report.to_dict(), "seconds": time.perf_counter() - start}
+    about = {"model": name, "dataset": dataset}
+    return {**about, **report.to_dict(), "seconds": time.perf_counter() - start}

@@ -153,10 +153,11 @@ def test_a_failing_report_leaves_the_old_file(tmp_path, monkeypatch):
     ],
 )
 def test_validate_ends_with_0_only_if_all_agree(monkeypatch, outcomes, code):
-    def rows(names, **_):
+    def rows(examples, **_):
         return [
             {
                 "model": name,
+                "dataset": dataset,
                 "outcome": outcome,
                 "sentences": ["In words."],
                 "identity_holds": True,
@@ -165,7 +166,7 @@ def test_validate_ends_with_0_only_if_all_agree(monkeypatch, outcomes, code):
                 "largest_r_hat": 1.0,
                 "seconds": 1.0,
             }
-            for name, outcome in zip(names, outcomes, strict=True)
+            for (name, dataset), outcome in zip(examples, outcomes, strict=True)
         ]
 
     monkeypatch.setattr(jobs, "validate_examples", rows)
@@ -180,7 +181,7 @@ def test_validate_all_in_a_real_process():
     command = [sys.executable, "-m", "bayesmodels", "validate", "all", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * 3
+    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * 10
 
 
 @pytest.mark.slow

@@ -1,0 +1,90 @@
+"""Models set up from a frame, with the priors that the command line gives them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmodels as bm
+from bayesmodels import catalog
+from bayesmodels.catalog import Columns, from_frame
+
+RNG = np.random.default_rng(1)
+FRAME = pd.DataFrame(
+    {
+        "height": RNG.normal(170, 10, 40),
+        "weight": RNG.normal(70, 8, 40),
+        "smokes": RNG.random(40) < 0.3,
+        "eyes": RNG.choice(["blue", "brown"], 40),
+        "group": RNG.choice(["a", "b"], 40),
+    }
+)
+EXAMPLES = [(e.name, data) for e in catalog.ENTRIES for data in e.datasets]
+
+
+@pytest.mark.parametrize(("name", "dataset"), EXAMPLES)
+def test_every_example_can_be_worked_out(name, dataset):
+    prior, data, source = catalog.example(name, dataset=dataset)
+    assert np.isfinite(prior.log_evidence(data)).all()
+    assert source
+
+
+def test_the_kind_of_a_column_decides_on_its_belief():
+    prior, data = from_frame("naive-bayes", FRAME, Columns(), {})
+    kinds = {name: type(block.belief) for name, block in prior.blocks.items()}
+    assert kinds == {
+        "bits": bm.BetaBernoulli,
+        "numbers": bm.NormalInverseGamma,
+        "eyes": bm.DirichletCategorical,
+    }
+    posterior = prior.update(data)
+    assert posterior.coords["feature_numbers"] == ("height", "weight")
+    assert posterior.coords["category_eyes"] == ("blue", "brown")
+
+
+def test_the_prior_of_numbers_has_the_columns_own_mean_and_variance():
+    numbers = FRAME[["height", "weight", "group"]]
+    prior, _ = from_frame("normal-inverse-wishart", numbers, Columns(by="group"), {})
+    np.testing.assert_allclose(prior.mean()["mu"], numbers[["height", "weight"]].mean())
+    variance = numbers[["height", "weight"]].var(ddof=0)
+    np.testing.assert_allclose(prior.mean()["Sigma"], np.diag(variance))
+    single, _ = from_frame("normal-inverse-gamma", numbers, Columns("weight"), {"shape": 5.0})
+    assert single.mean()["sigma2"] == pytest.approx(variance["weight"])
+
+
+@pytest.mark.parametrize("covariance", ["full", "shared"])
+def test_units_do_not_change_class_probabilities(covariance):
+    """The unit-information prior scales with the columns."""
+    numbers = FRAME[["height", "weight", "group"]]
+    name = f"discriminant-{covariance}"
+    prior, data = from_frame(name, numbers, Columns(), {"alpha": 2.0})
+    inches = numbers.assign(height=numbers["height"] / 2.54)
+    other, moved = from_frame(name, inches, Columns(), {"alpha": 2.0})
+    np.testing.assert_allclose(
+        other.update(moved).class_probabilities(inches[["height", "weight"]]),
+        prior.update(data).class_probabilities(numbers[["height", "weight"]]),
+        rtol=1e-10,
+    )
+
+
+def test_parameters_of_the_prior_are_used():
+    prior, _ = from_frame("discriminant-full", FRAME[["height", "weight", "group"]],
+                          Columns(), {"df": 9.0, "kappa": 0.5, "alpha": 3.0})  # fmt: skip
+    assert prior.gaussian.df == 9
+    assert prior.gaussian.kappa == 0.5
+    assert prior.classes.alpha.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "columns", "words"),
+    [
+        ("discriminant-full", FRAME, Columns(), "columns: 'smokes' must hold numbers"),
+        ("naive-bayes", FRAME.assign(height=1.0), Columns(), "'height' holds a single value"),
+        ("naive-bayes", FRAME, Columns(by="eyes"), "by: naive-bayes has no use for it"),
+        ("normal-inverse-gamma", FRAME, Columns(), "columns: 'group' must hold numbers"),
+        ("normal-inverse-wishart", FRAME, Columns("height"), "target: normal-inverse-wishart"),
+        ("discriminant-shared", FRAME, Columns(features=["no"]), "there is no column 'no'"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(name, frame, columns, words):
+    with pytest.raises(bm.DataError, match=words):
+        from_frame(name, frame, columns, {})
