@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bayesmodels.models.shared_covariance import (
         SharedNormalStatistic as SharedNormalStatistic,
     )
+    from bayesmodels.models.unknown_ratio import ratio_posterior as ratio_posterior
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import compare as compare
@@ -103,6 +104,7 @@ _HOMES = {
     "plot_class_densities": "report.classes",
     "plot_feature_ranking": "report.classes",
     "rank_features": "ranking",
+    "ratio_posterior": "models.unknown_ratio",
     "validate": "report",
 }
 
