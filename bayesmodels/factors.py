@@ -81,16 +81,22 @@ def root_of(precision: Array) -> Array:
 def cholesky(matrix: Array) -> Array:
     """Return the lower triangular A with A A' = M, reading the lower triangle of M.
 
-    Complex matrices are factored without conjugating, so that a complex step differentiates.
+    Complex matrices are factored without conjugating, so that a complex step differentiates. Of a
+    matrix that is not positive definite, if only by rounding, the factor holds NaN.
     """
     if not np.iscomplexobj(matrix):
-        return np.linalg.cholesky(matrix)
+        try:
+            return np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:  # some of them are not positive definite
+            pass
     root = np.zeros_like(matrix)
-    for j in range(matrix.shape[-1]):
-        row = root[..., j, :j]
-        root[..., j, j] = np.sqrt(matrix[..., j, j] - (row**2).sum(-1))
-        below = matrix[..., j + 1 :, j] - (root[..., j + 1 :, :j] @ row[..., None])[..., 0]
-        root[..., j + 1 :, j] = below / root[..., j, j, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for j in range(matrix.shape[-1]):
+            row = root[..., j, :j]
+            pivot = matrix[..., j, j] - (row**2).sum(-1)
+            root[..., j, j] = np.sqrt(np.where(np.real(pivot) > 0, pivot, np.nan))
+            below = matrix[..., j + 1 :, j] - (root[..., j + 1 :, :j] @ row[..., None])[..., 0]
+            root[..., j + 1 :, j] = below / root[..., j, j, None]
     return root
 
 

@@ -63,6 +63,18 @@ def inverse_wishart_draws(
     >>> inverse_wishart_draws(5, np.eye(2), 3, np.random.default_rng(1)).shape
     (3, 2, 2)
     """
+    half = inverse_wishart_roots(df, scale, size, rng)
+    return symmetric(np.swapaxes(half, -1, -2) @ half)
+
+
+def inverse_wishart_roots(
+    df: ArrayLike, scale: ArrayLike, size: int, rng: np.random.Generator
+) -> Array:
+    """Draw roots H of matrices H' H, as `inverse_wishart_draws` does.
+
+    With hardly more than D - 1 degrees of freedom, directions differ in size by so much that H' H
+    is often singular to rounding: its Cholesky factor does not exist, but its root is at hand.
+    """
     scale = np.asarray(scale, dtype=float)
     width = scale.shape[-1]
     shape = (size, *np.broadcast_shapes(np.shape(df), scale.shape[:-2]))
@@ -71,8 +83,7 @@ def inverse_wishart_draws(
     root = np.tril(rng.standard_normal((*shape, width, width)), -1)
     places = np.arange(width)
     root[..., places, places] = np.sqrt(2 * rng.standard_gamma(halves, (*shape, width)))
-    half = solve_lower(root, np.swapaxes(np.linalg.cholesky(scale), -1, -2))
-    return symmetric(np.swapaxes(half, -1, -2) @ half)
+    return solve_lower(root, np.swapaxes(np.linalg.cholesky(scale), -1, -2))
 
 
 def symmetric(matrix: Array) -> Array:

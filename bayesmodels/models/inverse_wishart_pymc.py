@@ -91,6 +91,15 @@ class RootOfCovariance(Op):
         """Evaluate in Python."""
         outputs[0][0] = solve_lower(cholesky(symmetric(inputs[0])), np.eye(self.width))
 
+    def backward_error(self, sigma: Any) -> Any:
+        """Return how far off the matrix is whose root was found, in units of rounding.
+
+        Higham (2002), *Accuracy and Stability of Numerical Algorithms*, theorems 10.3 and 8.5.
+        """
+        places = np.arange(self.width)
+        size = pt.sqrt(sigma[..., places, places])
+        return 4 * (self.width + 1) * size[..., :, None] * size[..., None, :]
+
     def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
         """Return the shape of Sigma."""
         return shapes

@@ -36,7 +36,7 @@ from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, merged_means
 from bayesmodels.wishart import (
     InverseWishartMarginals,
-    inverse_wishart_draws,
+    inverse_wishart_roots,
     log_density,
     log_multigamma_ratio,
     symmetric,
@@ -441,24 +441,26 @@ class NormalInverseWishart:
         """Return the joint log density of mu and Sigma, of shape (..., batch...)."""
         root = cholesky(symmetric(np.asarray(draws["Sigma"])))
         gap = (np.asarray(draws["mu"]) - self.location) - self.rest
-        return log_density(root, self.df, np.linalg.cholesky(self.scale)) + log_normal_at(
-            gap, root, self.kappa
-        )
+        of_sigma = log_density(root, self.df, np.linalg.cholesky(self.scale))
+        return where_definite(root, of_sigma + log_normal_at(gap, root, self.kappa), -np.inf)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`; see `rounding_of_wishart`."""
-        root = np.linalg.cholesky(symmetric(np.asarray(draws["Sigma"])))
+        root = cholesky(symmetric(np.asarray(draws["Sigma"])))
         mu, width = np.asarray(draws["mu"]), self.location.shape[-1]
         size = rounding_of_wishart(root, self.df, self.scale)
         size = size + rounding_of_normal(root, mu, self.location, self.kappa)
-        return 16 * (width + 1) * EPS * (1 + size)
+        return where_definite(root, 16 * (width + 1) * EPS * (1 + size), np.inf)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
         """Return independent draws: Sigma (draws, batch..., D, D) and mu (draws, batch..., D)."""
-        sigma = inverse_wishart_draws(self.df, self.scale, draws, rng)
+        half = inverse_wishart_roots(self.df, self.scale, draws, rng)
         noise = rng.standard_normal((draws, *self.location.shape))
-        spread = (np.linalg.cholesky(sigma) @ noise[..., None])[..., 0]
-        return {"Sigma": sigma, "mu": self.location + spread / np.sqrt(self.kappa)[..., None]}
+        spread = (noise[..., None, :] @ half)[..., 0, :]
+        return {
+            "Sigma": symmetric(np.swapaxes(half, -1, -2) @ half),
+            "mu": self.location + spread / np.sqrt(self.kappa)[..., None],
+        }
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row given mu and Sigma, of shape (..., n)."""
@@ -658,6 +660,11 @@ def log_normal_at(gap: Array, root: Array, weight: Array) -> Array:
     )
 
 
+def where_definite(root: Array, value: Array, otherwise: float) -> Array:
+    """Return values where `cholesky` found a root: elsewhere there is no density."""
+    return np.where(np.isnan(root).any((-2, -1)), otherwise, value)[()]
+
+
 def rounding_of_wishart(root: Array, df: Array, scale: Array) -> Array:
     """Return the size of the rounding errors of an inverse-Wishart log density, in epsilons.
 
@@ -751,8 +758,9 @@ def _roots(matrices: Array) -> Array:
         return np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
         msg = (
-            "Sigma: must be positive definite for a density; the maximum-likelihood estimate "
-            "of at most D rows is not. Integrate over the belief instead."
+            "Sigma: must be positive definite for a density; the maximum-likelihood estimate of at "
+            "most D rows is not, nor are, to rounding, some draws with hardly more than D - 1 "
+            "degrees of freedom. Integrate over the belief instead."
         )
         raise DataError(msg) from None
 
@@ -767,8 +775,8 @@ def _log_normal_rows(x: Array, mean: Array, root: Array) -> Array:
 def log_likelihood_of_vectors(d: checked.Vectors, mu: Any, sigma: Any) -> Array:
     """Return the log density (..., n) of each row under the member that it belongs to."""
     result = None
-    for rows, mean, root in _members(d, mu, sigma):
-        logs = _log_normal_rows(d.x[rows], mean, root)
+    for rows, mean, covariance in _members(d, mu, sigma):
+        logs = _log_normal_rows(d.x[rows], mean, _roots(covariance))
         if result is None:
             result = np.empty((*logs.shape[:-1], len(d.x)))
         result[..., rows] = logs
@@ -778,7 +786,8 @@ def log_likelihood_of_vectors(d: checked.Vectors, mu: Any, sigma: Any) -> Array:
 def new_vectors(d: checked.Vectors, mu: Any, sigma: Any, rng: np.random.Generator) -> Array:
     """Draw a new row (..., n, D) for each row, from the member that it belongs to."""
     result = None
-    for rows, mean, root in _members(d, mu, sigma):
+    for rows, mean, covariance in _members(d, mu, sigma):
+        root = _any_root(covariance)
         noise = rng.standard_normal((*mean.shape, len(rows)))
         new = mean[..., None, :] + np.swapaxes(root @ noise, -1, -2)
         if result is None:
@@ -788,18 +797,23 @@ def new_vectors(d: checked.Vectors, mu: Any, sigma: Any, rng: np.random.Generato
 
 
 def _members(d: checked.Vectors, mu: Any, sigma: Any) -> Any:
-    """Yield rows, means and roots of covariances of each member of the batch."""
+    """Yield rows, means and covariances of each member of the batch."""
     mu, sigma = np.asarray(mu, dtype=float), np.asarray(sigma, dtype=float)
     if d.batch.groups is None:
-        yield np.arange(len(d.x)), mu, np.linalg.cholesky(sigma)
+        yield np.arange(len(d.x)), mu, sigma
         return
     for member, at in enumerate(np.ndindex(d.batch.lead)):
         rows = np.flatnonzero(d.batch.groups == member)
-        yield (
-            rows,
-            mu[(..., *at, slice(None))],
-            np.linalg.cholesky(sigma[(..., *at, slice(None), slice(None))]),
-        )
+        yield rows, mu[(..., *at, slice(None))], sigma[(..., *at, slice(None), slice(None))]
+
+
+def _any_root(matrices: Array) -> Array:
+    """Return roots of matrices that may be singular to rounding."""
+    try:
+        return np.linalg.cholesky(matrices)
+    except np.linalg.LinAlgError:
+        squares, directions = np.linalg.eigh(matrices)
+        return directions * np.sqrt(np.maximum(squares, 0))[..., None, :]
 
 
 def _inverse(root: Array) -> Array:

@@ -39,7 +39,7 @@ from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import merged_means
 from bayesmodels.wishart import (
     InverseWishartMarginals,
-    inverse_wishart_draws,
+    inverse_wishart_roots,
     log_density,
     symmetric,
 )
@@ -342,23 +342,24 @@ class SharedNormalInverseWishart:
         root = cholesky(symmetric(np.asarray(draws["Sigma"])))
         gap = (np.asarray(draws["mu"]) - self.location) - self.rest
         of_means = one.log_normal_at(gap, root[..., None, :, :], self.kappa / self.ratio)
-        return log_density(root, self.df, np.linalg.cholesky(self.scale)) + of_means.sum(-1)
+        of_sigma = log_density(root, self.df, np.linalg.cholesky(self.scale))
+        return one.where_definite(root, of_sigma + of_means.sum(-1), -np.inf)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`."""
-        root = np.linalg.cholesky(symmetric(np.asarray(draws["Sigma"])))
+        root = cholesky(symmetric(np.asarray(draws["Sigma"])))
         mu, weight = np.asarray(draws["mu"]), self.kappa / self.ratio
         of_means = one.rounding_of_normal(root[..., None, :, :], mu, self.location, weight)
         size = one.rounding_of_wishart(root, self.df, self.scale) + of_means.sum(-1)
-        return 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
+        bound = 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
+        return one.where_definite(root, bound, np.inf)
 
     def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
         """Return independent draws: Sigma (draws, D, D) and mu (draws, C, D)."""
-        sigma = inverse_wishart_draws(self.df, self.scale, draws, rng)
-        noise = rng.standard_normal((draws, *self.location.shape))
-        spread = noise @ np.swapaxes(np.linalg.cholesky(sigma), -1, -2)
+        half = inverse_wishart_roots(self.df, self.scale, draws, rng)
+        spread = rng.standard_normal((draws, *self.location.shape)) @ half
         return {
-            "Sigma": sigma,
+            "Sigma": symmetric(np.swapaxes(half, -1, -2) @ half),
             "mu": self.location + spread * np.sqrt(self.ratio / self.kappa)[:, None],
         }
 

@@ -190,7 +190,8 @@ def test_few_rows_have_no_density_at_the_mle_but_one_integrated():
         model.class_probabilities(x, model.statistic((x, y)).mle())
     assert str(caught.value) == (
         "Sigma: must be positive definite for a density; the maximum-likelihood estimate of at "
-        "most D rows is not. Integrate over the belief instead."
+        "most D rows is not, nor are, to rounding, some draws with hardly more than D - 1 degrees "
+        "of freedom. Integrate over the belief instead."
     )
 
 

@@ -246,6 +246,27 @@ def test_whole_weights_are_repeated_rows():
     )
 
 
+def test_hardly_any_degrees_of_freedom():
+    """Many draws of Sigma are singular to rounding; drawing used to stop at the first of them."""
+    for prior in (
+        bm.NormalInverseWishart([0, 0, 0], 1, 2.05, SCALE),
+        bm.SharedNormalInverseWishart(np.zeros((2, 3)), 1, 2.05, SCALE),
+    ):
+        draws = prior.sample(2_000, np.random.default_rng(6))
+        logs, bound = prior.log_density(draws), prior.log_density_rounding(draws)
+        singular = np.isneginf(logs)
+        assert 0.01 < singular.mean() < 0.9
+        assert_array_equal(np.isposinf(bound), singular)
+        assert np.isfinite(logs[~singular]).all()
+        gap = draws["mu"].reshape(2_000, -1, 3)[:, 0] / np.sqrt(draws["Sigma"][:, 0, 0])[:, None]
+        assert stats.kstest(gap[:, 0], "norm").pvalue > 1e-3
+        rows = bm.Grouped(ROWS, [0, 0, 1, 1]) if draws["mu"].ndim == 3 else ROWS
+        new = prior.replicate(draws, rows, np.random.default_rng(7))["x"]
+        assert np.isfinite(new).all()
+        message = "Sigma: must be positive definite for a density; the maximum-likelihood estimate"
+        assert complaint(bm.DataError, prior.log_likelihood, draws, rows).startswith(message)
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 FRAME = pd.DataFrame(ROWS, columns=["age", "dose", "size"])
