@@ -1,9 +1,10 @@
-"""What slips are made with: a coin and a regression."""
+"""What slips are made with: a coin, a regression, and vectors in one class or two."""
 
 import numpy as np
 import pymc as pm
 
 import bayesmodels as bm
+from bayesmodels.models import inverse_wishart_pymc as declared
 from tests.negative.work import hand_in
 
 # --- a coin: Beta(2, 5), three ones among twenty --------------------------------------------------
@@ -40,3 +41,60 @@ LINE = bm.LinearRegression([1, -1], np.diag(PRECISION), shape=2.5, scale=1.5)
 
 def line(**mistaken):
     return hand_in(LINE, (X, Y), **mistaken)
+
+
+# --- vectors, of one class or of two --------------------------------------------------------------
+
+VECTORS = np.array([[2.0, 0.1], [3.5, -1.2], [-1.0, 2.0], [4.0, 1.0], [0.5, 0.6], [1.5, -2.0]])
+KINDS = ["a", "b", "b", "a", "b", "b"]
+SCALE = np.array([[2.0, 0.5], [0.5, 1.0]])
+VECTOR = bm.NormalInverseWishart([1, -1], 0.3, 4.5, SCALE)
+CLASSES = bm.DirichletCategorical([1, 2], categories=["a", "b"])
+FULL, SHARED = (bm.GaussianDiscriminant(CLASSES, VECTOR, kind) for kind in ("full", "shared"))
+
+
+def vector(**mistaken):
+    return hand_in(VECTOR, VECTORS, **mistaken)
+
+
+def vector_after(**changes):
+    """Return the posterior, some of its parameters changed."""
+    right = VECTOR.update(VECTORS)
+    own = {"mean": right.location, "kappa": right.kappa, "df": right.df, "scale": right.scale}
+    return bm.NormalInverseWishart(**(own | changes))
+
+
+def vector_in_pymc(df=4.5, kappa=0.3, prior=None, **covariance):
+    """Declare the vectors with PyMC's own normal law; `covariance` is its ``tau``, perhaps."""
+    with pm.Model(coords={"feature": range(2), "other": range(2)}) as model:
+        Sigma = declared.inverse_wishart("Sigma", np.array(df), SCALE, SCALE, ("feature", "other"))
+        both = (Sigma + Sigma.T) / 2
+        if prior is not None:
+            pm.Potential("prior", prior(both))
+        mu = pm.MvNormal("mu", [1, -1], cov=both / kappa)
+        law = {name: choose(both) for name, choose in covariance.items()} or {"cov": both}
+        pm.MvNormal("x", mu, **law, observed=VECTORS)
+    return model
+
+
+def vector_declared(**mistaken):
+    return vector(model=vector_in_pymc(**mistaken))
+
+
+def lkj(Sigma):
+    """Turn the prior of the correlation towards 0, as an LKJ law does."""
+    return pm.math.log(1 - Sigma[0, 1] ** 2 / (Sigma[0, 0] * Sigma[1, 1]))
+
+
+def discriminant(prior, **mistaken):
+    return hand_in(prior, (VECTORS, KINDS), **mistaken)
+
+
+def pooled():
+    """Return a posterior with a covariance for each class, each of them learned from all rows."""
+    one, each = SHARED.update((VECTORS, KINDS)), FULL.update((VECTORS, KINDS))
+    both = one.gaussian
+    gaussian = bm.NormalInverseWishart(
+        both.location, both.kappa, both.df, both.scale, coords={"class": ["a", "b"]}
+    )
+    return bm.GaussianDiscriminant(each.classes, gaussian)

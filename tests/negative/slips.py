@@ -14,16 +14,26 @@ from scipy.special import betaln
 import bayesmodels as bm
 from tests.negative.material import (
     COIN,
+    FULL,
     LINE,
     PRECISION,
     ROWS,
+    SHARED,
     TOSSES,
+    VECTOR,
+    VECTORS,
     X,
     Y,
     bernoulli,
     coin,
     coin_in_pymc,
+    discriminant,
     line,
+    lkj,
+    pooled,
+    vector,
+    vector_after,
+    vector_declared,
 )
 from tests.negative.printed import PRINTED
 from tests.negative.work import Slip, Work, hand_in
@@ -76,6 +86,15 @@ def flat_after(shape):
 
 def residual_sum(w):
     return float(((Y - X @ w) ** 2).sum())
+
+
+def scatter_of(rows):
+    return np.cov(rows.T, bias=True) * len(rows)
+
+
+def pull():
+    gap, n = VECTORS.mean(0) - VECTOR.location, len(VECTORS)
+    return VECTOR.kappa * n / (VECTOR.kappa + n) * np.outer(gap, gap)
 
 
 # --- draws ----------------------------------------------------------------------------------------
@@ -235,6 +254,55 @@ PLANTED = [
         "identity",
         lambda: coin(model=coin_in_pymc(bernoulli, support=lambda theta: theta > 0.1)),
         lambda: coin(model=coin_in_pymc(bernoulli, support=lambda theta: theta > 0)),
+    ),
+    # vectors
+    Slip(
+        "df grows by N - 1",
+        "identity",
+        lambda: vector(posterior=vector_after(df=VECTOR.df + len(VECTORS) - 1)),
+        lambda: vector(posterior=vector_after(df=VECTOR.df + len(VECTORS))),
+    ),
+    Slip(
+        "Psi_N without the pull of the prior mean",
+        "identity",
+        lambda: vector(posterior=vector_after(scale=VECTOR.scale + scatter_of(VECTORS))),
+        lambda: vector(posterior=vector_after(scale=VECTOR.scale + scatter_of(VECTORS) + pull())),
+    ),
+    Slip(
+        "precision matrix taken for the covariance",
+        "identity",
+        lambda: vector_declared(tau=lambda Sigma: Sigma),
+        lambda: vector_declared(cov=lambda Sigma: Sigma),
+    ),
+    Slip(
+        "one degree of freedom more in the declaration",
+        "identity",
+        lambda: vector_declared(df=5.5),
+        lambda: vector_declared(df=4.5),
+    ),
+    Slip(
+        "an LKJ prior on top of the inverse-Wishart one",
+        "identity",
+        lambda: vector_declared(prior=lkj),
+        vector_declared,
+    ),
+    Slip(
+        "kappa left out of the covariance of mu",
+        "identity",
+        lambda: vector_declared(kappa=1),
+        lambda: vector_declared(kappa=0.3),
+    ),
+    Slip(
+        "one covariance learned, one a class declared",
+        "identity",
+        lambda: discriminant(FULL, posterior=pooled()),
+        lambda: discriminant(FULL),
+    ),
+    Slip(
+        "evidence of one covariance, one a class declared",
+        "identity",
+        lambda: discriminant(FULL, log_evidence=discriminant(SHARED).log_evidence),
+        lambda: discriminant(SHARED),
     ),
     # data
     Slip(
