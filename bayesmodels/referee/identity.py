@@ -147,6 +147,14 @@ def check_identity(
             f"{sorted(v.name for v in model.free_RVs)}."
         )
         raise DataError(msg)
+    for name in names:
+        axes, shape = model.named_vars_to_dims.get(name), _shape(posterior, name)
+        if model[name].type.ndim != len(shape):
+            msg = (
+                f"model: {name} must have the belief's axes {posterior.dims[name]}, of shape "
+                f"{shape}; it has {axes or model[name].type.ndim}."
+            )
+            raise DataError(msg)
     rows = [row for row in _rows(joint, posterior, prior, points, rng) if row is not None]
     if any(row is _IMPOSSIBLE for row in rows):
         stated = None if log_evidence is None else np.inf

@@ -84,3 +84,17 @@ def test_slope_is_the_derivative():
     joint = JointDensity(prior.declare([]))
     found = joint({"theta": 0.25}, {"theta": 2.0})
     assert found.slope == pytest.approx(2 * (1 / 0.25 - 2 / 0.75), abs=found.slope_rounding)
+
+
+def test_variables_with_other_axes_are_refused():
+    """One covariance for all classes, and one for each, have the same name."""
+    data = ([[1.0, 2.0], [0.5, -1.0], [0.0, 1.0]], [0, 1, 1])
+    normal = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
+    classes = bm.DirichletCategorical([1, 1])
+    full, shared = (bm.GaussianDiscriminant(classes, normal, kind) for kind in ("full", "shared"))
+    with pytest.raises(bm.DataError) as caught:
+        bm.check_identity(full.declare(data), shared.update(data), shared)
+    assert str(caught.value) == (
+        "model: Sigma must have the belief's axes ('feature', 'other_feature'), of shape (2, 2); "
+        "it has ('class', 'feature', 'other_feature')."
+    )
