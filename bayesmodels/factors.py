@@ -100,6 +100,15 @@ def cholesky(matrix: Array) -> Array:
     return root
 
 
+def any_root(matrix: Array) -> Array:
+    """Return some A with A A' = M; M may be singular to rounding."""
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        squares, directions = np.linalg.eigh(matrix)
+        return directions * np.sqrt(np.maximum(squares, 0))[..., None, :]
+
+
 def solve_lower(root: Array, right: Array) -> Array:
     """Solve A X = B for lower triangular A by substitution; leading axes broadcast."""
     batch = np.broadcast_shapes(root.shape[:-2], right.shape[:-2])

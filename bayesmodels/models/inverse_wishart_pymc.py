@@ -31,7 +31,7 @@ from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
-from bayesmodels.factors import cholesky, solve_lower
+from bayesmodels.factors import any_root, cholesky, solve_lower
 from bayesmodels.special import HALF_LOG_2PI
 from bayesmodels.wishart import inverse_wishart_draws, log_density_constant, symmetric
 
@@ -462,7 +462,7 @@ def normal(
     ) -> Array:
         shape = np.broadcast_shapes(mean.shape, sigma.shape[:-1], (*weight.shape, 1))
         z = rng.standard_normal((*(size or shape[:-1]), shape[-1]))
-        root = np.linalg.cholesky(sigma) / np.sqrt(weight)[..., None, None]
+        root = any_root(sigma) / np.sqrt(weight)[..., None, None]
         return mean + (root @ z[..., None])[..., 0]
 
     def support_point(rv: Any, size: Any, mean: Any, sigma: Any, weight: Any) -> Any:  # noqa: ARG001

@@ -30,7 +30,7 @@ from bayesmodels import labels, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.factors import EPS, cholesky, half_log_det, solve_lower
+from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, merged_means
@@ -787,7 +787,7 @@ def new_vectors(d: checked.Vectors, mu: Any, sigma: Any, rng: np.random.Generato
     """Draw a new row (..., n, D) for each row, from the member that it belongs to."""
     result = None
     for rows, mean, covariance in _members(d, mu, sigma):
-        root = _any_root(covariance)
+        root = any_root(covariance)
         noise = rng.standard_normal((*mean.shape, len(rows)))
         new = mean[..., None, :] + np.swapaxes(root @ noise, -1, -2)
         if result is None:
@@ -805,15 +805,6 @@ def _members(d: checked.Vectors, mu: Any, sigma: Any) -> Any:
     for member, at in enumerate(np.ndindex(d.batch.lead)):
         rows = np.flatnonzero(d.batch.groups == member)
         yield rows, mu[(..., *at, slice(None))], sigma[(..., *at, slice(None), slice(None))]
-
-
-def _any_root(matrices: Array) -> Array:
-    """Return roots of matrices that may be singular to rounding."""
-    try:
-        return np.linalg.cholesky(matrices)
-    except np.linalg.LinAlgError:
-        squares, directions = np.linalg.eigh(matrices)
-        return directions * np.sqrt(np.maximum(squares, 0))[..., None, :]
 
 
 def _inverse(root: Array) -> Array:

@@ -167,3 +167,9 @@ def test_nuts_draws_the_prior():
     law = bm.NormalInverseWishart(np.zeros(3), 1, 6, SCALE)
     verdict = bm.compare(law, tree)
     assert verdict.outcome == "agree", verdict
+
+
+def test_pymc_draws_hardly_any_degrees_of_freedom():
+    """Many draws of Sigma are singular to rounding."""
+    mu = pm.draw(prior_model(2.05, SCALE)["mu"], 500, random_seed=1, mode=IN_PYTHON)
+    assert np.isfinite(mu).all()
