@@ -7,6 +7,7 @@ import bayesmodels as bm
 
 CHECKS = 10  # in one test
 TESTS = 34  # of each model
+TESTS_OF_COVARIANCES = 12  # their gradients take seconds to derive
 
 
 def log_uniform(rng, low, high, shape=()):
@@ -112,12 +113,95 @@ def block_of_features(rng, kind, n):
     return belief, x
 
 
-MODELS = {f.__name__: f for f in (bernoulli, categorical, regression, naive_bayes)}
+def covariance(rng, width, shape=()):
+    """Return matrices whose eigenvalues differ by a factor of up to a thousand."""
+    turn = np.linalg.qr(rng.normal(size=(*shape, width, width)))[0]
+    matrix = (turn * log_uniform(rng, 1e-3, 1, (*shape, 1, width))) @ np.swapaxes(turn, -1, -2)
+    return (matrix + np.swapaxes(matrix, -1, -2)) / 2
+
+
+def wishart_of(rng, unit, shape=(), family=bm.NormalInverseWishart, **settings):
+    """Return a belief about columns of any unit, hardly any or a hundred degrees of freedom."""
+    width = len(unit)
+    one = shape if family is bm.NormalInverseWishart else ()
+    df = width - 1 + log_uniform(rng, 1e-1, 1e2, one)
+    mean = unit * rng.normal(size=(*shape, width)) * some(rng, 0, 1, 100)
+    scale = covariance(rng, width, one) * np.outer(unit, unit) * np.asarray(df)[..., None, None]
+    return family(mean, log_uniform(rng, 1e-3, 1e3, shape), df, scale, **settings)
+
+
+def numbers_of(rng, unit, n):
+    """Return rows whose columns are correlated, sometimes far from zero."""
+    root = np.linalg.cholesky(covariance(rng, len(unit)))
+    return unit * (rng.normal(size=(n, len(unit))) @ root.T + some(rng, 0, 0, 1e3))
+
+
+def vectors(rng):
+    """Rows of one problem, groups with one prior, or groups with a prior each."""
+    n, width = int(rng.integers(0, 12)), int(rng.integers(1, 5))
+    unit = log_uniform(rng, 1e-3, 1e3, width)
+    rows, kind = numbers_of(rng, unit, n), some(rng, "one", "groups", "priors")
+    if kind == "priors":
+        groups = ["a", "b", "none"]
+        prior = wishart_of(rng, unit, (3,), coords={"group": groups})
+        return prior, bm.Grouped(rows, rng.choice(groups[:2], n), groups=groups)
+    prior = wishart_of(rng, unit)
+    return prior, in_groups(rng, rows, n) if kind == "groups" else rows
+
+
+def shared_covariance(rng):
+    """Up to four groups, the last one empty, with any ratios of their covariances."""
+    n, width, size = (int(rng.integers(low, 5)) for low in (0, 1, 1))
+    n, unit = 3 * n, log_uniform(rng, 1e-3, 1e3, width)
+    ratio = some(rng, 1, log_uniform(rng, 1e-3, 1e3, size))
+    settings = {"family": bm.SharedNormalInverseWishart, "ratio": ratio}
+    prior = wishart_of(rng, unit, (size,), **settings)
+    groups = np.arange(size)
+    by = rng.choice(groups[: max(1, size - 1)], n)
+    return prior, bm.Grouped(numbers_of(rng, unit, n), by, groups=groups.tolist())
+
+
+def discriminant(rng):
+    """Each kind of covariance; classes may have no rows, or fewer than columns."""
+    n, width, size = int(rng.integers(0, 15)), int(rng.integers(1, 5)), int(rng.integers(2, 4))
+    unit = log_uniform(rng, 1e-3, 1e3, width)
+    kind = some(rng, "full", "shared", "proportional", "diagonal")
+    classes = bm.DirichletCategorical(log_uniform(rng, 1e-2, 1e2, size))
+    if kind == "diagonal":
+        mean, shape = unit * rng.normal(size=width), log_uniform(rng, 1e-1, 1e2, width)
+        kappa = log_uniform(rng, 1e-3, 1e3)
+        features = bm.NormalInverseGamma(mean, kappa, shape, unit**2 * shape)
+    else:
+        features = wishart_of(rng, unit)
+    ratio = log_uniform(rng, 1e-3, 1e3, size) if kind == "proportional" else None
+    prior = bm.GaussianDiscriminant(classes, features, kind, ratio)
+    return prior, (numbers_of(rng, unit, n), rng.integers(0, rng.integers(1, size + 1), n))
+
+
+MODELS = {
+    f.__name__: f
+    for f in (
+        bernoulli,
+        categorical,
+        regression,
+        naive_bayes,
+        vectors,
+        shared_covariance,
+        discriminant,
+    )
+}
+
+
+COVARIANCES = (vectors, shared_covariance, discriminant)
+NUMBERED = [
+    (model, number)
+    for model, f in MODELS.items()
+    for number in range(TESTS_OF_COVARIANCES if f in COVARIANCES else TESTS)
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(TESTS))
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "number"), NUMBERED)
 def test_identity_on_random_priors_and_data(model, number, record_property):
     worst = 0.0, None
     for check in range(CHECKS):
