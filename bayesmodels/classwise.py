@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -42,9 +43,12 @@ Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _BLOCK = 2**17
 _PARALLEL_FROM = 2**18
+# process_cpu_count is new in Python 3.13.
+_CORES = min(8, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
 _LARGEST_PRODUCT = 2**18
 _FACTORS = 32
 _TABLED = 8
+_SHORT = 256  # tokens in a document, whose logs are looked up
 _LOG_FACTORIALS = gammaln(np.arange(257) + 1.0)
 
 
@@ -57,9 +61,9 @@ def _blocks(x: Values, size: int = _BLOCK, least: int = 64) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, len(x), rows))
 
 
-def _row_blocks(x: sparse.csr_array) -> Iterator[slice]:
+def _row_blocks(x: sparse.csr_array, cells: int = 2 * _BLOCK) -> Iterator[slice]:
     """Cut the rows of a sparse matrix into blocks of about as many cells each."""
-    cuts = np.searchsorted(x.indptr, np.arange(0, x.indptr[-1], 2 * _BLOCK))
+    cuts = np.searchsorted(x.indptr, np.arange(0, x.indptr[-1], cells))
     edges = np.unique([0, *cuts.tolist(), x.shape[0]]).tolist()
     return (slice(a, b) for a, b in pairwise(edges))
 
@@ -70,8 +74,7 @@ def _run(work: Callable[[slice], None], blocks: Iterable[slice], cost: int) -> N
         for block in blocks:
             work(block)
         return
-    cores = getattr(os, "process_cpu_count", os.cpu_count)()  # the first is new in Python 3.13
-    with ThreadPoolExecutor(min(8, cores or 1)) as pool:
+    with ThreadPoolExecutor(_CORES) as pool:
         for _ in pool.map(work, blocks):
             pass
 
@@ -87,12 +90,10 @@ def _columns(x: Values, block: slice) -> Array:
     return np.array(x[block].T, dtype=np.float64, order="C")
 
 
-def _product(a: Array, b: Array) -> Array:
+def _product(a: Array, b: Array, out: Array | None = None) -> Array:
     """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
     step = max(16, _LARGEST_PRODUCT // max(1, a.size))
-    if b.shape[1] <= step:
-        return a @ b
-    result = np.empty((len(a), b.shape[1]))
+    result = np.empty((len(a), b.shape[1])) if out is None else out
     for start in range(0, b.shape[1], step):
         piece = slice(start, start + step)
         np.matmul(a, b[:, piece], out=result[:, piece])
@@ -364,6 +365,8 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
     """
     x = _csr(x)
     V = x.shape[1]
+    if loops.pay(x.nnz):
+        return _looped_sums(x, groups, size, weights)
     total = np.zeros(size * V)
     for block in _row_blocks(x):
         cells, pointers = _cells(x, block)
@@ -375,6 +378,26 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
             values = values * np.repeat(weights[block], length)
         np.add.at(total, place, values)
     return total.reshape(size, V)
+
+
+def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array | None) -> Array:
+    totals: list[Array] = []
+    loop = loops.compiled(loops.add_cells)
+
+    def work(block: slice) -> None:
+        cells, pointers = _cells(x, block)
+        rows = len(pointers) - 1
+        w = np.ones(rows) if weights is None else weights[block]
+        total = np.zeros((size, x.shape[1]))
+        chosen = _chosen(groups, block, rows)
+        values = x.data[cells].astype(np.float64, copy=False)
+        loop(values, x.indices[cells], pointers, chosen, w, total)
+        totals.append(total)
+
+    # Each block has a table of sums of its own.
+    blocks = min(_CORES, 1 + x.nnz // (size * x.shape[1]))
+    _run(work, _row_blocks(x, 1 + x.nnz // blocks), x.nnz)
+    return np.sum(totals, axis=0) if totals else np.zeros((size, x.shape[1]))
 
 
 def _cells(x: sparse.csr_array, block: slice) -> tuple[slice, NDArray[Any]]:
@@ -497,12 +520,16 @@ def count_log_coefficients(
 def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | None:
     if x.ndim == 0:
         return None if good(x[None]).all() else ()
-    for block in _blocks(x, least=1):
+    found: list[Index] = []
+
+    def work(block: slice) -> None:
         fine = good(x[block])
         if not fine.all():
             row, *rest = np.argwhere(~fine)[0].tolist()
-            return (block.start + row, *rest)
-    return None
+            found.append((block.start + row, *rest))
+
+    _run(work, _blocks(x, least=1), x.size)
+    return min(found, default=None)
 
 
 def not_binary(x: Values, *, missing: bool = False) -> Index | None:
@@ -549,7 +576,16 @@ def not_codes(x: Values, levels: int) -> Index | None:
     if x.dtype.kind == "b":
         x = x.view(np.uint8)
 
+    loop = None
+    if x.dtype == np.float64 and x.flags.c_contiguous and loops.pay(x.size):
+        loop = loops.compiled(loops.find_no_code)
+
     def good(rows: Values) -> NDArray[np.bool_]:
+        if loop is not None:
+            found = np.empty(1, np.intp)
+            loop(rows.reshape(-1), float(levels), found)
+            if not found[0]:
+                return np.ones(1, np.bool_)
         # Comparisons with NaN are false, so that it gets no further than here.
         inside = rows.size and rows.min() >= 0 and rows.max() < levels
         fine = np.ones(1, np.bool_) if inside else (rows >= 0) & (rows < levels)
@@ -559,7 +595,7 @@ def not_codes(x: Values, levels: int) -> Index | None:
 
 
 def not_within(x: Values, largest: float) -> Index | None:
-    """Return the place of the first entry of greater size than `largest`, or None.
+    """Return the place of the first entry of greater size than `largest`, or NaN; or None.
 
     Examples
     --------
@@ -570,7 +606,7 @@ def not_within(x: Values, largest: float) -> Index | None:
     def good(rows: Values) -> NDArray[np.bool_]:
         if rows.size and rows.min() >= -largest and rows.max() <= largest:
             return np.ones(1, dtype=np.bool_)
-        return ~(np.abs(rows) > largest)
+        return np.asarray(np.abs(rows) <= largest)
 
     return None if x.dtype.kind in "biu" and largest >= 2.0**64 else _first(x, good)
 
@@ -581,7 +617,7 @@ def not_within(x: Values, largest: float) -> Index | None:
 # the classes' columns one after the other in memory, for the same reason.
 
 
-def _densities(x: Values, laws: int, work: Callable[[slice], Array]) -> Array:
+def _densities(x: Values, laws: int, work: Callable[[slice], Array], size: int = _BLOCK) -> Array:
     """Return the blocks' densities, each (laws, rows), as one array of shape (laws, n)."""
     result = np.empty((laws, len(x)))
 
@@ -590,7 +626,7 @@ def _densities(x: Values, laws: int, work: Callable[[slice], Array]) -> Array:
             result[:, block] = work(block)
 
     width = math.prod(x.shape[1:])
-    _run(fill, _blocks(x), len(x) * max(1, width) * laws)
+    _run(fill, _blocks(x, size), len(x) * max(1, width) * laws)
     return result
 
 
@@ -764,34 +800,74 @@ def log_multivariate_student(
     rate = 1 / (factor * np.where(normal, 2.0, df))
     power = np.where(normal, 1.0, 0.5 * (df + D))
     squares = _shared_squares if root.ndim == location.ndim else _separate_squares
-    distances = squares(location, root)
+    scratch = _Scratch()
+    distances = squares(location, root, scratch)
 
     def work(block: slice) -> Array:
         result = distances(x[block])
         result *= rate[:, None]
-        np.log1p(result, out=result, where=~normal[:, None])
+        if not normal.any():
+            _log1p(result, scratch)
+        else:
+            for row in np.flatnonzero(~normal):
+                _log1p(result[row], scratch)
         result *= -power[:, None]
         result += constant[:, None]
         return result
 
-    return _densities(x, C, work).T
+    # Long blocks: threads that wait for each other at every call would take turns.
+    return _densities(x, C, work, 2 * _BLOCK).T
 
 
-def _separate_squares(location: Array, root: Array) -> Callable[[Array], Array]:
+class _Scratch(threading.local):
+    """Arrays that a thread uses again for each block: new ones would cost as much as the work."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Array] = {}
+
+    def array(self, name: str, *shape: int) -> Array:
+        """Return an array of this name with anything in it, contiguous along its last axis."""
+        size = math.prod(shape)
+        if name not in self.kept or self.kept[name].size < size:
+            self.kept[name] = np.empty(size)
+        return self.kept[name][:size].reshape(shape)
+
+
+def _log1p(x: Array, scratch: _Scratch) -> None:
+    """Put ln(1 + x) in place of x >= 0, to a few units in the last place.
+
+    NumPy has fast code for logarithms, but not for log1p: ln(u) x / (u - 1), u being 1 + x rounded,
+    takes back what the rounding did (Kahan; Goldberg 1991, theorem 4).
+    """
+    u = np.add(1, x, out=scratch.array("u", *x.shape))
+    excess = np.subtract(u, 1, out=scratch.array("excess", *x.shape))
+    np.log(u, out=u)
+    if not excess.min(initial=1) > 0:
+        u[excess == 0] = 1
+        excess[excess == 0] = 1
+    u /= excess
+    x *= u
+    if not excess.max(initial=0) < np.inf:
+        x[np.isinf(excess)] = np.inf
+
+
+def _separate_squares(location: Array, root: Array, scratch: _Scratch) -> Callable[[Array], Array]:
     """Return the function from rows to squared distances from each class, of shape (C, rows)."""
     inverse = [linalg.solve_triangular(r, np.eye(len(r)), lower=True) for r in root]
 
     def squares(rows: Values) -> Array:
-        result = np.empty((len(location), len(rows)))
+        result = scratch.array("squares", len(location), len(rows))
+        shifted, z = (scratch.array(name, *rows.shape) for name in ("shifted", "z"))
+        z = z.reshape(rows.shape[::-1])
         for c, centre in enumerate(location):
-            z = _product(inverse[c], (rows - centre).T)
+            _product(inverse[c], np.subtract(rows, centre, out=shifted).T, out=z)
             np.einsum("dn,dn->n", z, z, out=result[c])
         return result
 
     return squares
 
 
-def _shared_squares(location: Array, root: Array) -> Callable[[Array], Array]:
+def _shared_squares(location: Array, root: Array, scratch: _Scratch) -> Callable[[Array], Array]:
     """Return the same for one root: only C - 1 directions tell the classes apart.
 
     Rows are turned so that these directions come first; the others are squared once for all.
@@ -804,11 +880,14 @@ def _shared_squares(location: Array, root: Array) -> Callable[[Array], Array]:
     turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
 
     def squares(rows: Values) -> Array:
-        z = _product(turned, (rows - location[0]).T)
-        tail = np.einsum("dn,dn->n", z[apart:], z[apart:])
-        result = np.empty((C, len(rows)))
+        shifted = np.subtract(rows, location[0], out=scratch.array("shifted", *rows.shape))
+        z = _product(turned, shifted.T, out=scratch.array("z", D, len(rows)))
+        tail = scratch.array("tail", len(rows))
+        np.einsum("dn,dn->n", z[apart:], z[apart:], out=tail)
+        result = scratch.array("squares", C, len(rows))
+        head = scratch.array("head", apart, len(rows))
         for c in range(C):
-            head = z[:apart] - centres[:, c, None]
+            np.subtract(z[:apart], centres[:, c, None], out=head)
             np.einsum("dn,dn->n", head, head, out=result[c])
         result += tail
         return result
@@ -976,17 +1055,15 @@ def log_tokens(x: Any, alpha: Array) -> Array:
         used, words = np.unique(x.indices, return_inverse=True)
         x = sparse.csr_array((x.data, words, x.indptr), shape=(x.shape[0], len(used)))
         alpha = alpha[:, used]
-    logs = _TokenLogs(alpha, int(x.data.max(initial=0)))
+    logs = _TokenLogs(alpha, mass, int(x.data.max(initial=0)))
     result = np.empty((len(mass), x.shape[0]))
     fast = loops.pay(x.nnz)
 
     def work(block: slice) -> None:
         at, pointers = _cells(x, block)
         n, words = x.data[at].astype(np.float64, copy=False), x.indices[at]
-        total = _row_sums(n, pointers)
-        several, place = np.unique(total, return_inverse=True)
-        whole = _log_factorials(several) - log_gamma_ratio(mass[:, None], several)
-        part = whole[:, place] + logs.sums(n, words, pointers, fast=fast)
+        total, part = logs.sums(n, words, pointers, fast=fast)
+        part += logs.of_totals(total)
         for rows, counts, seen, where in _heavy(n, pointers, total):
             part[:, rows] = _log_masses(counts, seen, alpha[:, words[where]], mass)
         result[:, block] = part
@@ -996,28 +1073,54 @@ def log_tokens(x: Any, alpha: Array) -> Array:
 
 
 class _TokenLogs:
-    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], a factor for each token.
+    """Sums over the words of a document of ln[Γ(α + n) / (Γ(α) n!)], and what its length adds.
 
     The first tokens of a word are looked up; those after `_TABLED` cost gamma functions.
     """
 
-    def __init__(self, alpha: Array, largest: int) -> None:
-        self.alpha = alpha  # of shape (C, V)
-        levels = max(1, min(largest, _TABLED))
-        self.tables = np.stack([np.log((alpha + i) / (i + 1)) for i in range(levels)])
+    def __init__(self, alpha: Array, mass: Array, largest: int) -> None:
+        self.alpha = alpha  # of shape (C, V), perhaps without words that no document has
+        self.mass = np.maximum(mass, np.finfo(float).tiny)[:, None]  # 0 without a vocabulary
         self.largest = largest
+        levels, (C, V) = max(1, min(largest, _TABLED)), alpha.shape
+        # What 0, 1, 2, ... tokens of a word add; the loop takes classes in fours.
+        self.tables = np.zeros((1 + levels, V, -(-C // 4) * 4))
 
-    def sums(self, n: Array, words: NDArray[Any], pointers: NDArray[Any], *, fast: bool) -> Array:
-        """Return the sums for each row, of shape (C, rows)."""
-        rows, levels = len(pointers) - 1, len(self.tables)
-        total = np.zeros((len(self.alpha), rows))
+        def work(block: slice) -> None:
+            part = np.ascontiguousarray(alpha.T[block])
+            for i in range(levels):
+                each = np.log((part + i) / (i + 1))
+                np.add(self.tables[i, block, :C], each, out=self.tables[i + 1, block, :C])
+
+        _run(work, _blocks(alpha.T), levels * alpha.size)
+        self.short = self._of_totals(np.arange(float(_SHORT)))
+
+    def _of_totals(self, total: Array) -> Array:
+        return _log_factorials(total) - log_gamma_ratio(self.mass, total)
+
+    def of_totals(self, total: Array) -> Array:
+        """Return ln[M! Γ(A) / Γ(A + M)] for lengths M of documents, of shape (C, rows)."""
+        if total.max(initial=0) < _SHORT:
+            return np.asarray(self.short.take(total.astype(np.intp), axis=1))
+        several, place = np.unique(total, return_inverse=True)
+        return self._of_totals(several)[:, place]
+
+    def sums(
+        self, n: Array, words: NDArray[Any], pointers: NDArray[Any], *, fast: bool
+    ) -> tuple[Array, Array]:
+        """Return the length of each row, and the sums, of shape (C, rows)."""
+        rows, levels = len(pointers) - 1, len(self.tables) - 1
+        sums = np.zeros((rows, self.tables.shape[-1]))
         if fast:
-            loops.compiled(loops.add_tokens)(n, words, pointers, self.tables, total)
+            length = np.empty(rows)
+            loops.compiled(loops.add_tokens)(n, words, pointers, self.tables, length, sums)
         else:
-            for i, table in enumerate(self.tables):
-                part = ((n > i).astype(np.float64), words, pointers)
-                matrix = sparse.csr_array(part, shape=(rows, table.shape[1]))
-                total += (matrix @ np.ascontiguousarray(table.T)).T
+            length = _row_sums(n, pointers)
+            level = np.minimum(n, levels)
+            for i in range(1, levels + 1):
+                part = ((level == i).astype(np.float64), words, pointers)
+                sums += sparse.csr_array(part, shape=(rows, len(self.tables[i]))) @ self.tables[i]
+        total = sums.T[: len(self.alpha)]
         if self.largest > levels:
             many = np.flatnonzero(n > levels)
             value = log_gamma_ratio(self.alpha[:, words[many]] + levels, n[many] - levels)
@@ -1025,7 +1128,7 @@ class _TokenLogs:
             row = np.searchsorted(pointers, many, side="right") - 1
             for c in range(len(total)):
                 total[c] += np.bincount(row, value[c], minlength=rows)
-        return total
+        return length, total
 
 
 def _log_masses(counts: Array, seen: NDArray[np.bool_], alpha: Array, mass: Array) -> Array:

@@ -29,7 +29,7 @@ from bayesmodels.containers import (
     where,
     wrapped,
 )
-from bayesmodels.domains import binary, codes, counts, finite, squarable
+from bayesmodels.domains import binary, codes, counts, finite, measured, squarable, whole_numbers
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords, unique
 
@@ -389,8 +389,7 @@ def measurements(data: Any) -> Measurements:
     """Check rows of numbers, or rows of numbers in groups."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = finite(block)
-    squarable(x, "x")
+    x = measured(block)
     return Measurements(x, _batch(block, x.ndim - 1, given))
 
 
@@ -398,8 +397,7 @@ def vectors(data: Any) -> Vectors:
     """Check rows that are vectors of numbers, or such rows in groups."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = finite(block)
-    squarable(x, "x")
+    x = measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
         msg = (
             f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "
@@ -661,8 +659,9 @@ def _sparse_counts(values: Any) -> tuple[Block, Any]:
     """Check a sparse table of counts through its stored entries alone."""
     from scipy.sparse import csr_array
 
-    table = csr_array(values)
-    counts(Block("counts", table.data))
+    # As it is if it can be, since it remembers whether cells are given twice.
+    table = values if isinstance(values, csr_array) else csr_array(values)
+    whole_numbers(Block("counts", table.data))
     return Block("counts", cast("Any", table)), table
 
 

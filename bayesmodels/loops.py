@@ -48,40 +48,61 @@ def add_rows(
         logs[row] = logs_sum
 
 
-def add_tokens(
-    values: Array, words: NDArray[Any], pointers: NDArray[Any], tables: Array, logs: Array
+def add_cells(
+    values: Array,
+    words: NDArray[Any],
+    pointers: NDArray[Any],
+    groups: NDArray[Any],
+    weights: Array,
+    total: Array,
 ) -> None:
-    """Put the sum over each row's cells of ``tables[i, c, word]``, i = 0 .. value - 1, into `logs`.
-
-    `tables` is of shape (levels, C, V) and `logs` of shape (C, rows). Values beyond the levels end
-    with them.
-    """
-    levels, classes, _ = tables.shape
-    longest = 0
+    """Add each row's cells, as often as its weight says, to the row of `total` of its group."""
     for row in range(len(pointers) - 1):
-        longest = max(longest, pointers[row + 1] - pointers[row])
-    word, left = np.empty(longest, np.uint32), np.empty(longest)
-    for row in range(len(pointers) - 1):
-        # Cells move to the front while they have tokens left: no branch to be guessed wrong.
-        size = 0
+        weight = weights[row]
+        mine = total[groups[row]]
         for k in range(pointers[row], pointers[row + 1]):
-            word[size] = words[k]
-            left[size] = values[k]
-            size += values[k] > 0
-        for c in range(classes):
-            logs[c, row] = 0.0
-        level = 0
-        while size > 0 and level < levels:
-            for c in range(classes):
-                table = tables[level, c]
-                log_sum = 0.0
-                for k in range(size):
-                    log_sum += table[word[k]]
-                logs[c, row] += log_sum
-            level += 1
-            kept = 0
-            for k in range(size):
-                word[kept] = word[k]
-                left[kept] = left[k]
-                kept += left[k] > level
-            size = kept
+            mine[words[k]] += weight * values[k]
+
+
+def add_tokens(
+    values: Array,
+    words: NDArray[Any],
+    pointers: NDArray[Any],
+    tables: Array,
+    total: Array,
+    logs: Array,
+) -> None:
+    """Put each row's sum of values into `total`, and of ``tables[value, word, c]`` into `logs`.
+
+    `tables` is of shape (levels, V, C), a word's classes side by side in memory, and `logs` of
+    shape (rows, C); C is a multiple of four. Values beyond the levels count as the last.
+    """
+    last, classes = len(tables) - 1, tables.shape[2]
+    for row in range(len(pointers) - 1):
+        # Four sums at a time stay in registers.
+        for c in range(0, classes, 4):
+            values_sum = one = two = three = four = 0.0
+            for k in range(pointers[row], pointers[row + 1]):
+                values_sum += values[k]
+                level, word = min(last, int(values[k])), words[k]
+                one += tables[level, word, c]
+                two += tables[level, word, c + 1]
+                three += tables[level, word, c + 2]
+                four += tables[level, word, c + 3]
+            total[row] = values_sum
+            logs[row, c] = one
+            logs[row, c + 1] = two
+            logs[row, c + 2] = three
+            logs[row, c + 3] = four
+
+
+def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
+    """Put the number of entries into `found` that are not whole numbers from 0 to below `levels`.
+
+    NaN is none either.
+    """
+    bad = 0
+    for i in range(len(values)):
+        x = values[i]
+        bad += not ((x >= 0) & (x < levels) & (x == np.floor(x)))
+    found[0] = bad

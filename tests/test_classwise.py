@@ -291,10 +291,20 @@ def test_loops_read_as_python():
     loops.add_rows(x.data.astype(float), x.indptr, table, total, logs)
     assert total.tolist() == [3, 0, 4]
     assert logs.tolist() == [210, 0, 3010]
-    tables = np.array([[[1.0, 2.0, 3.0]], [[10.0, 20.0, 30.0]]])
-    sums = np.empty((1, 3))
-    loops.add_tokens(x.data.astype(float), x.indices, x.indptr, tables, sums)
-    assert sums.tolist() == [[1 + 3 + 30, 0, 2 + 20 + 3]]
+    tables = np.zeros((3, 3, 4))
+    tables[1:, :, 3] = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]
+    sums = np.empty((3, 4))
+    loops.add_tokens(x.data.astype(float), x.indices, x.indptr, tables, logs, sums)
+    assert logs.tolist() == [3, 0, 4]
+    assert sums[:, 3].tolist() == [1 + 30, 0, 20 + 3]
+    assert not sums[:, :3].any()
+    bad = np.zeros(1, int)
+    loops.find_no_code(np.array([0, 2, 3, -1, 0.5, np.nan, np.inf]), 3, bad)
+    assert bad.tolist() == [5]
+    total = np.zeros((2, 3))
+    groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
+    loops.add_cells(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
+    assert total.tolist() == [[1, 0, 2], [0, 1.5, 0.5]]
 
 
 def test_compiled_loops_are_for_many_cells(monkeypatch):

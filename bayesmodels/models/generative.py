@@ -368,7 +368,9 @@ def log_joint(self: Generative, rows: Any, parameters: Draws | None = None) -> A
     for name, block in self.blocks.items():
         belief, x = given.belief(name), given.cells(name)
         if parameters is None:
-            total = total + belief.log_predictive(x)
+            each = belief.log_predictive(x)  # new, so that it can be added to
+            each += total
+            total = each
             continue
         own = _known(parameters, belief, _names(name, block))
         try:
