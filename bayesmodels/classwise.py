@@ -799,9 +799,14 @@ def log_multivariate_student(
     )
     rate = 1 / (factor * np.where(normal, 2.0, df))
     power = np.where(normal, 1.0, 0.5 * (df + D))
-    squares = _shared_squares if root.ndim == location.ndim else _separate_squares
     scratch = _Scratch()
-    distances = squares(location, root, scratch)
+    shared = root.ndim == location.ndim
+    fast = shared and x.dtype == np.float64 and x.flags.c_contiguous
+    fast = fast and loops.pay(x.size)
+    if shared:
+        distances = _shared_squares(np.array(location), root, scratch, fast=fast)
+    else:
+        distances = _separate_squares(location, root, scratch)
 
     def work(block: slice) -> Array:
         result = distances(x[block])
@@ -816,7 +821,7 @@ def log_multivariate_student(
         return result
 
     # Long blocks: threads that wait for each other at every call would take turns.
-    return _densities(x, C, work, 2 * _BLOCK).T
+    return _densities(x, C, work, (8 if fast else 2) * _BLOCK).T
 
 
 class _Scratch(threading.local):
@@ -867,7 +872,9 @@ def _separate_squares(location: Array, root: Array, scratch: _Scratch) -> Callab
     return squares
 
 
-def _shared_squares(location: Array, root: Array, scratch: _Scratch) -> Callable[[Array], Array]:
+def _shared_squares(
+    location: Array, root: Array, scratch: _Scratch, *, fast: bool
+) -> Callable[[Array], Array]:
     """Return the same for one root: only C - 1 directions tell the classes apart.
 
     Rows are turned so that these directions come first; the others are squared once for all.
@@ -877,17 +884,18 @@ def _shared_squares(location: Array, root: Array, scratch: _Scratch) -> Callable
     centres = inverse @ (location - location[:1]).T
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
     apart = min(C - 1, D)
-    turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
+    turned, centres = turn.T @ inverse, np.ascontiguousarray((turn.T @ centres)[:apart])
 
     def squares(rows: Values) -> Array:
+        result = scratch.array("squares", C, len(rows))
+        if fast:
+            loops.compiled(loops.square_distances)(rows, location[0], turned, centres, result)
+            return result
         shifted = np.subtract(rows, location[0], out=scratch.array("shifted", *rows.shape))
         z = _product(turned, shifted.T, out=scratch.array("z", D, len(rows)))
-        tail = scratch.array("tail", len(rows))
-        np.einsum("dn,dn->n", z[apart:], z[apart:], out=tail)
-        result = scratch.array("squares", C, len(rows))
-        head = scratch.array("head", apart, len(rows))
+        tail = np.einsum("dn,dn->n", z[apart:], z[apart:])
         for c in range(C):
-            np.subtract(z[:apart], centres[:, c, None], out=head)
+            head = z[:apart] - centres[:, c, None]
             np.einsum("dn,dn->n", head, head, out=result[c])
         result += tail
         return result

@@ -188,13 +188,24 @@ def _with_gaps(here: Values, gone: Values) -> Values:
     return result
 
 
+def has_nan(values: Values) -> bool:
+    """Return whether an entry is NaN.
+
+    Examples
+    --------
+    >>> has_nan(np.array([np.inf, -np.inf])), has_nan(np.array([1.0, np.nan]))
+    (False, True)
+    """
+    if values.dtype != np.float64 or not values.flags.c_contiguous:
+        return bool(np.isnan(values).any())
+    with np.errstate(all="ignore"):  # a sum of squares is NaN only if one of them is; it is quick
+        return bool(np.isnan(np.vdot(values, values)))
+
+
 def _missing(values: Values) -> NDArray[np.bool_] | None:
     """Return which entries are NaN or None; None where there is no such entry."""
     if values.dtype.kind == "f":
-        # A sum is NaN if an entry is, or else if infinities of both signs are; it is quick.
-        with np.errstate(all="ignore"):
-            total = values.sum()
-        gone = np.isnan(values) if np.isnan(total) else np.zeros(0, dtype=bool)
+        gone = np.isnan(values) if has_nan(values) else np.zeros(0, dtype=bool)
     elif values.dtype == object:
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Loops over the cells of sparse counts, which Numba compiles where there are enough of them.
+"""Loops over the cells of large tables, which Numba compiles where there are enough of them.
 
 Each has an equal in `bayesmodels.classwise` made of NumPy's and SciPy's functions, which needs no
 compiler. The loops write no arrays in between, which is what takes the time there.
@@ -106,3 +106,41 @@ def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
         x = values[i]
         bad += not ((x >= 0) & (x < levels) & (x == np.floor(x)))
     found[0] = bad
+
+
+def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
+    rows: Array, centre: Array, turned: Array, centres: Array, out: Array
+) -> None:
+    """Put squared distances of rows from each class into `out`, of shape (C, rows).
+
+    ``turned @ (row - centre)`` is a row's place; `centres`, of shape (apart, C), those of the
+    classes, which differ in the first coordinates only.
+    """
+    size, width = rows.shape
+    apart, classes = centres.shape
+    lanes = 64  # rows at a time, such that inner loops run over neighbours in memory
+    block, z = np.zeros((width, lanes)), np.empty(lanes)
+    squares = np.empty((classes, lanes))
+    for start in range(0, size, lanes):
+        here = min(lanes, size - start)
+        for i in range(here):
+            for d in range(width):
+                block[d, i] = rows[start + i, d] - centre[d]
+        tail = np.zeros(lanes)
+        squares[:] = 0.0
+        for d in range(width):
+            z[:] = 0.0
+            for e in range(width):
+                weight = turned[d, e]
+                for i in range(lanes):
+                    z[i] += weight * block[e, i]
+            if d < apart:
+                for c in range(classes):
+                    for i in range(lanes):
+                        squares[c, i] += (z[i] - centres[d, c]) ** 2
+            else:
+                for i in range(lanes):
+                    tail[i] += z[i] * z[i]
+        for c in range(classes):
+            for i in range(here):
+                out[c, start + i] = squares[c, i] + tail[i]

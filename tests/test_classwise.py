@@ -298,6 +298,11 @@ def test_loops_read_as_python():
     assert logs.tolist() == [3, 0, 4]
     assert sums[:, 3].tolist() == [1 + 30, 0, 20 + 3]
     assert not sums[:, :3].any()
+    distances = np.empty((2, 3))
+    rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
+    turn = np.array([[0.0, 1.0], [2.0, 0.0]])
+    loops.square_distances(rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances)
+    assert distances.tolist() == [[4, 0, 9], [5, 1, 4]]
     bad = np.zeros(1, int)
     loops.find_no_code(np.array([0, 2, 3, -1, 0.5, np.nan, np.inf]), 3, bad)
     assert bad.tolist() == [5]
@@ -408,6 +413,7 @@ def test_log_normal(n, F, missing):
     np.testing.assert_allclose(result, np.nansum(terms, -1), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("C", [1, 2, 3, 7])
 @pytest.mark.parametrize("D", [1, 2, 5, 40])
 @pytest.mark.parametrize("n", [0, 1, 400])
@@ -438,6 +444,7 @@ def test_log_multivariate_student(n, C, D):
         np.testing.assert_allclose(shared[:, c], np.atleast_1d(law.logpdf(x)), rtol=1e-10)
 
 
+@pytest.mark.usefixtures("compiled")
 def test_classes_far_apart_are_told_to_all_digits():
     location = np.array([[0.0, 0.0, 0.0], [1e8, 1e8, 0.0], [-1e8, 3e8, 1e8]])
     x = location + np.array([0.5, -0.25, 1.0])

@@ -28,6 +28,7 @@ from scipy.special import multigammaln
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
+from bayesmodels.containers import has_nan
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
@@ -719,9 +720,8 @@ def by_pattern(
         Natural logarithms.
     """
     every = np.arange(x.shape[-1])
-    with np.errstate(all="ignore"):
-        if not np.isnan(x.sum()):  # as it would be if an entry were
-            return density(x, every)
+    if not has_nan(x):
+        return density(x, every)
     gone = np.isnan(x)
     result = np.zeros((*sample, len(x), members))
     for pattern in np.unique(gone, axis=0):
