@@ -511,12 +511,13 @@ DISCRIMINANTS = [
     ),
 ]
 
-CASES = [
-    *BERNOULLI,
-    *CATEGORICAL,
-    *REGRESSION,
-    *NORMAL,
-    *NAIVE_BAYES,
-    *VECTORS_OF_NUMBERS,
-    *DISCRIMINANTS,
+FAMILIES = [
+    BERNOULLI,
+    CATEGORICAL,
+    REGRESSION,
+    NORMAL,
+    NAIVE_BAYES,
+    VECTORS_OF_NUMBERS,
+    DISCRIMINANTS,
 ]
+CASES = [case for family in FAMILIES for case in family]

@@ -15,7 +15,7 @@ from scipy import integrate, stats
 import bayesmodels as bm
 from bayesmodels.draws import load, save
 from bayesmodels.exact.density import JointDensity
-from tests.contract.cases import CASES
+from tests.contract.cases import CASES, FAMILIES
 
 
 def per_row(likelihood, draws):
@@ -108,7 +108,21 @@ def test_a_batch_is_its_members(case):
 # --- algebra and PyMC -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("likelihood", ["rows", pytest.param("statistic", marks=pytest.mark.slow)])
+# Each compiles a model: the fast suite takes the first case of a family, the slow one all.
+QUICK = [(family[0], "rows") for family in FAMILIES]
+IDENTITIES = [
+    pytest.param(
+        case,
+        likelihood,
+        id=f"{name_of(case)}-{likelihood}",
+        marks=[] if (case, likelihood) in QUICK else pytest.mark.slow,
+    )
+    for case in CASES
+    for likelihood in ("rows", "statistic")
+]
+
+
+@pytest.mark.parametrize(("case", "likelihood"), IDENTITIES)
 def test_identity_of_the_posterior(case, likelihood):
     found = bm.check_identity(
         case.prior.declare(case.data, likelihood),

@@ -9,7 +9,15 @@ from tests.negative.slips import LAW, SLIPS
 from tests.negative.work import judge
 
 BY_NAME = pytest.mark.parametrize(
-    "slip", SLIPS, ids=[slip.label.replace(" ", "-") for slip in SLIPS]
+    "slip",
+    [
+        pytest.param(
+            slip,
+            id=slip.label.replace(" ", "-"),
+            marks=pytest.mark.slow if slip.slow else (),
+        )
+        for slip in SLIPS
+    ],
 )
 
 

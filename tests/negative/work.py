@@ -48,6 +48,7 @@ class Slip:
     note: str = ""
     printed: str = ""
     correct: str = ""
+    slow: bool = False  # compiling a model of matrices takes seconds
 
     @property
     def label(self):
