@@ -98,12 +98,7 @@ class NaiveBayes:
     )
 
     def __init__(self, classes: DirichletCategorical, features: Any) -> None:
-        if not isinstance(classes, DirichletCategorical) or classes.alpha.ndim != 1:
-            msg = (
-                "classes: must be one DirichletCategorical belief, whose categories are the "
-                f"classes; got {classes!r}."
-            )
-            raise PriorError(msg)
+        generative.check_classes(classes)
         given = features if isinstance(features, Mapping) else {"": features}
         if not given:
             msg = "features: must hold at least one block; got none."
