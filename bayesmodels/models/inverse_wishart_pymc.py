@@ -186,6 +186,8 @@ def _numba_located(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
         mu = np.empty(z.shape)
         roots, results = _matrices(root), mu.reshape((-1, width))
         flat = np.ascontiguousarray(z).reshape((-1, width))
+        if len(roots) != len(flat):
+            raise ValueError("as many roots as vectors are needed")  # noqa: EM101, TRY003 - Numba
         for a, right, result in zip(roots, flat, results):  # noqa: B905
             for i in range(width):
                 total = right[i]
@@ -362,8 +364,8 @@ class Standardised(Transform):  # type: ignore[misc] # as above
     def backward(self, value: Any, *inputs: Any) -> Any:
         """Return mu."""
         root: Any = RootOfCovariance(self.width)(inputs[3])
-        if root.ndim <= self.centre.ndim:  # one covariance for several means
-            root = root * np.ones((*self.centre.shape[:-1], 1, 1))
+        # Several means may have one covariance, here of shape (D, D) or (1, D, D).
+        root = root * np.ones((*self.centre.shape[:-1], 1, 1))
         return Located()(self.centre, root, value / self.size[..., None])
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002

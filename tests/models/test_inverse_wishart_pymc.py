@@ -145,6 +145,39 @@ def test_forward_undoes_backward():
         np.testing.assert_allclose(one.eval(mode=IN_PYTHON), free[name].data, atol=1e-9)
 
 
+@pytest.mark.parametrize("prior", [PRIOR, SHARED], ids=repr)
+def test_what_is_sampled_is_the_same_in_python_and_in_numba(prior):
+    """Compiled loops see shapes that Python would broadcast."""
+    model = prior.declare(prior.statistic(GROUPS), "statistic")
+    point = {name: x + RNG.normal(size=x.shape) for name, x in model.initial_point().items()}
+    made = model.replace_rvs_by_values([model["Sigma"], model["mu"]])
+    in_python, in_numba = (
+        pytensor.function(model.value_vars, made, mode=mode)(**point)
+        for mode in (IN_PYTHON, "NUMBA")
+    )
+    for one, other in zip(in_python, in_numba, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+def test_as_many_roots_as_vectors():
+    root, point = pt.tensor(shape=(1, 3, 3)), pt.tensor(shape=(2, 3))
+    located = pytensor.function(
+        [root, point], declared.Located()(np.zeros(3), root, point), mode="NUMBA"
+    )
+    with pytest.raises(ValueError, match="as many roots as vectors"):
+        located(ROOTS[:1], np.zeros((2, 3)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_nuts_draws_means_with_one_covariance():
+    with SHARED.declare(GROUPS):
+        tree = pm.sample(1000, tune=1000, chains=4, random_seed=3, progressbar=False)
+    assert not tree.sample_stats.diverging.any()
+    verdict = bm.compare(SHARED.update(GROUPS), tree)
+    assert verdict.outcome == "agree", verdict
+
+
 @pytest.mark.slow
 def test_pymc_draws_the_prior_that_scipy_draws():
     model = prior_model(6.0, SCALE)
