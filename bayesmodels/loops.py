@@ -144,3 +144,21 @@ def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to
         for c in range(classes):
             for i in range(here):
                 out[c, start + i] = squares[c, i] + tail[i]
+
+
+def normalise(logs: Array) -> None:
+    """Turn columns of logs, of shape (C, rows), into probabilities; zeros if all are -inf."""
+    classes, rows = logs.shape
+    for i in range(rows):
+        top = logs[0, i]
+        for c in range(1, classes):
+            top = max(top, logs[c, i])
+        if top == -np.inf:
+            top = 0.0
+        total = 0.0
+        for c in range(classes):
+            logs[c, i] = np.exp(logs[c, i] - top)
+            total += logs[c, i]
+        if total != 0.0:
+            for c in range(classes):
+                logs[c, i] /= total

@@ -303,6 +303,9 @@ def test_loops_read_as_python():
     turn = np.array([[0.0, 1.0], [2.0, 0.0]])
     loops.square_distances(rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances)
     assert distances.tolist() == [[4, 0, 9], [5, 1, 4]]
+    logs = np.array([[0.0, -np.inf], [0.0, -np.inf]])
+    loops.normalise(logs)
+    assert logs.tolist() == [[0.5, 0], [0.5, 0]]
     bad = np.zeros(1, int)
     loops.find_no_code(np.array([0, 2, 3, -1, 0.5, np.nan, np.inf]), 3, bad)
     assert bad.tolist() == [5]
@@ -493,6 +496,7 @@ def test_log_bits(n, F, missing, dtype):
     np.testing.assert_allclose(result, expected, rtol=1e-13)
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("layout", ["C", "fortran"])
 @pytest.mark.parametrize("shape", [(0, 3), (500, 3), (1, 1), (2, 100, 4)])
 def test_normalise(shape, layout):

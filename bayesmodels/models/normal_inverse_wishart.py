@@ -28,7 +28,6 @@ from scipy.special import multigammaln
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
-from bayesmodels.containers import has_nan
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
@@ -720,8 +719,9 @@ def by_pattern(
         Natural logarithms.
     """
     every = np.arange(x.shape[-1])
-    if not has_nan(x):
-        return density(x, every)
+    whole = density(x, every)
+    if not np.isnan(whole).any():  # as it would be if an entry of x were
+        return whole
     gone = np.isnan(x)
     result = np.zeros((*sample, len(x), members))
     for pattern in np.unique(gone, axis=0):
