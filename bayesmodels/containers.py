@@ -22,7 +22,8 @@ Values = NDArray[Any]
 class Block:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
-    ``missing`` marks the entries that are not there; None where all are.
+    ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
+    the squares of all entries, where it is known: one quick look at many numbers.
     """
 
     argument: str
@@ -30,6 +31,7 @@ class Block:
     columns: tuple[Hashable, ...] | None = None
     index: Any = None
     missing: NDArray[np.bool_] | None = None
+    square: float | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -74,8 +76,11 @@ def read(
     if vector_row and values.ndim == 1:
         counting = block.index is None or type(block.index).__name__ == "RangeIndex"
         return Block(argument, values[None], None if counting else tuple(block.index))
-    gone = _missing(values) if missing else None
-    return Block(argument, values, block.columns, block.index, gone)
+    if not missing:
+        return Block(argument, values, block.columns, block.index)
+    square = sum_of_squares(values)
+    gone = None if square is not None and not np.isnan(square) else _missing(values)
+    return Block(argument, values, block.columns, block.index, gone, square)
 
 
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
@@ -188,24 +193,24 @@ def _with_gaps(here: Values, gone: Values) -> Values:
     return result
 
 
-def has_nan(values: Values) -> bool:
-    """Return whether an entry is NaN.
+def sum_of_squares(values: Values) -> float | None:
+    """Return the sum of squares, NaN only if an entry is; None where it takes longer than a look.
 
     Examples
     --------
-    >>> has_nan(np.array([np.inf, -np.inf])), has_nan(np.array([1.0, np.nan]))
-    (False, True)
+    >>> sum_of_squares(np.array([np.inf, -np.inf])), sum_of_squares(np.array([1.0, np.nan]))
+    (inf, nan)
     """
     if values.dtype != np.float64 or not values.flags.c_contiguous:
-        return bool(np.isnan(values).any())
-    with np.errstate(all="ignore"):  # a sum of squares is NaN only if one of them is; it is quick
-        return bool(np.isnan(np.vdot(values, values)))
+        return None
+    with np.errstate(all="ignore"):
+        return float(np.vdot(values, values))
 
 
 def _missing(values: Values) -> NDArray[np.bool_] | None:
     """Return which entries are NaN or None; None where there is no such entry."""
     if values.dtype.kind == "f":
-        gone = np.isnan(values) if has_nan(values) else np.zeros(0, dtype=bool)
+        gone = np.isnan(values)
     elif values.dtype == object:
         import pandas as pd
 

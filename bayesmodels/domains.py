@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.classwise import not_binary, not_codes, not_finite, not_within
-from bayesmodels.containers import Block, Values, first, missing_message, shown, where
+from bayesmodels.containers import (
+    Block,
+    Values,
+    first,
+    missing_message,
+    shown,
+    sum_of_squares,
+    where,
+)
 from bayesmodels.errors import DataError
 
 Array = NDArray[np.float64]
@@ -69,12 +77,10 @@ def finite(block: Block) -> Array:
 
 def measured(block: Block) -> Array:
     """Return the values as finite float64 whose squares do not overflow."""
-    values = block.values
-    if values.dtype == np.float64 and values.flags.c_contiguous:
-        # One quick look says that all is well; only if not, others say what is wrong.
-        with np.errstate(all="ignore"):
-            if np.vdot(values, values) < LARGEST_MEASUREMENT**2:
-                return values
+    # One quick look says that all is well; only if not, others say what is wrong.
+    square = sum_of_squares(block.values) if block.square is None else block.square
+    if square is not None and square < LARGEST_MEASUREMENT**2:
+        return block.values
     result = finite(block)
     squarable(result, block.argument)
     return result
