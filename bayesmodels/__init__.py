@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from bayesmodels.information import mutual_information_normal as mutual_information_normal
     from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
+    from bayesmodels.models.concept import ConceptLearning as ConceptLearning
+    from bayesmodels.models.concept import HypothesisStatistic as HypothesisStatistic
     from bayesmodels.models.dirichlet_categorical import (
         CategoricalStatistic as CategoricalStatistic,
     )
@@ -70,11 +72,13 @@ _HOMES = {
     "BetaBernoulli": "models.beta_bernoulli",
     "BinomialCounts": "data",
     "CategoricalStatistic": "models.dirichlet_categorical",
+    "ConceptLearning": "models.concept",
     "DataError": "errors",
     "Design": "data",
     "DirichletCategorical": "models.dirichlet_categorical",
     "GaussianDiscriminant": "models.discriminant",
     "Grouped": "data",
+    "HypothesisStatistic": "models.concept",
     "LinearRegression": "models.linear_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",

@@ -291,6 +291,15 @@ class Categories:
 
 
 @dataclass(frozen=True)
+class Outcomes:
+    """Checked labels of a finite set, as numbers of shape (n,)."""
+
+    codes: NDArray[np.intp]
+    rows: Sequence[Hashable]
+    weights: Array | None
+
+
+@dataclass(frozen=True)
 class Measurements:
     """Checked numbers x of shape (n, batch...)."""
 
@@ -383,6 +392,35 @@ def categories(
         raise DataError(msg)
     batch = _batch(block.without_columns(), values.ndim - 2, given)
     return Categories(values, counted=True, batch=batch)
+
+
+def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
+    """Check labels against a model's finite set of outcomes."""
+    import pandas as pd
+
+    inner, given = _unwrapped(data)
+    if given.group is not None:
+        msg = (
+            "data: one belief is about one set of rows; got groups. Update the prior with the rows "
+            "of each group separately."
+        )
+        raise DataError(msg)
+    block = read(inner, "x", scalar_row=True)
+    if block.values.ndim != 1:
+        msg = f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
+        raise DataError(msg)
+    known = pd.Index(list(levels), tupleize_cols=False)
+    found = known.get_indexer(pd.Index(block.values))
+    if (found < 0).any():
+        at = first(found < 0)
+        some = ", ".join(map(repr, levels[:3]))
+        msg = (
+            f"x: must hold only the model's {len(levels)} outcomes ({some}, ...); {where(at)} "
+            f"holds {shown(block.values[at])}. Make the hypotheses about it, too."
+        )
+        raise DataError(msg)
+    weights = None if given.weights is None else checked_weights(given.weights, block)
+    return Outcomes(found, block.row_labels(), weights)
 
 
 def measurements(data: Any) -> Measurements:

@@ -19,9 +19,10 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.files import whole
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Belief, Likelihood
-from bayesmodels.reading import in_chains
+from bayesmodels.reading import in_chains, levels
 
 if TYPE_CHECKING:
+    import pymc as pm
     import xarray as xr
 
 LARGEST_GROUP = 20_000_000
@@ -120,6 +121,7 @@ def mcmc_draws(
             draws=int(whole_number(draws, "draws", 1)),
             tune=int(whole_number(tune, "tune")),
             chains=int(whole_number(chains, "chains", 1)),
+            step=_steps(prior, model),
             random_seed=int(rng.integers(2**31)),
             progressbar=progress,
             quiet=not progress,
@@ -255,6 +257,22 @@ def _without_rows(prior: Belief, data: Any, statistic: Any) -> str:
     except DataError as error:  # a sparse table
         return str(error)
     return ""
+
+
+def _steps(prior: Belief, model: pm.Model) -> list[Any] | None:
+    """Return PyMC's steps of nominal variables; None leaves all to PyMC.
+
+    One such step proposes one other value, all equally likely, so a chain needs many of them to
+    hear of each value. It makes half as many a draw as there are values; an odd number of them,
+    since two equally probable values take turns.
+    """
+    import pymc as pm
+
+    steps: list[Any] = []
+    for name, labels in levels(prior).items():
+        step = pm.CategoricalGibbsMetropolis([model[name]], model=model)
+        steps += [step] * (len(labels) // 2 | 1)
+    return steps or None
 
 
 def _labels(values: tuple[Any, ...]) -> NDArray[Any]:

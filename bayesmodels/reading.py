@@ -6,6 +6,7 @@ meaning and one docstring everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import product
 from typing import TYPE_CHECKING, Any, cast
 
@@ -188,6 +189,39 @@ def in_chains(
     return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
 
 
+def levels(belief: Belief) -> dict[str, tuple[Hashable, ...]]:
+    """Return the labels of each nominal variable, whose values 0, 1, ... are only names.
+
+    What is read off such a variable are the indicators of its levels, along one last axis: their
+    means are the probabilities of the levels. Only a belief that has such variables has `levels`.
+    """
+    return getattr(belief, "levels", {})
+
+
+def numbers(belief: Belief, draws: Any) -> dict[str, NDArray[Any]]:
+    """Return draws as `marginals` speak of them: nominal variables as indicators, else as is.
+
+    Raises
+    ------
+    DataError
+        If a nominal variable has a value that is the number of none of its levels.
+    """
+    nominal = levels(belief)
+    result = {name: np.asarray(draws[name]) for name in belief.dims}
+    for name, labels in nominal.items():
+        number = np.arange(len(labels))
+        indicator = result[name][..., None] == number
+        wrong = ~indicator.any(-1)
+        if wrong.any():
+            msg = (
+                f"draws: {name!r} must hold whole numbers from 0 to {len(labels) - 1}, one for "
+                f"each of its levels; got {result[name][wrong].flat[0]}."
+            )
+            raise DataError(msg)
+        result[name] = indicator.astype(float)
+    return result
+
+
 def places(belief: Belief, name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
     return [(label(belief, name, at), at) for at in product(*(range(length) for length in shape))]
@@ -196,6 +230,7 @@ def places(belief: Belief, name: str, shape: tuple[int, ...]) -> list[tuple[str,
 def label(belief: Belief, name: str, at: tuple[int, ...]) -> str:
     """Return the label of one scalar, such as ``w[age]``."""
     axes = [belief.coords[axis] for axis in belief.dims[name]]
+    axes += [levels(belief)[name]] if name in levels(belief) else []
     inner = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
     return f"{name}[{inner}]" if at else name
 

@@ -74,7 +74,7 @@ class JointDensity:
     Parameters
     ----------
     model : pymc.Model
-        Any model whose free variables are continuous.
+        Any model. Its slope is the one along its continuous variables.
 
     Attributes
     ----------
@@ -97,14 +97,17 @@ class JointDensity:
             if isinstance(transform, SimplexTransform)
         )
         with config.change_flags(floatX="float64", traceback__limit=0):
-            natural = freeze_dims_and_data(remove_value_transforms(model))
+            natural = freeze_dims_and_data(remove_value_transforms(_without_start(model)))
             terms = _in_double(natural.logp(jacobian=False, sum=False))
             points = natural.value_vars
-            self._names = [point.name for point in points]
-            along = [point.type(f"along_{point.name}") for point in points]
+            smooth = [point for point in points if _dtype(point).startswith("float")]
+            self._points = [(point.name, point.dtype) for point in points]
+            self._smooth = [point.name for point in smooth]
+            along = [point.type(f"along_{point.name}") for point in smooth]
             total = _add([term.sum() for term in terms])
-            gradients: Any = grad(total, points, disconnected_inputs="ignore")
-            slope = _add([(g * a).sum() for g, a in zip(gradients, along, strict=True)])
+            gradients: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
+            parts = [(g * a).sum() for g, a in zip(gradients, along, strict=True)]
+            slope = _add(parts or [pt.constant(0.0)])
             in_slope, in_total = _error_terms(slope), _error_terms(total)
             self._sizes = len(in_slope), len(in_total)
             self._function = function(
@@ -116,7 +119,8 @@ class JointDensity:
 
     def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
         """Evaluate at `point`, with the derivative along the direction `along`."""
-        inputs = [np.asarray(x[name], dtype=float) for x in (point, along) for name in self._names]
+        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
+        inputs += [np.asarray(along[name], dtype=float) for name in self._smooth]
         with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
             slope, *rest = self._function(*inputs)
         in_slope, in_total = self._sizes
@@ -128,6 +132,14 @@ class JointDensity:
             slope=float(slope),
             slope_rounding=2 * EPS * float(sum(rest[:in_slope])),
         )
+
+
+def _without_start(model: pm.Model) -> pm.Model:
+    """Return the model without initial values, which PyMC can't convert, nor a density needs."""
+    result = object.__new__(type(model))  # copy.copy() would convert the model
+    vars(result).update(vars(model))
+    result.rvs_to_initial_values = dict.fromkeys(model.rvs_to_initial_values)
+    return result
 
 
 def _in_double(terms: list[Any]) -> list[Any]:

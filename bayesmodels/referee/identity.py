@@ -8,11 +8,15 @@ at every point, and that number is the log evidence:
 Equality is demanded up to the rounding errors that the two computations can make at that point, a
 bound and not a tolerance. Derivatives along random directions are compared as well: they see a
 discrepancy that a value far larger than it would round away.
+
+Where all variables are nominal there are only so many points: all are compared, those that are
+impossible too, which both sides must call so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.protocol import Belief
+from bayesmodels.reading import levels
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -30,6 +35,7 @@ _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no tru
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
 _NUDGE = 1e-3  # part of the way to the mean
 _IMPOSSIBLE = (np.inf,) * 5
+_UNDERFLOW = float(np.log(np.finfo(float).tiny))  # below it PyMC's probability may be 0
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ def check_identity(
     log_evidence : float, optional
         What the algebra says is the log density of the data; not compared if not given.
     points : int, default 20
-        Number of points.
+        Number of points; of nominal variables all are compared.
     rng : numpy.random.Generator, optional
         Source of the points.
 
@@ -155,7 +161,11 @@ def check_identity(
                 f"{shape}; it has {axes or model[name].type.ndim}."
             )
             raise DataError(msg)
-    rows = [row for row in _rows(joint, posterior, prior, points, rng) if row is not None]
+    if levels(posterior):
+        found = _every_row(joint, posterior, prior)
+    else:
+        found = _rows(joint, posterior, prior, points, rng)
+    rows = [row for row in found if row is not None]
     if any(row is _IMPOSSIBLE for row in rows):
         stated = None if log_evidence is None else np.inf
         return Identity(len(rows), np.inf, np.inf, stated, -np.inf, log_evidence, 0.0)
@@ -168,7 +178,7 @@ def check_identity(
     if log_evidence is not None:
         evidence = float(np.max(np.abs(gap - log_evidence) / (bound + slack)))
     return Identity(
-        points=len(rows),
+        points=len(found) if levels(posterior) else len(rows),
         constancy=float(np.max(np.abs(gap - gap[best]) / (bound + bound[best]))),
         slope=float(np.max(_over(slope_gap, slope_bound))),
         evidence=evidence,
@@ -202,6 +212,23 @@ def _rows(
             if row is not None:
                 break
         rows.append(row)
+    return rows
+
+
+def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float, ...] | None]:
+    """Compare all points of nominal variables; None where both sides say that it is impossible."""
+    rows: list[tuple[float, ...] | None] = []
+    for at in product(*(range(len(labels)) for labels in levels(posterior).values())):
+        point = dict(zip(levels(posterior), map(np.asarray, at), strict=True))
+        here = joint(point, {})
+        density = float(posterior.log_density(point))
+        if np.isfinite([here.value, density]).all():
+            own = float(posterior.log_density_rounding(point))
+            slack = float(prior.log_density_rounding(point))
+            rows.append((here.value - density, here.rounding + own, slack, 0.0, 0.0))
+        else:
+            same = density < _UNDERFLOW and here.value == -np.inf
+            rows.append(None if same else _IMPOSSIBLE)
     return rows
 
 

@@ -5,6 +5,10 @@ value itself, its square about the mean, and indicators of lying below a quantil
 the draws differs from the exact mean by noise of known size, ``sd(function) / sqrt(ESS)``, where
 the effective sample size is that of this very function. Functions without a variance under the law
 (heavy tails) are left out; the quantiles always remain.
+
+Of a nominal variable, each value's probability is compared with the frequency of visits. Among n
+effective draws a rare value is visited a few times or never, where no normal law holds: the tails
+are those of the binomial law, continued to an effective number that is not whole.
 """
 
 from __future__ import annotations
@@ -15,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import betainc, betaincc
 
 from bayesmodels.errors import DataError
 from bayesmodels.protocol import Belief, Law
-from bayesmodels.reading import places
+from bayesmodels.reading import levels, numbers, places
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -37,13 +44,14 @@ class Test:
     label : str
         The scalar, such as ``w[age]``.
     kind : str
-        ``mean``, ``sd``, or a quantile such as ``q05``.
+        ``mean``, ``sd``, ``probability``, or a quantile such as ``q05``.
     z : float
         Discrepancy in Monte-Carlo standard errors.
     ess : float
         Effective number of draws for this function.
     p : float
-        Two-sided probability of a larger discrepancy under a Student-t law with `ess` degrees.
+        Two-sided probability of a larger discrepancy under a Student-t law with `ess` degrees; of
+        a frequency, under the binomial law of `ess` draws.
     """
 
     label: str
@@ -62,12 +70,13 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
         If a variable is missing from the draws, has another shape, or holds NaN.
     """
     group = draws.posterior if hasattr(draws, "posterior") else draws
-    result = []
+    given, shapes = {}, {}
     for name, marginal in law.marginals().items():
         if name not in group:
             msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
             raise DataError(msg)
-        shape = np.shape(marginal.std())
+        shapes[name] = np.shape(marginal.std())
+        shape = shapes[name][:-1] if name in levels(law) else shapes[name]
         values = np.asarray(group[name], dtype=float)
         if values.shape[2:] != shape:
             msg = (
@@ -79,8 +88,12 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
             bad = int((~np.isfinite(values)).sum())
             msg = f"draws: {name!r} holds {bad} values that are not finite."
             raise DataError(msg)
+        given[name] = values
+    result = []
+    for name, values in numbers(law, given).items():
         places_last = np.moveaxis(values, (0, 1), (-2, -1))
-        result += [(label, name, at, places_last[at]) for label, at in places(law, name, shape)]
+        inner = places(law, name, shapes[name])
+        result += [(label, name, at, places_last[at]) for label, at in inner]
     return result
 
 
@@ -88,11 +101,18 @@ def tests(law: Belief, draws: Any) -> list[Test]:
     """Return all tests of all scalars."""
     from arviz_stats.sampling_diagnostics import ess
 
-    marginals = law.marginals()
+    nominal = levels(law)
+    marginals = {name: own for name, own in law.marginals().items() if name not in nominal}
     standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
     cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
+    every = scalar_draws(law, draws)
     found = []
-    for label, name, at, x in scalar_draws(law, draws):
+    for name in nominal:
+        mass = np.asarray(law.mean()[name])
+        found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
+    for label, name, at, x in every:
+        if name in nominal:
+            continue
         functions = []
         mean, sd, kurtosis = (part[at] for part in standard[name])
         if np.isfinite(sd):
@@ -107,6 +127,35 @@ def tests(law: Belief, draws: Any) -> list[Test]:
             number = 1.0 if np.ptp(values) == 0 else min(float(ess(values, method="mean")), size)
             z = float((values.mean() - expected) / (spread / np.sqrt(number)))
             found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
+    return found
+
+
+def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
+    """Test how often each value of a nominal variable was visited.
+
+    Parameters
+    ----------
+    every : list of (str, float, ndarray of shape (chain, draw))
+        Label, probability and indicator of each value.
+    """
+    from arviz_stats.sampling_diagnostics import ess
+
+    known = {
+        label: min(float(ess(x, method="mean")), x.size) for label, _, x in every if np.ptp(x) > 0
+    }
+    # A value never visited has no effective size of its own: as many draws as those who move have.
+    fewest = min(known.values(), default=1.0)
+    found = []
+    for label, mass, x in every:
+        sure = mass in (0, 1) and bool((x == mass).all())
+        number = float(x.size) if sure else known.get(label, fewest)
+        visits = float(x.mean()) * number
+        few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
+        many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
+        p = min(1.0, 2 * max(min(few, many), _TINY))
+        sign = 1 if many < few else -1
+        z = sign * float(stats.norm.isf(p / 2))
+        found.append(Test(label, "probability", z, number, p))
     return found
 
 
@@ -136,8 +185,9 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
             "sampled_eti89_ub": high,
             "ess_bulk": float(ess(x)),
             "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
-            "r_hat": float(rhat(x)),
-            "mcse_mean": float(mcse(x)),
+            # Of a value never visited, or always, chains cannot say different things.
+            "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
+            "mcse_mean": float(mcse(x)) if np.ptp(x) > 0 else 0.0,
             "z": max((test.z for test in own), key=abs),
         }
     return exact.join(pd.DataFrame.from_dict(rows, orient="index"))

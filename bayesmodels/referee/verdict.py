@@ -19,7 +19,12 @@ LEAST_ESS = 400.0
 """Effective draws that every tested function needs before a verdict is given."""
 LARGEST_R_HAT = 1.01
 
-_WORDS = {"mean": "mean", "sd": "spread", "class probability": "probability"}
+_WORDS = {
+    "mean": "mean",
+    "sd": "spread",
+    "class probability": "probability",
+    "probability": "frequency",
+}
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,8 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -
     """Decide whether draws come from a known law.
 
     For every scalar, its mean, spread and five quantile indicators are compared with their exact
-    values in Monte-Carlo standard errors; Holm's correction (1979) keeps the probability of a false
-    alarm at `level` over all of them.
+    values in Monte-Carlo standard errors; of a nominal variable, how often each value was visited.
+    Holm's correction (1979) keeps the probability of a false alarm at `level` over all of them.
 
     Parameters
     ----------
@@ -168,6 +173,8 @@ def _sentence(test: sampling.Test) -> str:
     if test.kind == "sd":
         wide = "wide" if test.z > 0 else "narrow"
         return f"the sampled spread of {test.label} is {size} too {wide}."
+    if test.kind == "probability":
+        return f"{test.label} was visited {size} too {'often' if test.z > 0 else 'seldom'}."
     if test.kind == "class probability":
         high = "high" if test.z > 0 else "low"
         return f"the predicted class probability ({test.label}) is {size} too {high}."
