@@ -511,6 +511,49 @@ DISCRIMINANTS = [
     ),
 ]
 
+# --- finitely many hypotheses ---------------------------------------------------------------------
+
+WEATHER = pd.DataFrame(
+    {"sun": [0.7, 0.1, 0.0], "rain": [0.2, 0.5, 1.0], "snow": [0.1, 0.4, 0.0]},
+    index=["summer", "winter", "flood"],
+)
+SKIES = ["sun", "snow", "rain", "sun", "rain"]
+EXAMPLES = [2, 8, "not 5", 2]
+
+
+def next_outcome(belief, row):
+    return belief.predictive().logpmf(next(iter(row)))
+
+
+CONCEPTS = [
+    Case(
+        "the number game",
+        bm.ConceptLearning.number_game([0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.4, 0.05, 0.05]),
+        2,
+        lambda i: np.array([16, 64])[list(i)],
+        next_outcome,
+    ),
+    Case(
+        "a concept with negative examples",
+        bm.ConceptLearning(
+            {"even": {2, 4, 6, 8}, "powers": {2, 4, 8}, "large": lambda x: x > 4, "all": range(9)},
+            {"all": 0.1, "even": 0.4, "powers": 0.3, "large": 0.2},
+            items=range(9),
+            sampling="weak",
+        ),
+        4,
+        lambda i: [EXAMPLES[k] for k in i],
+        next_outcome,
+    ),
+    Case(
+        "a table of outcomes",
+        bm.ConceptLearning.from_table(WEATHER, [0.5, 0.5, 0]),
+        5,
+        lambda i: pl.Series([SKIES[k] for k in i], dtype=pl.String),
+        next_outcome,
+    ),
+]
+
 FAMILIES = [
     BERNOULLI,
     CATEGORICAL,
@@ -519,5 +562,6 @@ FAMILIES = [
     NAIVE_BAYES,
     VECTORS_OF_NUMBERS,
     DISCRIMINANTS,
+    CONCEPTS,
 ]
 CASES = [case for family in FAMILIES for case in family]
