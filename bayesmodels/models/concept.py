@@ -234,6 +234,7 @@ class ConceptLearning:
             raise PriorError(msg)
         given = None if items is None else labels.unique(tuple(items), "items")
         extents = {name: _extent(name, what, given) for name, what in hypotheses.items()}
+        _several(tuple(extents))
         every = _items(extents) if given is None else given
         inside = np.array([[item in extent for item in every] for extent in extents.values()])
         for name, extent in extents.items():
@@ -671,17 +672,21 @@ def _fill(
     outcomes: tuple[Hashable, ...],
     log_table: Array,
 ) -> None:
-    if len(hypotheses) < _FEWEST:
-        msg = f"hypotheses: must be at least two, to choose from; got {len(hypotheses)}."
-        raise PriorError(msg)
     values.fill(
         belief,
-        hypotheses=labels.unique(hypotheses, "hypotheses"),
+        hypotheses=_several(hypotheses),
         items=items,
         outcomes=labels.unique(outcomes, "outcomes"),
         log_table=log_table,
         log_weights=_logs(_prior(prior, hypotheses)),
     )
+
+
+def _several(hypotheses: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    if len(hypotheses) < _FEWEST:
+        msg = f"hypotheses: must be at least two, to choose from; got {len(hypotheses)}."
+        raise PriorError(msg)
+    return labels.unique(hypotheses, "hypotheses")
 
 
 def _prior(prior: Any, hypotheses: tuple[Hashable, ...]) -> Array:
