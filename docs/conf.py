@@ -46,8 +46,6 @@ class Mistakes(SphinxDirective):
                 msg = f"{slip.label}: the printed form was accepted, or the right one rejected"
                 raise self.error(msg)
             rows.append((slip.id, slip.note, slip.printed, slip.correct, layer, evidence))
-        for name, (note, wrong, right) in printed.UNTESTED.items():
-            rows.append((name, note, wrong, right, "", "not yet tested"))
         rows.sort(key=lambda row: int(row[0].removeprefix("E")))
         for module in (printed, work):
             self.env.note_dependency(module.__file__)

@@ -111,6 +111,28 @@ def information_as_printed():
     return (ones + zeros).sum()
 
 
+# --- E10: the number game -------------------------------------------------------------------------
+
+GAME = bm.ConceptLearning.number_game()
+AFTER_16 = GAME.update([16])
+SIZES = (GAME.log_table > -np.inf).sum(1)
+
+
+def belongs(number, *, power=0):
+    """Add up posterior weights, over sizes to a power, of the hypotheses that hold a number."""
+    holding = GAME.log_table[:, GAME.items.index(number)] > -np.inf
+    p = (1 / SIZES) / (1 / SIZES).sum()  # equal priors, and one example from the concept
+    printed = (p * holding / SIZES**power).sum()
+    return Work(value=float(printed), book=float(AFTER_16.membership(number)))
+
+
+def weighted(total):
+    """Hand in weights of the hypotheses that add up to `total`, and what they say of a number."""
+    weights = AFTER_16.mean()["h"] * total
+    belief = bm.ConceptLearning.number_game(weights)
+    return Work(value=float(belief.membership(32)), book=float(AFTER_16.membership(32)))
+
+
 # --- E11: two normal classes, the features' variances shared --------------------------------------
 
 VARIANCES = np.array([0.5, 3.0])
@@ -296,6 +318,27 @@ PRINTED = [
         correct=r"$(1 - \theta_{jc}) \pi_c \ln \frac{1 - \theta_{jc}}{1 - \theta_j}$",
     ),
     Slip(
+        "membership of a concept over its size",
+        "book value",
+        lambda: belongs(32, power=1),
+        lambda: belongs(32),
+        id="E10",
+        note="N4",
+        printed=r"$p(\tilde x \in C \mid D) = \sum_h \frac{1}{\lvert h \rvert} "
+        r"1[\tilde x \in h]\, p(h \mid D)$",
+        correct=r"$\sum_h 1[\tilde x \in h]\, p(h \mid D)$",
+    ),
+    Slip(
+        "weights of hypotheses that add up to 2.06",
+        "data",
+        lambda: weighted(2.06),
+        lambda: weighted(1),
+        id="E10",
+        note="N4",
+        printed=r"$\sum_h p(h \mid D) = 2.06$",
+        correct=r"$\sum_h p(h \mid D) = 1$",
+    ),
+    Slip(
         "the sign of x in the log odds of equal variances",
         "book value",
         lambda: shared_variance_odds(sign=-1),
@@ -366,12 +409,3 @@ PRINTED = [
         correct=r"$\hat\theta = \mathrm{arg}\,\max_\theta \ell(\theta)$",
     ),
 ]
-
-UNTESTED = {
-    "E10": (
-        "N4",
-        r"concept predictive with an extra $1 / \lvert h \rvert$, and weights that add up to 2.06",
-        r"$\sum_h 1[\tilde x \in h]\, p(h \mid D)$, weights that add up to 1",
-    ),
-}
-"""Printed mistakes of models that are not there yet."""
