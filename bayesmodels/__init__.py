@@ -41,8 +41,11 @@ if TYPE_CHECKING:
         DirichletCategorical as DirichletCategorical,
     )
     from bayesmodels.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
+    from bayesmodels.models.laplace import LaplaceApproximation as LaplaceApproximation
+    from bayesmodels.models.least_squares import least_squares_descent as least_squares_descent
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
+    from bayesmodels.models.logistic_regression import LogisticRegression as LogisticRegression
     from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
@@ -59,13 +62,17 @@ if TYPE_CHECKING:
         SharedNormalStatistic as SharedNormalStatistic,
     )
     from bayesmodels.models.unknown_ratio import ratio_posterior as ratio_posterior
+    from bayesmodels.pair import logistic_coefficients as logistic_coefficients
     from bayesmodels.ranking import rank_features as rank_features
+    from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import check_identity as check_identity
+    from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
+    from bayesmodels.report.concept import plot_membership as plot_membership
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -79,7 +86,9 @@ _HOMES = {
     "GaussianDiscriminant": "models.discriminant",
     "Grouped": "data",
     "HypothesisStatistic": "models.concept",
+    "LaplaceApproximation": "models.laplace",
     "LinearRegression": "models.linear_regression",
+    "LogisticRegression": "models.logistic_regression",
     "ModeError": "errors",
     "MultinomialCounts": "data",
     "MultivariateNormalStatistic": "models.normal_inverse_wishart",
@@ -94,19 +103,24 @@ _HOMES = {
     "SharedNormalInverseWishart": "models.shared_covariance",
     "SharedNormalStatistic": "models.shared_covariance",
     "Weighted": "data",
+    "approximation_error": "referee",
     "bayes_risk": "decision",
     "boundary": "decision",
     "check_identity": "referee",
+    "check_joint": "referee",
     "compare": "referee",
     "compare_evidence": "evidence",
     "datasets": "",
     "exact_draws": "draws",
+    "least_squares_descent": "models.least_squares",
+    "logistic_coefficients": "pair",
     "mcmc_draws": "draws",
     "mutual_information": "information",
     "mutual_information_normal": "information",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_feature_ranking": "report.classes",
+    "plot_membership": "report.concept",
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",
     "validate": "report",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -327,6 +327,27 @@ class Regression:
     rows: Sequence[Hashable]
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """A checked design matrix X (n, p) with the numbers of each class seen at each row (n, K).
+
+    ``counted`` says whether the user gave counts; otherwise each row has one class.
+    """
+
+    X: Array
+    counts: NDArray[np.int64]
+    counted: bool
+    features: tuple[Hashable, ...] | None
+    rows: Sequence[Hashable]
+    weights: Array | None = None
+
+    @property
+    def heavy(self) -> Array:
+        """The counts times the weights of their rows."""
+        counts = self.counts.astype(np.float64)
+        return counts if self.weights is None else counts * self.weights[:, None]
+
+
 def trials(data: Any) -> Trials:
     """Check 0/1 rows, binomial counts, or either of them in groups."""
     inner, given = _unwrapped(data)
@@ -464,6 +485,52 @@ def regression(data: Any) -> Regression:
     return Regression(X, np.broadcast_to(y, (len(y), *batch)), names, coords, left.row_labels())
 
 
+def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labelled:
+    """Check a `Design` or a pair ``(X, y)``, maybe weighted, whose target holds classes.
+
+    Without labels of the classes these are numbers 0, 1, ... or booleans.
+    """
+    weights = None
+    if isinstance(data, Weighted):
+        data, weights = data.rows, data.weights
+    data = paired(data)
+    left = read(data.features, "features")
+    X, names = design(left, intercept=data.intercept)
+    if X.ndim != 2:  # noqa: PLR2004 - rows and columns
+        msg = f"features: must have rows and columns only; got shape {X.shape}."
+        raise DataError(msg)
+    counted = isinstance(data.target, (BinomialCounts, MultinomialCounts))
+    if isinstance(data.target, BinomialCounts):
+        if size != 2:  # noqa: PLR2004 - failures and successes
+            msg = (
+                f"target: BinomialCounts are of two classes, the model has {size}; use "
+                "MultinomialCounts."
+            )
+            raise DataError(msg)
+        right = read(data.target.successes, "successes")
+        found = trials(data.target)
+        successes = np.asarray(found.successes)
+        counts = np.stack([np.asarray(found.trials) - successes, successes], axis=-1)
+    elif isinstance(data.target, MultinomialCounts):
+        if sparse(data.target.counts):
+            msg = "target: counts of classes must not be sparse; use .toarray()."
+            raise DataError(msg)
+        right = read(data.target.counts, "counts")
+        counts = categories(data.target, classes, size).values
+    else:
+        right = read(data.target, "target")
+        if classes is None and right.values.dtype.kind == "b":
+            right = replace(right, values=right.values.astype(np.int8))
+        levels = tuple(range(size)) if classes is None else classes
+        counts = np.eye(size, dtype=np.int64)[codes(right, levels, size)]
+    if counts.ndim != 2:  # noqa: PLR2004 - rows and classes
+        msg = f"target: must hold one class a row; got shape {counts.shape[:-1]}."
+        raise DataError(msg)
+    same_rows(left, right)
+    heavy = None if weights is None else checked_weights(weights, left)
+    return Labelled(X, counts, counted, names, left.row_labels(), heavy)
+
+
 def paired(data: Any) -> Design:
     """Return a `Design` or a pair ``(X, y)`` as a `Design`."""
     if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
@@ -498,6 +565,27 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
         msg = "features: must have at least one column; got none. Name some, or add an intercept."
         raise DataError(msg)
     return X, names
+
+
+def as_many_columns(columns: int, size: int) -> None:
+    """Check that there is a column for each coefficient."""
+    if columns != size:
+        hint = " Was the intercept forgotten (intercept=True)?" if columns == size - 1 else ""
+        msg = f"features: must have {size} columns, one a coefficient; got {columns}.{hint}"
+        raise DataError(msg)
+
+
+def same_features(
+    before: tuple[Hashable, ...] | None, now: tuple[Hashable, ...] | None
+) -> tuple[Hashable, ...] | None:
+    """Check that columns have the names and the order they had before; return their names."""
+    if before is not None and now is not None and before != now:
+        msg = (
+            f"features: columns must be {before}, in this order; got {now}. Select and reorder "
+            "the columns."
+        )
+        raise DataError(msg)
+    return before if before is not None else now
 
 
 def declarable(data: Any, statistic: type, likelihood: str) -> None:

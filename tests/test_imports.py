@@ -16,8 +16,8 @@ PACKAGE = Path(bayesmodels.__file__).parent
 # place here.
 ORDER = (
     ("errors",),
-    ("factors", "files", "labels", "loops", "special", "values"),
-    ("classwise", "containers", "laws"),
+    ("factors", "files", "labels", "loops", "separation", "special", "values"),
+    ("classwise", "containers", "descent", "laws"),
     ("domains",),
     ("wishart",),
     ("data", "datasets"),
@@ -26,6 +26,7 @@ ORDER = (
     ("models",),
     ("exact",),
     ("decision", "draws", "evidence", "information", "ranking"),
+    ("pair",),
     ("referee",),
     ("report",),
     ("scale", "estimators"),

@@ -110,7 +110,7 @@ class RegressionStatistic:
         coords = labels.joined(
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
-        features = _same_features(self.features, other.features)
+        features = checked.same_features(self.features, other.features)
         n = self.n + other.n
         shift = other.mean - self.mean
         share = other.n / n if n else 0.0
@@ -370,7 +370,7 @@ class LinearRegression:
         """
         size = self.factor.shape[-1] - 1
         if isinstance(data, RegressionStatistic):
-            _fitting(data.mean.shape[-1] - 1, size)
+            checked.as_many_columns(data.mean.shape[-1] - 1, size)
             return data
         d = self._checked(data)
         blank = np.zeros((*d.y.shape[1:], size + 1))
@@ -657,7 +657,7 @@ class LinearRegression:
     def _joined(self, s: RegressionStatistic) -> tuple[tuple[Hashable, ...] | None, Coords]:
         own = {axis: self.coords[axis] for axis in self.coords if axis != "feature"}
         coords = labels.joined(own, self.shape.shape, s.coords, s.mean.shape[:-1])
-        return _same_features(self.features, s.features), coords
+        return checked.same_features(self.features, s.features), coords
 
     def _checked(self, data: Any) -> checked.Regression:
         d = checked.regression(data)
@@ -665,8 +665,8 @@ class LinearRegression:
         return d
 
     def _check_columns(self, X: Array, names: tuple[Hashable, ...] | None) -> None:
-        _fitting(X.shape[-1], self.factor.shape[-1] - 1)
-        _same_features(self.features, names)
+        checked.as_many_columns(X.shape[-1], self.factor.shape[-1] - 1)
+        checked.same_features(self.features, names)
 
     def _law_of_rows(self, draws: Draws, d: checked.Regression) -> tuple[Array, Array]:
         """Return mean and standard deviation of the rows, of shape (..., n, batch...)."""
@@ -791,22 +791,3 @@ def _batch_shape(
             f"{mean.shape}, {precision.shape}, {shape.shape} and {scale.shape}."
         )
         raise PriorError(msg) from None
-
-
-def _fitting(columns: int, size: int) -> None:
-    if columns != size:
-        hint = " Was the intercept forgotten (intercept=True)?" if columns == size - 1 else ""
-        msg = f"features: must have {size} columns, one a coefficient; got {columns}.{hint}"
-        raise DataError(msg)
-
-
-def _same_features(
-    before: tuple[Hashable, ...] | None, now: tuple[Hashable, ...] | None
-) -> tuple[Hashable, ...] | None:
-    if before is not None and now is not None and before != now:
-        msg = (
-            f"features: columns must be {before}, in this order; got {now}. Select and reorder "
-            "the columns."
-        )
-        raise DataError(msg)
-    return before if before is not None else now
