@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
+    from bayesmodels.report.concept import plot_hypotheses as plot_hypotheses
+    from bayesmodels.report.concept import plot_membership as plot_membership
     from bayesmodels.report.concept import plot_membership as plot_membership
 
 _HOMES = {
@@ -120,6 +122,8 @@ _HOMES = {
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_feature_ranking": "report.classes",
+    "plot_hypotheses": "report.concept",
+    "plot_membership": "report.concept",
     "plot_membership": "report.concept",
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",

@@ -153,8 +153,7 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
         few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
         many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
         p = min(1.0, 2 * max(min(few, many), _TINY))
-        sign = 1 if many < few else -1
-        z = sign * float(stats.norm.isf(p / 2))
+        z = float(stats.norm.isf(p / 2)) * (1 if many < few else -1) + 0.0  # not -0.0
         found.append(Test(label, "probability", z, number, p))
     return found
 

@@ -15,9 +15,11 @@ import xarray as xr
 from arviz_stats.manipulation import thin
 from numpy.typing import NDArray
 
+from bayesmodels.reading import levels
 from bayesmodels.referee.sampling import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.learnt import learnt
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
@@ -54,8 +56,13 @@ def pictures(report: Report) -> list[Picture]:
     -------
     list of Picture
         Densities, differences of distribution functions, ranks, traces and the predictive check;
-        of a classifier also features by class and the boundary.
+        of a classifier also features by class and the boundary. Of hypotheses: bars, traces of
+        their numbers, and the predictive check.
     """
+    if levels(report.posterior):
+        group = report.sampled["posterior"]
+        named = [Scalar(name, None, np.asarray(group[name])) for name in levels(report.posterior)]
+        return [*hypotheses(report), _traces(named, report.sampled), predictive(report)]
     shown, level = scalars(report), float(report.settings["level"])
     return [
         _densities(shown),

@@ -12,6 +12,7 @@ from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from bayesmodels.files import whole
+from bayesmodels.reading import levels
 from bayesmodels.report import figures, tables
 from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.validation import Report
@@ -76,7 +77,7 @@ def render(report: Report) -> str:
         predictions=tables.predictions(report),
         evidence=tables.evidence(report),
         pictures=figures.pictures(report),
-        scalars=len(report.comparison.table),
+        scalars=0 if levels(report.posterior) else len(report.comparison.table),
         most_scalars=figures.MOST_SCALARS,
         facts=facts,
         first_rows=first_rows,

@@ -143,6 +143,8 @@ def counts(report: Report) -> Counts:
     problems = {axis: coords[axis] for axis in coords if axis != "category"}
     if isinstance(rows, MultinomialCounts):
         what, outcomes = "count", None
+    elif hasattr(report.posterior, "outcomes"):
+        return _of_outcomes(report.posterior.outcomes, observed[0], draws)
     elif "category" in coords:
         what, outcomes = "rows", range(len(coords["category"]))
     elif isinstance(rows, BinomialCounts):
@@ -159,6 +161,15 @@ def counts(report: Report) -> Counts:
     flat = [_totals(x, members, outcomes).reshape(len(x), -1) for x in (observed, draws)]
     labels = [tuple(map(str, at)) for at in product(*axes.values())] if axes else [("all rows",)]
     return Counts(what, labels, flat[0][0], flat[1])
+
+
+def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> Counts:
+    """Count outcomes that were seen or predicted, those seen most often first."""
+    seen = np.bincount(observed, minlength=len(outcomes))
+    drawn = np.stack([(draws == k).sum(1, dtype=np.int64) for k in range(len(outcomes))], axis=1)
+    order = np.lexsort((-drawn.mean(0), -seen))
+    at = [int(k) for k in order if seen[k] or drawn[:, k].any()]
+    return Counts("rows", [(str(outcomes[k]),) for k in at], seen[at], drawn[:, at])
 
 
 def _members(report: Report) -> list[Numbers]:

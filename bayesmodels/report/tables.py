@@ -7,7 +7,7 @@ of the Monte-Carlo error.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
-from bayesmodels.reading import places
+from bayesmodels.reading import levels, places
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
 
@@ -173,7 +173,10 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     A shape that is no variable's is that of parameters which all variables share, along the
     leading axes: such as one number of degrees of freedom a class.
     """
-    fitting = [name for name, axes in belief.dims.items() if len(axes) == len(shape)]
+    extra = dict.fromkeys(levels(belief), 1)  # a nominal variable has a place for each level
+    fitting = [
+        name for name, axes in belief.dims.items() if len(axes) + extra.get(name, 0) == len(shape)
+    ]
     if fitting:
         found = places(belief, fitting[0], shape)
         own = len(fitting[0])
@@ -210,7 +213,6 @@ def comparison(report: Report) -> Table:
     size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
     digits = [decimals_of(sd, 3) for sd in size["sd"]]
     coarse = [decimals_of(error, 2) for error in size["mcse_mean"]]
-    worst = {test.label: test for test in sorted(report.comparison.tests, key=lambda t: abs(t.z))}
 
     def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
         each = [decimals] * len(values) if isinstance(decimals, int) else decimals
@@ -218,6 +220,9 @@ def comparison(report: Report) -> Table:
         return Column(head, tuple(cells), group)
 
     exact, sampled = "89 % interval, exact", "89 % interval, sampled"
+    if levels(report.posterior):
+        return _visits(values, column)
+    worst = {test.label: test for test in sorted(report.comparison.tests, key=lambda t: abs(t.z))}
     columns = (
         Column("", tuple(map(str, values.index)), numeric=False),
         column("exact", "mean", "Mean", digits),
@@ -246,6 +251,30 @@ def comparison(report: Report) -> Table:
     )
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
     return _cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
+
+
+def _visits(values: Any, column: Callable[..., Column]) -> Table:
+    """Return probabilities of the levels of nominal variables, exact beside visited."""
+    z = values["z"].to_numpy(dtype=float)
+    digits = [
+        min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
+        for error in values["mcse_mean"]
+    ]
+    columns = (
+        Column("", tuple(map(str, values.index)), numeric=False),
+        column("exact", "mean", "Probability", digits),
+        column("visited", "sampled_mean", "Probability", digits),
+        column("MCSE", "mcse_mean", "Draws", digits),
+        column("ESS bulk", "ess_bulk", "Draws", 0),
+        column("R-hat", "r_hat", "Draws", 3),
+        Column("z", tuple(map(_signed, z)), "Discrepancy"),
+    )
+    note = (
+        "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
+        f"are effective draws. An arrow marks those beyond {BEYOND:g}."
+    )
+    marked = frozenset(np.flatnonzero(np.abs(z) > BEYOND).tolist())
+    return _cut(Table("Exact against visited", columns, note, marked), "those with the largest |z|")
 
 
 def predictions(report: Report) -> Table | None:
@@ -337,7 +366,8 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     if found.evidence is not None:
         facts.append(("Difference of the two", _share(found.evidence)))
     facts.append(("Variation between points", _share(found.constancy)))
-    facts.append(("Difference of slopes", _share(found.slope)))
+    if not levels(report.posterior):  # names have no slopes
+        facts.append(("Difference of slopes", _share(found.slope)))
     return facts
 
 
@@ -371,7 +401,9 @@ def _coefficients(statistic: Any) -> float:
 
 
 def _kind(kind: str) -> str:
-    return {"mean": "mean", "sd": "spread"}.get(kind) or f"{int(kind[1:])} % quantile"
+    return {"mean": "mean", "sd": "spread", "probability": "visits"}.get(
+        kind
+    ) or f"{int(kind[1:])} % quantile"
 
 
 def _signed(z: float) -> str:

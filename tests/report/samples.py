@@ -182,6 +182,16 @@ def by_name(name):
     return next(case for case in cases.NAIVE_BAYES if case.id == name)
 
 
+def hypotheses():
+    """Learn a concept from hypotheses, about items, that have such names."""
+    sets = {name: set(HOSTILE[k:]) for k, name in enumerate(HOSTILE)}
+    return report(bm.ConceptLearning(sets, sampling="weak"), [HOSTILE[-1], f"not {HOSTILE[0]}"])
+
+
+def number_game():
+    return report(bm.ConceptLearning.number_game(), [16, 8, 2, 64])
+
+
 def disagreeing():
     return report(
         bm.BetaBernoulli(1, 1), bm.BinomialCounts(30, 100), wrong=bm.BetaBernoulli(71, 31)
@@ -210,6 +220,8 @@ SAMPLES = {
         words,
         flowers,
         hostile_classes,
+        hypotheses,
+        number_game,
         disagreeing,
         inconclusive,
     )
