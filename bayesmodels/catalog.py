@@ -17,6 +17,7 @@ from bayesmodels import datasets
 from bayesmodels.data import BinomialCounts, Design, Grouped
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
+from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.linear_regression import LinearRegression
@@ -178,6 +179,13 @@ def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
     return DirichletCategorical(np.full(len(categories), prior.get("alpha", 1.0)), categories)
 
 
+def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    del prior  # it has no parameters: all hypotheses are equally probable
+    parts = {"features": columns.features, "by": columns.by, "trials": columns.trials}
+    _unused(columns, "concept-learning", **parts)
+    return ConceptLearning.number_game(), _column(frame, _target(frame, columns))
+
+
 def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     _unused(columns, "linear-regression", by=columns.by, trials=columns.trials)
     target = _target(frame, columns)
@@ -303,6 +311,16 @@ ENTRIES = (
         Columns(target="party"),
         {"alpha": 1.0},
         _dirichlet_categorical,
+    ),
+    Entry(
+        "concept-learning",
+        "Concept learning",
+        "which rule numbers from 1 to 100 follow, of ten (the number game)",
+        (),
+        ("number_game",),
+        Columns(target="number"),
+        {},
+        _concept_learning,
     ),
     Entry(
         "linear-regression",

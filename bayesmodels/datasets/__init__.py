@@ -2,7 +2,7 @@
 
 >>> from bayesmodels import datasets
 >>> datasets.names()
-('aspirin', 'coin', 'diabetes', 'iris', 'longley', 'party', 'wine')
+('aspirin', 'coin', 'diabetes', 'iris', 'longley', 'number_game', 'party', 'wine')
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _ABOUT = {
     "longley": (
         "US employment and six indicators, 1947-1962; Longley (1967), NIST StRD reference data; "
         "public domain."
+    ),
+    "number_game": (
+        "Four examples of a concept in the number game of Tenenbaum (1999), as in Murphy (2012), "
+        "section 3.2; facts of a published example."
     ),
     "party": (
         "Party, expected vote, age and education of 944 voters; American National Election Study "
