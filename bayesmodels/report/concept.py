@@ -41,7 +41,7 @@ def plot_hypotheses(
     data : rows or statistic
         As in the model's `update`.
     draws : xarray.DataTree or mapping, optional
-        Draws of ``h`` with the axes (chain, draw): dots show how often each was visited.
+        Draws of ``h`` with the axes (chain, draw): dots show how often each chain visited each.
     figure : matplotlib Figure, optional
         An empty one to draw on; a new one by default.
 
@@ -79,8 +79,8 @@ def plot_hypotheses(
         axes.tick_params(axis="y", length=0)
         axes.locator_params(axis="x", nbins=4)
     if draws is not None:
-        visits = _visits(after, draws)
-        panels[2].plot(visits[shown], place, "o", color=canvas.ORANGE, ms=4.5)
+        for visits in _visits(after, draws):
+            panels[2].plot(visits[shown], place, "o", color=canvas.ORANGE, ms=4, alpha=0.6)
     names = [printable((str(prior.hypotheses[k]),)) for k in shown]
     panels[0].set_yticks(place, names, parse_math=False)
     panels[0].set_ylim(len(shown) - 0.5, -0.5)
@@ -164,7 +164,7 @@ def hypotheses(report: Report) -> list[Picture]:
 
 def _hypotheses_picture(report: Report) -> Picture:
     after: Any = report.posterior
-    shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled)
+    shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled).mean(0)
     before, now = report.prior.mean()["h"], after.mean()["h"]
     axes = plot_hypotheses(report.prior, report.data, report.sampled, _blank())
     told = shown[np.argsort(-now[shown], kind="stable")][:_IN_WORDS]
@@ -179,8 +179,8 @@ def _hypotheses_picture(report: Report) -> Picture:
         "Hypotheses",
         (Panel("", canvas.svg(axes[0]), f"Probabilities of hypotheses. {each}."),),
         "Bars: prior probability, likelihood relative to the largest, and exact posterior "
-        "probability. Dots: how often PyMC's sampler visited each hypothesis; a dot should lie at "
-        f"the end of its bar.{more}",
+        "probability. Dots: how often each of PyMC's chains visited each hypothesis; they should "
+        f"lie about the end of its bar.{more}",
         wide=True,
     )
 
@@ -228,9 +228,9 @@ def _best(belief: Any) -> int | None:
 
 
 def _visits(law: Any, draws: Any) -> Array:
-    """Return how often each hypothesis was visited, as a fraction."""
+    """Return how often each chain visited each hypothesis, as a fraction; (chain, hypothesis)."""
     group = draws.posterior if hasattr(draws, "posterior") else draws
-    return numbers(law, {"h": np.asarray(group["h"])})["h"].mean((0, 1))
+    return numbers(law, {"h": np.asarray(group["h"])})["h"].mean(1)
 
 
 def _figure(figure: Figure | None, size: tuple[float, float]) -> Figure:

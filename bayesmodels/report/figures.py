@@ -56,13 +56,11 @@ def pictures(report: Report) -> list[Picture]:
     -------
     list of Picture
         Densities, differences of distribution functions, ranks, traces and the predictive check;
-        of a classifier also features by class and the boundary. Of hypotheses: bars, traces of
-        their numbers, and the predictive check.
+        of a classifier also features by class and the boundary. Of hypotheses: bars, what belongs
+        to the concept, and the predictive check.
     """
     if levels(report.posterior):
-        group = report.sampled["posterior"]
-        named = [Scalar(name, None, np.asarray(group[name])) for name in levels(report.posterior)]
-        return [*hypotheses(report), _traces(named, report.sampled), predictive(report)]
+        return [*hypotheses(report), predictive(report)]
     shown, level = scalars(report), float(report.settings["level"])
     return [
         _densities(shown),
