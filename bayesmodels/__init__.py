@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
     from bayesmodels.evidence import compare_evidence as compare_evidence
+    from bayesmodels.gibbs import gibbs_draws as gibbs_draws
     from bayesmodels.information import mutual_information as mutual_information
     from bayesmodels.information import mutual_information_normal as mutual_information_normal
     from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
@@ -42,10 +43,13 @@ if TYPE_CHECKING:
     )
     from bayesmodels.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from bayesmodels.models.laplace import LaplaceApproximation as LaplaceApproximation
+    from bayesmodels.models.latent_rows import MixtureStatistic as MixtureStatistic
     from bayesmodels.models.least_squares import least_squares_descent as least_squares_descent
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
     from bayesmodels.models.logistic_regression import LogisticRegression as LogisticRegression
+    from bayesmodels.models.mixture import NaiveBayesMixture as NaiveBayesMixture
+    from bayesmodels.models.mixture_em import EMResult as EMResult
     from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
@@ -74,7 +78,6 @@ if TYPE_CHECKING:
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
     from bayesmodels.report.concept import plot_hypotheses as plot_hypotheses
     from bayesmodels.report.concept import plot_membership as plot_membership
-    from bayesmodels.report.concept import plot_membership as plot_membership
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -85,16 +88,19 @@ _HOMES = {
     "DataError": "errors",
     "Design": "data",
     "DirichletCategorical": "models.dirichlet_categorical",
+    "EMResult": "models.mixture_em",
     "GaussianDiscriminant": "models.discriminant",
     "Grouped": "data",
     "HypothesisStatistic": "models.concept",
     "LaplaceApproximation": "models.laplace",
     "LinearRegression": "models.linear_regression",
     "LogisticRegression": "models.logistic_regression",
+    "MixtureStatistic": "models.latent_rows",
     "ModeError": "errors",
     "MultinomialCounts": "data",
     "MultivariateNormalStatistic": "models.normal_inverse_wishart",
     "NaiveBayes": "models.naive_bayes",
+    "NaiveBayesMixture": "models.mixture",
     "NormalInverseGamma": "models.normal_inverse_gamma",
     "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalStatistic": "models.normal_inverse_gamma",
@@ -114,6 +120,7 @@ _HOMES = {
     "compare_evidence": "evidence",
     "datasets": "",
     "exact_draws": "draws",
+    "gibbs_draws": "gibbs",
     "least_squares_descent": "models.least_squares",
     "logistic_coefficients": "pair",
     "mcmc_draws": "draws",
@@ -123,7 +130,6 @@ _HOMES = {
     "plot_class_densities": "report.classes",
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
-    "plot_membership": "report.concept",
     "plot_membership": "report.concept",
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",

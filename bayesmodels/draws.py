@@ -72,7 +72,7 @@ def exact_draws(
     posterior = in_chains(after, draws, chains, rng)
     lp = np.asarray(after.log_density(posterior))
     stats = {"lp": lp.reshape(chains, draws, -1).sum(-1)}
-    return _tree(prior, after, data, posterior, stats, rng)
+    return tree_of(prior, after, data, posterior, stats, rng)
 
 
 def mcmc_draws(
@@ -127,14 +127,15 @@ def mcmc_draws(
             quiet=not progress,
             compute_convergence_checks=False,
         )
-    after = prior.update(data)
+    # Only names and axes: a posterior may be more than can be had in closed form.
+    after = prior.update(prior.statistic(data).without_rows())
     posterior = {name: sampled.posterior[name].to_numpy() for name in after.dims}
     stats = {
         str(name): values.to_numpy()
         for name, values in sampled.sample_stats.data_vars.items()
         if values.dims == ("chain", "draw") and values.dtype.kind in "biuf"
     }
-    return _tree(prior, after, data, posterior, stats, rng)
+    return tree_of(prior, after, data, posterior, stats, rng)
 
 
 def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
@@ -199,7 +200,7 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def _tree(
+def tree_of(
     prior: Belief,
     after: Belief,
     data: Any,
@@ -207,12 +208,28 @@ def _tree(
     stats: dict[str, NDArray[Any]],
     rng: np.random.Generator,
 ) -> xr.DataTree:
+    """Return draws with all groups that follow from them.
+
+    Parameters
+    ----------
+    prior : Belief
+        The prior.
+    after : Belief
+        Any belief with the axes that the data give.
+    data : rows or statistic
+        As in the model's `statistic`.
+    posterior, stats : dict
+        Draws and statistics of the sampler, with the axes (chain, draw, ...).
+    rng : numpy.random.Generator
+        Source of prior and predictive draws.
+    """
     from arviz_base import from_dict
 
     chains, draws = next(iter(posterior.values())).shape[:2]
     groups: dict[str, dict[str, NDArray[Any]]] = {"posterior": posterior, "sample_stats": stats}
     dims = {name: list(axes) for name, axes in after.dims.items()}
     axes: Coords = dict(after.coords)
+    dims |= {name: ["row"] for name in posterior if name not in dims}  # classes of the rows
     omitted = {}
     statistic = prior.statistic(data)
     try:
@@ -232,6 +249,8 @@ def _tree(
         if size * chains * draws <= LARGEST_GROUP:
             groups["posterior_predictive"] = prior.replicate(posterior, data, rng)
             groups["log_likelihood"] = prior.log_likelihood(posterior, data)
+            for name in groups["log_likelihood"]:  # of whole rows, if it is not of what is observed
+                dims.setdefault(name, ["row"])
         else:
             omitted["log_likelihood"] = omitted["posterior_predictive"] = (
                 f"{size} rows times {chains * draws} draws are more than {LARGEST_GROUP}"

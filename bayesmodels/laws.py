@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.special import logsumexp
 
 from bayesmodels.special import log_dirichlet_multinomial
 
@@ -123,3 +125,94 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     logs = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.standard_exponential(shape) / alpha
     weights = np.exp(logs - logs.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
+
+
+class MixtureLaw:
+    r"""Mixture of laws on the line with given weights, elementwise over an array.
+
+    .. math:: F(x) = \sum_t w_t F_t(x)
+
+    Parameters
+    ----------
+    weights : ndarray of shape (T,)
+        Adding up to one.
+    law : Law
+        Of parameters of shape (T, ...).
+
+    Examples
+    --------
+    >>> law = MixtureLaw(np.array([0.5, 0.5]), stats.norm([-1.0, 3.0]))
+    >>> float(law.mean()), float(law.var()), float(law.ppf(0.5).round(6))
+    (1.0, 5.0, 1.0)
+    """
+
+    def __init__(self, weights: Array, law: Any) -> None:
+        self.weights = weights / weights.sum()
+        self.law = law
+
+    def _average(self, each: Any) -> Array:
+        return np.tensordot(self.weights, np.asarray(each, dtype=float), axes=1)
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return self._average(self.law.mean())
+
+    def var(self) -> Array:
+        """Return the variance."""
+        return self._average(self.law.var() + (self.law.mean() - self.mean()) ** 2)
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return np.sqrt(self.var())
+
+    def stats(self, moments: str) -> Array:
+        """Return the excess kurtosis, the only one of SciPy's moments that is asked for."""
+        if moments != "k":
+            msg = f"moments: must be 'k'; got {moments!r}."
+            raise ValueError(msg)
+        skew, kurtosis = self.law.stats("sk")
+        gap, v = self.law.mean() - self.mean(), self.law.var()
+        fourth = (kurtosis + 3) * v**2 + 4 * skew * v**1.5 * gap + 6 * v * gap**2 + gap**4
+        return self._average(fourth) / self.var() ** 2 - 3
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x, of shape (...)."""
+        return self._average(self.law.cdf(np.asarray(x)[None]))
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x."""
+        return self._average(self.law.sf(np.asarray(x)[None]))
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        logs = np.asarray(self.law.logpdf(np.asarray(x)[None]))
+        weights = self.weights.reshape(-1, *(1,) * (logs.ndim - 1))
+        return np.asarray(logsumexp(logs, axis=0, b=weights))
+
+    def ppf(self, q: float) -> Array:
+        """Return the quantile with probability q below it."""
+        return self._solve(lambda x: self.cdf(x) - q, self.law.ppf(q))
+
+    def isf(self, q: float) -> Array:
+        """Return the quantile with probability q above it."""
+        return self._solve(lambda x: q - self.sf(x), self.law.isf(q))
+
+    def _solve(self, above: Callable[[Array], Array], ends: Array) -> Array:
+        """Find the root between the parts' quantiles by Newton's steps, or else by bisection."""
+        low, high = ends.min(0), ends.max(0)
+        x = (low + high) / 2
+        for _ in range(_STEPS):
+            gap = above(x)
+            low, high = np.where(gap < 0, x, low), np.where(gap < 0, high, x)
+            slope = np.exp(self.logpdf(x))
+            step = np.divide(gap, slope, out=np.full_like(x, np.inf), where=slope > 0)
+            inside = (x - step >= low) & (x - step <= high)
+            new = np.where(inside, x - step, (low + high) / 2)
+            moved = np.abs(new - x) > 2 * np.finfo(float).eps * np.abs(x)
+            x = new
+            if not moved.any():
+                break
+        return x
+
+
+_STEPS = 100

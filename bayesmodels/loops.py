@@ -6,6 +6,7 @@ compiler. The loops write no arrays in between, which is what takes the time the
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -162,3 +163,100 @@ def normalise(logs: Array) -> None:
         if total != 0.0:
             for c in range(classes):
                 logs[c, i] /= total
+
+
+def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other, to be compiled
+    z: NDArray[np.intp],
+    known: NDArray[np.intp],
+    class_alpha: Array,
+    levels: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
+    groups: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
+    numbers: tuple[Array, Array, Array, Array, Array, Array],
+    uniform: Array,
+) -> None:
+    """Draw the class of each row in turn, given those of all others; parameters integrated out.
+
+    `levels` and `groups` are rows as pointers, places and amounts, with pseudo-counts of shape
+    (C, places): of the levels that a row has, and of the groups of levels, each one Dirichlet.
+    `numbers` are rows, 1 where one is there, and mean, kappa, shape and scale of shape (C, F).
+    """
+    pointers, places, amounts, alpha = levels
+    group_pointers, group_places, group_amounts, group_alpha = groups
+    x, here, location, kappa, shape, scale = numbers
+    rows, classes, width = len(z), len(class_alpha), x.shape[1]
+    counts, totals, size = alpha.copy(), group_alpha.copy(), class_alpha.copy()
+    n = np.zeros((classes, width))
+    mean = np.zeros((classes, width))
+    scatter = np.zeros((classes, width))
+    logs = np.empty(classes)
+    for turn in range(2 * rows):
+        # The first round counts the rows as they are, the second draws.
+        i = turn if turn < rows else turn - rows
+        if turn >= rows:
+            c = z[i]
+            if known[i] >= 0:
+                continue
+            size[c] -= 1.0
+            for k in range(pointers[i], pointers[i + 1]):
+                counts[c, places[k]] -= amounts[k]
+            for k in range(group_pointers[i], group_pointers[i + 1]):
+                totals[c, group_places[k]] -= group_amounts[k]
+            for j in range(width):
+                if here[i, j] > 0:
+                    n[c, j] -= 1.0
+                    if n[c, j] < 0.5:  # noqa: PLR2004 - none is left
+                        n[c, j] = mean[c, j] = scatter[c, j] = 0.0
+                    else:
+                        gap = x[i, j] - mean[c, j]
+                        mean[c, j] -= gap / n[c, j]
+                        scatter[c, j] = max(scatter[c, j] - gap * (x[i, j] - mean[c, j]), 0.0)
+            for c in range(classes):
+                total = np.log(size[c])
+                for k in range(pointers[i], pointers[i + 1]):
+                    a = counts[c, places[k]]
+                    if amounts[k] == 1.0:
+                        total += np.log(a)
+                    else:
+                        total += math.lgamma(a + amounts[k]) - math.lgamma(a)
+                for k in range(group_pointers[i], group_pointers[i + 1]):
+                    a = totals[c, group_places[k]]
+                    if group_amounts[k] == 1.0:
+                        total -= np.log(a)
+                    else:
+                        total -= math.lgamma(a + group_amounts[k]) - math.lgamma(a)
+                for j in range(width):
+                    if here[i, j] > 0:
+                        k_n = kappa[c, j] + n[c, j]
+                        gap = mean[c, j] - location[c, j]
+                        centre = location[c, j] + gap * n[c, j] / k_n
+                        a = shape[c, j] + 0.5 * n[c, j]
+                        b = scale[c, j] + 0.5 * scatter[c, j]
+                        b += 0.5 * kappa[c, j] * n[c, j] / k_n * gap * gap
+                        spread = 2.0 * b * (k_n + 1.0) / k_n
+                        total += math.lgamma(a + 0.5) - math.lgamma(a)
+                        total -= 0.5 * np.log(np.pi * spread)
+                        total -= (a + 0.5) * np.log1p((x[i, j] - centre) ** 2 / spread)
+                logs[c] = total
+            top = logs.max()
+            whole = 0.0
+            for c in range(classes):
+                logs[c] = np.exp(logs[c] - top)
+                whole += logs[c]
+            left = uniform[i] * whole
+            chosen = 0
+            while chosen < classes - 1 and left >= logs[chosen]:
+                left -= logs[chosen]
+                chosen += 1
+            z[i] = chosen
+        c = z[i]
+        size[c] += 1.0
+        for k in range(pointers[i], pointers[i + 1]):
+            counts[c, places[k]] += amounts[k]
+        for k in range(group_pointers[i], group_pointers[i + 1]):
+            totals[c, group_places[k]] += group_amounts[k]
+        for j in range(width):
+            if here[i, j] > 0:
+                n[c, j] += 1.0
+                gap = x[i, j] - mean[c, j]
+                mean[c, j] += gap / n[c, j]
+                scatter[c, j] += gap * (x[i, j] - mean[c, j])

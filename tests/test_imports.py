@@ -26,7 +26,7 @@ ORDER = (
     ("models",),
     ("exact",),
     ("decision", "draws", "evidence", "information", "ranking"),
-    ("pair",),
+    ("gibbs", "pair"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),
