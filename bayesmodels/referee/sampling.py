@@ -140,15 +140,18 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
     """
     from arviz_stats.sampling_diagnostics import ess
 
-    known = {
-        label: min(float(ess(x, method="mean")), x.size) for label, _, x in every if np.ptp(x) > 0
-    }
-    # A value never visited has no effective size of its own: as many draws as those who move have.
-    fewest = min(known.values(), default=1.0)
+    known, variance = {}, {}
+    for label, mass, x in every:
+        if np.ptp(x) > 0 and mass * (1 - mass) > 0:
+            known[label] = min(float(ess(x, method="mean")), x.size)
+            variance[label] = mass * (1 - mass)
+    # A few visits say little about their own effective size; what all visits say bounds it.
+    noise = sum(variance[label] / known[label] for label in known)
+    typical = sum(variance.values()) / noise if known else 1.0
     found = []
     for label, mass, x in every:
         sure = mass in (0, 1) and bool((x == mass).all())
-        number = float(x.size) if sure else known.get(label, fewest)
+        number = float(x.size) if sure else min(known.get(label, typical), typical)
         visits = float(x.mean()) * number
         few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
         many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
