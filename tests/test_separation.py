@@ -23,7 +23,7 @@ def rows(rng, n, width, *, whole):
 
 
 @given(SEEDS, st.integers(1, 4), st.booleans(), st.integers(-300, 300))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_what_a_plane_separates_is_found(seed, width, whole, power):
     rng = np.random.default_rng(seed)
     X, w = rows(rng, 30, width, whole=whole), rng.integers(-3, 4, width + 1)

@@ -85,7 +85,7 @@ class Peak:
     trace : Trace
         Of Newton's method, its points in weights.
     proven : bool
-        Whether the last point proves that there is a maximum.
+        Whether it converged to what is proven to be a maximum.
     """
 
     w: Array
@@ -158,7 +158,9 @@ def peak(
         points[-1],
         positive_diagonal(np.linalg.qr(found @ there, mode="r")),
         trace,
-        trace.converged and _proves(found, X, others, float(trace.slope[-1])),
+        # A proper prior needs no proof: the log joint falls without end in every direction.
+        trace.converged
+        and (prior is not None or _proves(found, X, others, float(trace.slope[-1]))),
     )
 
 
