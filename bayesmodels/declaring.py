@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from bayesmodels.labels import Coords
-from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.protocol import Declarable, Likelihood
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -56,7 +56,7 @@ class Names:
         return tuple(new)
 
 
-def declare(self: Belief, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+def declare(self: Declarable, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
     """Return prior and likelihood as a PyMC model.
 
     Parameters

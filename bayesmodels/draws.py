@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesmodels.models.logistic_regression import LogisticRegression
+
 LARGEST_GROUP = 20_000_000
 """Groups with one number a draw and row are left out when they would hold more numbers."""
+_MOST_STEPS = 99  # of a nominal variable in one draw; they take about 10 ms
 
 
 def exact_draws(
@@ -76,7 +79,7 @@ def exact_draws(
 
 
 def mcmc_draws(
-    prior: Belief,
+    prior: Belief | LogisticRegression,
     data: Any,
     *,
     draws: int = 1000,
@@ -90,7 +93,7 @@ def mcmc_draws(
 
     Parameters
     ----------
-    prior : Belief
+    prior : Belief or LogisticRegression
         The prior, which declares the PyMC model.
     data : rows or statistic
         As in the model's `declare`.
@@ -122,13 +125,14 @@ def mcmc_draws(
             tune=int(whole_number(tune, "tune")),
             chains=int(whole_number(chains, "chains", 1)),
             step=_steps(prior, model),
+            initvals=_start(prior, data),
             random_seed=int(rng.integers(2**31)),
             progressbar=progress,
             quiet=not progress,
             compute_convergence_checks=False,
         )
     # Only names and axes: a posterior may be more than can be had in closed form.
-    after = prior.update(prior.statistic(data).without_rows())
+    after = _met(prior, data, _statistic(prior, data))
     posterior = {name: sampled.posterior[name].to_numpy() for name in after.dims}
     stats = {
         str(name): values.to_numpy()
@@ -201,8 +205,8 @@ def _kind(path: str | os.PathLike[str]) -> str:
 
 
 def tree_of(
-    prior: Belief,
-    after: Belief,
+    prior: Belief | LogisticRegression,
+    after: Belief | LogisticRegression,
     data: Any,
     posterior: dict[str, NDArray[Any]],
     stats: dict[str, NDArray[Any]],
@@ -212,9 +216,9 @@ def tree_of(
 
     Parameters
     ----------
-    prior : Belief
+    prior : Belief or LogisticRegression
         The prior.
-    after : Belief
+    after : Belief or LogisticRegression
         Any belief with the axes that the data give.
     data : rows or statistic
         As in the model's `statistic`.
@@ -231,9 +235,9 @@ def tree_of(
     axes: Coords = dict(after.coords)
     dims |= {name: ["row"] for name in posterior if name not in dims}  # classes of the rows
     omitted = {}
-    statistic = prior.statistic(data)
+    statistic = _statistic(prior, data)
     try:
-        groups["prior"] = in_chains(prior.update(statistic.without_rows()), draws, chains, rng)
+        groups["prior"] = in_chains(_met(prior, data, statistic), draws, chains, rng)
     except PriorError as error:
         omitted["prior"] = str(error)
     why = _without_rows(prior, data, statistic)
@@ -265,9 +269,19 @@ def tree_of(
     return tree
 
 
-def _without_rows(prior: Belief, data: Any, statistic: Any) -> str:
+def _statistic(prior: Any, data: Any) -> Any:
+    """Return the statistic of the data; None for a model whose data have none."""
+    return prior.statistic(data) if hasattr(prior, "statistic") else None
+
+
+def _met(prior: Any, data: Any, statistic: Any) -> Belief:
+    """Return the prior with the axes that the data give."""
+    return prior.met(data) if statistic is None else prior.update(statistic.without_rows())
+
+
+def _without_rows(prior: Any, data: Any, statistic: Any) -> str:
     """Say why there are no rows to show; empty if there are."""
-    if data is statistic:
+    if statistic is not None and data is statistic:
         return "the data are a statistic, whose rows are gone"
     if weighted(data):
         return "the rows are weighted: no row stands for one observation"
@@ -278,7 +292,7 @@ def _without_rows(prior: Belief, data: Any, statistic: Any) -> str:
     return ""
 
 
-def _steps(prior: Belief, model: pm.Model) -> list[Any] | None:
+def _steps(prior: Any, model: pm.Model) -> list[Any] | None:
     """Return PyMC's steps of nominal variables; None leaves all to PyMC.
 
     One such step proposes one other value, all equally likely, so a chain needs many of them to
@@ -290,8 +304,16 @@ def _steps(prior: Belief, model: pm.Model) -> list[Any] | None:
     steps: list[Any] = []
     for name, labels in levels(prior).items():
         step = pm.CategoricalGibbsMetropolis([model[name]], model=model)
-        steps += [step] * (len(labels) // 2 | 1)
+        steps += [step] * min(len(labels) // 2 | 1, _MOST_STEPS)
     return steps or None
+
+
+def _start(prior: Any, data: Any) -> dict[str, int] | None:
+    """Return where nominal variables start: PyMC would take a value that may be impossible."""
+    if not levels(prior):
+        return None
+    mass = prior.update(data).mean()
+    return {name: int(np.argmax(mass[name])) for name in levels(prior)}
 
 
 def _labels(values: tuple[Any, ...]) -> NDArray[Any]:

@@ -52,6 +52,31 @@ class Statistic(Protocol):
     def without_rows(self) -> Self: ...
 
 
+class Readable(Protocol):
+    """What can be read off: a belief, or an approximation to one."""
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of each variable's axes."""
+
+    @property
+    def coords(self) -> Coords:
+        """Labels along every axis."""
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape."""
+
+    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+        """Return independent draws, sample axis first."""
+
+
+class Declarable(Protocol):
+    """What can be written as a PyMC model."""
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:
+        """Write prior and likelihood into the current PyMC model, under the names it is given."""
+
+
 class Belief(Protocol):
     """A prior or a posterior: data update it to another belief of the same class."""
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from bayesmodels.data import whole
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.protocol import Array, Belief
+from bayesmodels.protocol import Array, Readable
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 
-def mean(self: Belief) -> dict[str, Array]:
+def mean(self: Readable) -> dict[str, Array]:
     """Return the mean of each variable.
 
     Returns
@@ -48,7 +48,7 @@ def mean(self: Belief) -> dict[str, Array]:
     }
 
 
-def var(self: Belief) -> dict[str, Array]:
+def var(self: Readable) -> dict[str, Array]:
     """Return the variance of each variable.
 
     Returns
@@ -70,7 +70,7 @@ def var(self: Belief) -> dict[str, Array]:
     return {name: _defined(law.var(), "variance", name) for name, law in self.marginals().items()}
 
 
-def interval(self: Belief, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
     """Return equal-tailed intervals: as much probability below the interval as above it.
 
     Parameters
@@ -106,7 +106,7 @@ def interval(self: Belief, prob: float = 0.89) -> dict[str, tuple[Array, Array]]
     }
 
 
-def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
+def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     """Return exact means, standard deviations and intervals, one row a scalar.
 
     The columns are named as in `arviz.summary`, so that the two tables can be laid side by side.
@@ -143,7 +143,7 @@ def summary(self: Belief, prob: float = 0.89) -> pd.DataFrame:
 
 
 def to_datatree(
-    self: Belief, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+    self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
 ) -> xr.DataTree:
     """Return exact, independent draws as an ArviZ DataTree with the group ``posterior``.
 
@@ -182,14 +182,14 @@ def to_datatree(
 
 
 def in_chains(
-    self: Belief, draws: int, chains: int, rng: np.random.Generator
+    self: Readable, draws: int, chains: int, rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
     """Return exact draws with the axes (chain, draw, ...)."""
     flat = self.sample(draws * chains, rng)
     return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
 
 
-def levels(belief: Belief) -> dict[str, tuple[Hashable, ...]]:
+def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
     """Return the labels of each nominal variable, whose values 0, 1, ... are only names.
 
     What is read off such a variable are the indicators of its levels, along one last axis: their
@@ -198,7 +198,7 @@ def levels(belief: Belief) -> dict[str, tuple[Hashable, ...]]:
     return getattr(belief, "levels", {})
 
 
-def numbers(belief: Belief, draws: Any) -> dict[str, NDArray[Any]]:
+def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
     """Return draws as `marginals` speak of them: nominal variables as indicators, else as is.
 
     Raises
@@ -222,12 +222,14 @@ def numbers(belief: Belief, draws: Any) -> dict[str, NDArray[Any]]:
     return result
 
 
-def places(belief: Belief, name: str, shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+def places(
+    belief: Readable, name: str, shape: tuple[int, ...]
+) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
     return [(label(belief, name, at), at) for at in product(*(range(length) for length in shape))]
 
 
-def label(belief: Belief, name: str, at: tuple[int, ...]) -> str:
+def label(belief: Readable, name: str, at: tuple[int, ...]) -> str:
     """Return the label of one scalar, such as ``w[age]``."""
     axes = [belief.coords[axis] for axis in belief.dims[name]]
     axes += [levels(belief)[name]] if name in levels(belief) else []

@@ -118,7 +118,7 @@ class LaplaceApproximation:
 
         The attribute ``approximation`` of the table says what they are.
         """
-        table = reading.summary(self, prob)  # type: ignore[arg-type] # a law, not a belief
+        table = reading.summary(self, prob)
         table.attrs["approximation"] = LABEL
         return table
 
@@ -130,7 +130,7 @@ class LaplaceApproximation:
         The attribute ``approximation`` of the tree and of its group ``posterior`` says what they
         are.
         """
-        tree = reading.to_datatree(self, draws, chains, rng)  # type: ignore[arg-type] # as above
+        tree = reading.to_datatree(self, draws, chains, rng)
         tree.attrs["approximation"] = tree.posterior.attrs["approximation"] = LABEL
         return tree
 

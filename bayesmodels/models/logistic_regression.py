@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -241,6 +241,22 @@ class LogisticRegression:
     log_density_rounding = normal_law.log_density_rounding
     sample = normal_law.sample
 
+    def met(self, data: Any) -> Self:
+        """Return the same belief, its axes named as the columns of the data are.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm, pandas as pd
+        >>> rows = pd.DataFrame({"age": [31.0, 52.0]})
+        >>> bm.LogisticRegression([0], 1).met((rows, [0, 1])).coords
+        {'feature': ('age',)}
+        """
+        return self._met(self._checked(data))
+
+    def class_counts(self, data: Any) -> Array:
+        """Return the number of rows of each class, or their total weight."""
+        return self._checked(data).heavy.sum(0)
+
     # --- maxima ----------------------------------------------------------------------------------
 
     def mle(self, data: Any) -> Maximum:
@@ -317,8 +333,7 @@ class LogisticRegression:
         found = self._peak(d)
         w = found.w.reshape(self.location.shape)
         joint = float(self._log_joint({"w": w}, d))
-        features = self.features if self.features is not None else d.features
-        coords = {**self.coords, "feature": features or self.coords["feature"]}
+        met = self._met(d)
         approximation = object.__new__(LaplaceApproximation)
         values.fill(
             approximation,
@@ -326,8 +341,8 @@ class LogisticRegression:
             factor=found.factor,
             approximate_log_evidence=joint + w.size * HALF_LOG_2PI - half_log_det(found.factor),
             classes=self.classes,
-            features=features,
-            coords=coords,
+            features=met.features,
+            coords=met.coords,
         )
         return approximation
 
@@ -567,8 +582,7 @@ class LogisticRegression:
             msg = "data: weighted rows have no PyMC model here; give whole counts as the target."
             raise DataError(msg)
         ((y, axes),) = self.observed(data).values()
-        coords = {**self.coords, "feature": self.features or d.features or self.coords["feature"]}
-        names.labelled(coords)
+        names.labelled(self._met(d).coords)
         w = self._declare_prior(names)
         dims, trials = names.labelled(axes), d.counts.sum(-1)
         if len(self.classes) == _TWO:
@@ -605,6 +619,11 @@ class LogisticRegression:
         checked.same_features(self.features, d.features)
         return d
 
+    def _met(self, d: checked.Labelled) -> Self:
+        if self.features is not None or d.features is None:
+            return self
+        return type(self)(self.location, self.cov, self.classes, d.features)
+
     def _log_joint(self, draws: Draws, d: checked.Labelled) -> Array:
         return self.log_density(draws) + self._rows_log_likelihood(draws, d).sum(-1)
 
@@ -627,7 +646,6 @@ class LogisticRegression:
         value = float(self._rows_log_likelihood({"w": w}, d).sum())
         if kind == "MAP":
             value += float(self.log_density({"w": w}))
-        names = self.features or d.features or self.coords["feature"]
         return Maximum(
             kind,
             w,
@@ -635,11 +653,11 @@ class LogisticRegression:
             value,
             found.factor,
             found.trace,
-            {**self.coords, "feature": names},
+            self._met(d).coords,
         )
 
     def _named(self, d: checked.Labelled, at: Any) -> str:
-        names = self.features or d.features or tuple(range(d.X.shape[1]))
+        names = self._met(d).coords["feature"]
         shown = [names[int(j)] for j in at]
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         return f"{shown[:_SHOWN]}{more}"

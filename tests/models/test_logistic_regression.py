@@ -575,3 +575,20 @@ def test_nuts_agrees_with_quadrature_and_not_with_laplace():
     ratio = near.marginals()["w"].std() / sd
     assert (np.abs(error["sd_ratio"] - ratio) < 4 * error["sd_ratio_mcse"]).all()
     assert (np.abs(true) > 0.1).all()  # the approximation is off, and the table shows it
+
+
+@pytest.mark.slow
+def test_draws_with_all_groups():
+    tree = bm.mcmc_draws(FLOWER_PRIOR, FLOWERS, draws=200, rng=np.random.default_rng(1))
+    assert set(tree.children) == {
+        "posterior",
+        "sample_stats",
+        "prior",
+        "observed_data",
+        "posterior_predictive",
+        "log_likelihood",
+    }
+    assert tree.posterior["w"].dims == ("chain", "draw", "class", "feature")
+    assert list(tree.posterior["feature"].values) == ["intercept", "sepal_length", "sepal_width"]
+    table = bm.approximation_error(FLOWER_PRIOR.laplace(FLOWERS), tree)
+    assert table.index[0] == "w[versicolor, intercept]"
