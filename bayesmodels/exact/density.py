@@ -97,7 +97,7 @@ class JointDensity:
             if isinstance(transform, SimplexTransform)
         )
         with config.change_flags(floatX="float64", traceback__limit=0):
-            natural = freeze_dims_and_data(remove_value_transforms(_without_start(model)))
+            natural = freeze_dims_and_data(remove_value_transforms(model))
             terms = _in_double(natural.logp(jacobian=False, sum=False))
             points = natural.value_vars
             smooth = [point for point in points if _dtype(point).startswith("float")]
@@ -132,14 +132,6 @@ class JointDensity:
             slope=float(slope),
             slope_rounding=2 * EPS * float(sum(rest[:in_slope])),
         )
-
-
-def _without_start(model: pm.Model) -> pm.Model:
-    """Return the model without initial values, which PyMC can't convert, nor a density needs."""
-    result = object.__new__(type(model))  # copy.copy() would convert the model
-    vars(result).update(vars(model))
-    result.rvs_to_initial_values = dict.fromkeys(model.rvs_to_initial_values)
-    return result
 
 
 def _in_double(terms: list[Any]) -> list[Any]:

@@ -292,8 +292,9 @@ class ConceptLearning:
         >>> float(prior.predictive().pmf("positive").round(4))  # the law of total probability
         0.0585
         """
-        if hasattr(table, "columns") and hasattr(table, "index"):
-            hypotheses = table.index if hypotheses is None else hypotheses
+        if hasattr(table, "columns"):
+            named = hypotheses is None and hasattr(table, "index")  # Polars has no index
+            hypotheses = table.index if named else hypotheses
             outcomes = table.columns if outcomes is None else outcomes
             table = table.to_numpy()
         array = np.asarray(table, dtype=float)
@@ -401,10 +402,12 @@ class ConceptLearning:
             If a row is none of the outcomes.
         """
         if isinstance(data, HypothesisStatistic):
-            if len(data.log_likelihood) != len(self.hypotheses):
+            size = len(self.hypotheses)
+            if data.hypotheses not in (self.hypotheses, tuple(range(size))):
                 msg = (
-                    f"data: must have a log likelihood for each of the {len(self.hypotheses)} "
-                    f"hypotheses; got {len(data.log_likelihood)}."
+                    f"data: must have a log likelihood for each of the {size} hypotheses "
+                    f"{values.short(self.hypotheses)}, in this order; got those of "
+                    f"{values.short(data.hypotheses)}."
                 )
                 raise DataError(msg)
             return data
@@ -590,9 +593,7 @@ class ConceptLearning:
 
         checked.declarable(data, HypothesisStatistic, likelihood)
         s = self.statistic(data)
-        # The most probable hypothesis of the prior may be impossible, where no sampler can start.
-        start = int(np.argmax(self.update(s).log_weights))
-        h = pm.Categorical(names("h"), p=self._probabilities, initval=start)
+        h = pm.Categorical(names("h"), p=self._probabilities)
         if likelihood == "statistic":
             pm.Potential(names("likelihood"), as_tensor(s.log_likelihood)[h])
             return
@@ -693,6 +694,9 @@ def _prior(prior: Any, hypotheses: tuple[Hashable, ...]) -> Array:
     """Check prior probabilities."""
     if prior is None:
         return np.full(len(hypotheses), 1 / len(hypotheses))
+    if hasattr(prior, "index") and hasattr(prior, "to_dict"):  # a pandas series, maybe by name
+        numbered = tuple(prior.index) == tuple(range(len(prior)))
+        prior = prior.to_numpy() if numbered else prior.to_dict()
     if isinstance(prior, Mapping):
         if set(prior) != set(hypotheses):
             wrong = next(iter(set(prior) ^ set(hypotheses)))

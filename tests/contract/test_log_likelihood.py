@@ -12,6 +12,7 @@ SMALL = {
     "groups": (bm.BetaBernoulli(1, 1), bm.Grouped([1, 0, 1], by=["b", "a", "b"])),
     "categories": (bm.DirichletCategorical([1, 1, 1]), [[0, 1], [2, 2], [1, 0]]),
     "multinomial counts": (bm.DirichletCategorical([1, 2]), bm.MultinomialCounts([[3, 4], [0, 1]])),
+    "hypotheses": (bm.ConceptLearning.number_game(), [16, 64, 16]),
     "regression": (bm.LinearRegression(0, 1, 2, 1), (X[:, :1], X[:, 1])),
 }
 

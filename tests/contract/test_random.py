@@ -1,9 +1,12 @@
 """Algebra against PyMC on a thousand random priors and data sets: small rows, wild scales."""
 
+from math import prod
+
 import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.reading import levels
 
 CHECKS = 10  # in one test
 TESTS = 34  # of each model
@@ -178,6 +181,21 @@ def discriminant(rng):
     return prior, (numbers_of(rng, unit, n), rng.integers(0, rng.integers(1, size + 1), n))
 
 
+def hypotheses(rng):
+    """Tables, some of their hypotheses impossible beforehand and some by the rows."""
+    size, outcomes = int(rng.integers(2, 12)), int(rng.integers(1, 8))
+    table = rng.dirichlet(np.full(outcomes, some(rng, 0.1, 1, 10)), size)
+    table[:, rng.random(outcomes) < some(rng, 0, 0.3)] = 0
+    table[:, 0] += 1e-3
+    table[0] = 1 / outcomes  # allows any rows
+    p = rng.dirichlet(np.full(size, some(rng, 0.1, 1, 10))) * (rng.random(size) < 0.8)
+    p[0] += 1e-3
+    table /= table.sum(1, keepdims=True)
+    prior = bm.ConceptLearning.from_table(table, p / p.sum())
+    n = int(np.floor(log_uniform(rng, 1, 1e3))) - 1
+    return prior, rng.integers(0, outcomes, n)
+
+
 MODELS = {
     f.__name__: f
     for f in (
@@ -188,6 +206,7 @@ MODELS = {
         vectors,
         shared_covariance,
         discriminant,
+        hypotheses,
     )
 }
 
@@ -203,7 +222,7 @@ NUMBERED = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "number"), NUMBERED)
 def test_identity_on_random_priors_and_data(model, number, record_property):
-    worst = 0.0, None
+    worst = 0.0, []
     for check in range(CHECKS):
         seed = [list(MODELS).index(model), number, check]
         rng = np.random.default_rng(seed)
@@ -218,5 +237,6 @@ def test_identity_on_random_priors_and_data(model, number, record_property):
         ratio = max(found.constancy, found.slope, found.evidence or 0.0)
         worst = max(worst, (ratio, seed))
         assert found.holds, f"seed {seed}: {found}"
-        assert found.points == 20, f"seed {seed}: {found.points} points"
+        points = prod(map(len, levels(prior).values())) if levels(prior) else 20
+        assert found.points == points, f"seed {seed}: {found.points} points"
     record_property("worst identity", [model, CHECKS, *worst])

@@ -5,6 +5,7 @@ from math import prod
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -220,6 +221,39 @@ def test_the_identity_of_an_evidence_far_below_the_smallest_number():
     assert found.holds, found
 
 
+def test_the_data_choose_between_ways_of_sampling():
+    ways = {way: bm.ConceptLearning.number_game(sampling=way) for way in ("strong", "weak")}
+    table = bm.compare_evidence(ways, [16, 8, 2, 64])
+    strong, _ = by_hand(4, holding=OF_FOUR)
+    odds = strong / Fraction(1, 2 * 100**4)
+    assert table["probability"]["strong"] == pytest.approx(float(odds / (1 + odds)), rel=1e-13)
+
+
+def test_an_item_of_no_hypothesis_is_impossible():
+    belief = bm.ConceptLearning({"a": {1}, "b": {2}}, items=[1, 2, 3])
+    assert belief.membership(3) == belief.predictive().pmf(3) == 0
+    assert belief.update([1]).predictive().pmf([1, 2, 3]).tolist() == [1, 0, 0]
+
+
+def test_a_series_of_probabilities_goes_by_its_names():
+    sets = {"a": {1, 2}, "b": {2}}
+    for prior in (
+        pd.Series({"b": 0.75, "a": 0.25}),
+        pd.Series([0.25, 0.75]),
+        pl.Series([0.25, 0.75]),
+        {"b": 0.75, "a": 0.25},
+    ):
+        assert bm.ConceptLearning(sets, prior) == bm.ConceptLearning(sets, [0.25, 0.75])
+
+
+def test_a_frame_names_what_it_can():
+    table = {"x": [0.5, 0.25], "y": [0.5, 0.75]}
+    named = bm.ConceptLearning.from_table(pd.DataFrame(table, index=["h", "k"]))
+    counted = bm.ConceptLearning.from_table(pl.DataFrame(table))
+    assert (named.hypotheses, counted.hypotheses) == (("h", "k"), (0, 1))
+    assert named.outcomes == counted.outcomes == ("x", "y")
+
+
 def test_a_law_draws_its_outcomes():
     law = bm.ConceptLearning({"a": {"x"}, "b": {"x", "y"}}).predictive()
     drawn = law.rvs(2000, np.random.default_rng(1))
@@ -343,6 +377,16 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
         (lambda: GAME.update(bm.Grouped([16], ["a"])), bm.DataError, "got groups"),
         (lambda: GAME.update("16"), bm.DataError, "x: must be an array"),
         (lambda: GAME.update(bm.HypothesisStatistic([0, 0])), bm.DataError, "each of the 10"),
+        (
+            lambda: bm.ConceptLearning(PAIR).update(bm.HypothesisStatistic([0, 0], ["b", "a"])),
+            bm.DataError,
+            r"each of the 2 hypotheses \('a', 'b'\), in this order; got those of \('b', 'a'\)",
+        ),
+        (
+            lambda: bm.ConceptLearning(PAIR, pd.Series({"a": 0.5, "c": 0.5})),
+            bm.PriorError,
+            "prior: must name each",
+        ),
         (lambda: GAME.membership(0), bm.DataError, "outcome: must be one of the 100"),
         (lambda: GAME.declare([16], "both"), bm.DataError, "'rows' or 'statistic'"),
         (lambda: bm.ConceptLearning(PAIR).update([1, 3]), bm.DataError, "no hypothesis explains"),
@@ -453,8 +497,15 @@ def test_false_alarms_stay_near_the_level_for_independent_and_for_sticky_draws()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("likelihood", ["rows", "statistic"])
-@pytest.mark.parametrize("rows", [[16], [16, 8, 2, 64]], ids=["one", "four"])
+@pytest.mark.parametrize(
+    ("rows", "likelihood"),
+    [
+        ([16], "rows"),
+        ([16, 8, 2, 64], "rows"),
+        ([16, 8, 2, 64], "statistic"),
+        ([37, 2], "statistic"),  # the first hypothesis, where PyMC would start, is impossible
+    ],
+)
 def test_pymcs_discrete_steps_agree(rows, likelihood):
     draws = bm.mcmc_draws(GAME, rows, likelihood=likelihood, rng=np.random.default_rng(4))
     verdict = bm.compare(GAME.update(rows), draws)
