@@ -455,31 +455,6 @@ def test_a_certain_hypothesis_agrees_with_certain_draws():
     assert verdict.outcome == "agree"
 
 
-def metropolised_gibbs(p, draws, rng, *, rescaled):
-    """Propose another value in proportion to p; accept with (1 - p_now) / (1 - p_new) at most.
-
-    With `rescaled` the new probability is taken after those of the other values were made to add
-    up to one, as in PyMC 6.4's CategoricalGibbsMetropolis(proposal="proportional").
-    """
-    now, path = int(p.argmax()), np.empty(draws, dtype=int)
-    for i in range(draws):
-        others = np.where(np.arange(len(p)) == now, 0, p)
-        others = others / others.sum()
-        new = rng.choice(len(p), p=others)
-        if rng.random() < (1 - p[now]) / (1 - (others if rescaled else p)[new]):
-            now = new
-        path[i] = now
-    return path
-
-
-def test_a_sampler_with_a_wrong_acceptance_is_found_out():
-    law, rng = GAME.update([16, 8, 2, 64]), np.random.default_rng(2)
-    for rescaled, outcome in ((False, "agree"), (True, "disagree")):
-        p = law.mean()["h"]
-        h = [metropolised_gibbs(p, 1000, rng, rescaled=rescaled) for _ in range(4)]
-        assert bm.compare(law, {"h": np.array(h)}).outcome == outcome
-
-
 @pytest.mark.slow
 def test_false_alarms_stay_near_the_level_for_independent_and_for_sticky_draws():
     rng, p = np.random.default_rng(3), AFTER.mean()["h"]

@@ -1,4 +1,4 @@
-"""What slips are made with: a coin, a regression, and vectors in one class or two."""
+"""What slips are made with: a coin, a regression, vectors in one class or two, and hypotheses."""
 
 import numpy as np
 import pymc as pm
@@ -98,3 +98,43 @@ def pooled():
         both.location, both.kappa, both.df, both.scale, coords={"class": ["a", "b"]}
     )
     return bm.GaussianDiscriminant(each.classes, gaussian)
+
+
+# --- four examples of a concept -------------------------------------------------------------------
+
+GAME, EXAMPLES = bm.ConceptLearning.number_game(), np.array([16, 8, 2, 64])
+
+
+def concept(**mistaken):
+    return hand_in(GAME, EXAMPLES, **mistaken)
+
+
+def concept_in_pymc(log_likelihood):
+    """Declare the number game with any log likelihood of the examples under each hypothesis."""
+    with pm.Model() as model:
+        h = pm.Categorical("h", p=GAME.mean()["h"])
+        pm.Potential("rows", pm.math.stack(list(log_likelihood))[h])
+    return model
+
+
+def metropolised_gibbs(p, draws, rng, *, rescaled):
+    """Propose another value in proportion to p; accept with (1 - p_now) / (1 - p_new) at most.
+
+    With `rescaled` the new probability is taken after those of the other values were made to add
+    up to one, as in PyMC 6.4's CategoricalGibbsMetropolis(proposal="proportional").
+    """
+    now, path = int(p.argmax()), np.empty(draws, dtype=int)
+    for i in range(draws):
+        others = np.where(np.arange(len(p)) == now, 0, p)
+        others = others / others.sum()
+        new = rng.choice(len(p), p=others)
+        if rng.random() < (1 - p[now]) / (1 - (others if rescaled else p)[new]):
+            now = new
+        path[i] = now
+    return path
+
+
+def visits(*, rescaled):
+    """Return draws of the hypothesis from four such chains."""
+    p, rng = GAME.update(EXAMPLES).mean()["h"], np.random.default_rng(2)
+    return {"h": np.array([metropolised_gibbs(p, 1000, rng, rescaled=rescaled) for _ in range(4)])}

@@ -14,7 +14,9 @@ from scipy.special import betaln
 import bayesmodels as bm
 from tests.negative.material import (
     COIN,
+    EXAMPLES,
     FULL,
+    GAME,
     LINE,
     PRECISION,
     ROWS,
@@ -27,6 +29,8 @@ from tests.negative.material import (
     bernoulli,
     coin,
     coin_in_pymc,
+    concept,
+    concept_in_pymc,
     discriminant,
     line,
     lkj,
@@ -34,6 +38,7 @@ from tests.negative.material import (
     vector,
     vector_after,
     vector_declared,
+    visits,
 )
 from tests.negative.printed import PRINTED
 from tests.negative.work import Slip, Work, hand_in
@@ -146,6 +151,8 @@ def read(model, data):
     model.statistic(data)
     return Work()
 
+
+ONCE = GAME.log_table[:, EXAMPLES - 1].min(1)  # -inf where an example is not in the concept
 
 PLANTED = [
     # algebra
@@ -309,6 +316,18 @@ PLANTED = [
         lambda: discriminant(FULL, log_evidence=discriminant(SHARED).log_evidence),
         lambda: discriminant(SHARED),
     ),
+    Slip(
+        "the size of a concept, once for all its examples",
+        "identity",
+        lambda: concept(model=concept_in_pymc(ONCE)),
+        lambda: concept(model=concept_in_pymc(len(EXAMPLES) * ONCE)),
+    ),
+    Slip(
+        "a concept that is impossible in one of the two",
+        "identity",
+        lambda: concept(model=concept_in_pymc(len(EXAMPLES) * GAME.log_table.max(1))),
+        lambda: concept(model=concept_in_pymc(len(EXAMPLES) * ONCE)),
+    ),
     # data
     Slip(
         "counts passed as labels",
@@ -363,6 +382,12 @@ PLANTED = [
     Slip("draws shifted by 0.3 sd", "sampling", lambda: sampled(w=shifted), sampled),
     Slip("one chain stuck at the mean", "sampling", lambda: sampled(w=stuck), sampled),
     Slip("draws of sigma, not sigma2", "sampling", lambda: sampled(sigma2=np.sqrt), sampled),
+    Slip(
+        "acceptance by rescaled probabilities",
+        "sampling",
+        lambda: Work(law=GAME.update(EXAMPLES), draws=visits(rescaled=True)),
+        lambda: Work(law=GAME.update(EXAMPLES), draws=visits(rescaled=False)),
+    ),
     Slip(
         "normal draws for Student-t ones",
         "sampling",
