@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bayesmodels.gibbs import gibbs_draws as gibbs_draws
     from bayesmodels.information import mutual_information as mutual_information
     from bayesmodels.information import mutual_information_normal as mutual_information_normal
+    from bayesmodels.label_switching import label_invariants as label_invariants
+    from bayesmodels.label_switching import relabel as relabel
     from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
     from bayesmodels.models.concept import ConceptLearning as ConceptLearning
@@ -78,6 +80,9 @@ if TYPE_CHECKING:
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
     from bayesmodels.report.concept import plot_hypotheses as plot_hypotheses
     from bayesmodels.report.concept import plot_membership as plot_membership
+    from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
+    from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
+    from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -121,6 +126,7 @@ _HOMES = {
     "datasets": "",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
+    "label_invariants": "label_switching",
     "least_squares_descent": "models.least_squares",
     "logistic_coefficients": "pair",
     "mcmc_draws": "draws",
@@ -128,11 +134,15 @@ _HOMES = {
     "mutual_information_normal": "information",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
+    "plot_class_profiles": "report.mixtures",
+    "plot_co_clustering": "report.mixtures",
+    "plot_em_trace": "report.mixtures",
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
     "plot_membership": "report.concept",
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",
+    "relabel": "label_switching",
     "validate": "report",
 }
 

@@ -150,6 +150,16 @@ class MixtureLaw:
         self.weights = weights / weights.sum()
         self.law = law
 
+    def entry(self, at: tuple[int, ...]) -> MixtureLaw:
+        """Return the law of one element."""
+        shape = np.shape(self.law.std())
+
+        def taken(parameter: Any) -> Array:
+            return np.moveaxis(np.broadcast_to(parameter, shape), 0, -1)[at]
+
+        named = {name: taken(value) for name, value in self.law.kwds.items()}
+        return MixtureLaw(self.weights, self.law.dist(*map(taken, self.law.args), **named))
+
     def _average(self, each: Any) -> Array:
         return np.tensordot(self.weights, np.asarray(each, dtype=float), axes=1)
 

@@ -26,7 +26,7 @@ ORDER = (
     ("models",),
     ("exact",),
     ("decision", "draws", "evidence", "information", "ranking"),
-    ("gibbs", "pair"),
+    ("gibbs", "label_switching", "pair"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),

@@ -405,6 +405,20 @@ class NaiveBayesMixture:
             return np.zeros(1)
         return np.asarray(self.log_terms - logsumexp(self.log_terms))
 
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the belief is the same for every order of the classes."""
+        alike = [np.ptp(self.classes.alpha) == 0]
+        for block in self.blocks.values():
+            belief = block.belief
+            if "class" in belief.coords:
+                values_of = [getattr(belief, f.name) for f in fields(belief) if f.name != "coords"]
+                alike += [bool((x == x[:1]).all()) for x in values_of if isinstance(x, np.ndarray)]
+        if self.terms is not None:
+            expected = np.exp(self.log_weights) @ self.terms.counts
+            alike.append(bool(np.ptp(expected) <= 1e-9 * expected.sum()))
+        return all(alike)
+
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of all variables, one number a draw."""
         if self.terms is None:

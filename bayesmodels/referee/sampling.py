@@ -102,6 +102,7 @@ def tests(law: Belief, draws: Any) -> list[Test]:
     from arviz_stats.sampling_diagnostics import ess
 
     nominal = levels(law)
+    reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
     marginals = {name: own for name, own in law.marginals().items() if name not in nominal}
     standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
     cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
@@ -125,7 +126,7 @@ def tests(law: Belief, draws: Any) -> list[Test]:
         for kind, values, expected, spread in functions:
             size = values.size
             number = 1.0 if np.ptp(values) == 0 else min(float(ess(values, method="mean")), size)
-            z = float((values.mean() - expected) / (spread / np.sqrt(number)))
+            z = float((values.mean() - expected) / (spread * np.sqrt(1 / number + 1 / reference)))
             found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
     return found
 

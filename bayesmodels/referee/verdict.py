@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from bayesmodels.errors import DataError
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief
 from bayesmodels.referee import sampling
 from bayesmodels.referee.classes import class_probabilities
+from bayesmodels.referee.invariants import invariant_law
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +49,9 @@ class Verdict:
         Exact beside sampled values; see `bayesmodels.referee.sampling.table`.
     predictions : pandas.DataFrame or None
         Exact beside sampled class probabilities, if rows were given.
+    law, draws : Any
+        What was compared: the law and the draws as given, or those of quantities that do not depend
+        on the order of a mixture's classes.
     """
 
     outcome: Outcome
@@ -53,6 +60,8 @@ class Verdict:
     tests: tuple[sampling.Test, ...]
     table: pd.DataFrame
     predictions: pd.DataFrame | None = None
+    law: Any = field(default=None, repr=False)
+    draws: Any = field(default=None, repr=False)
 
     @property
     def largest(self) -> sampling.Test:
@@ -78,7 +87,14 @@ class Verdict:
         return f"Verdict({self.outcome!r}: {self.sentence()})"
 
 
-def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -> Verdict:
+def compare(
+    law: Belief,
+    draws: Any,
+    *,
+    level: float = 0.01,
+    rows: Any = None,
+    rng: np.random.Generator | None = None,
+) -> Verdict:
     """Decide whether draws come from a known law.
 
     For every scalar, its mean, spread and five quantile indicators are compared with their exact
@@ -94,7 +110,11 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -
     level : float, default 0.01
         Probability of ``disagree`` for correct draws.
     rows : features, optional
-        For a classifier: a few rows whose class probabilities are compared as well.
+        For a classifier: a few rows whose class probabilities are compared as well. For a mixture:
+        the data; then quantities are compared that do not depend on the order of the classes, and
+        single parameters, which the order decides, are not.
+    rng : numpy.random.Generator, optional
+        Source of the exact draws that a mixture's invariant quantities are compared with.
 
     Returns
     -------
@@ -120,6 +140,10 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -
     if not 0 < level < 1:
         msg = f"level: must be strictly between 0 and 1; got {level!r}."
         raise DataError(msg)
+    if rows is not None and isinstance(law, NaiveBayesMixture):
+        known: Any
+        known, draws = invariant_law(law, draws, rows, np.random.default_rng(rng))
+        law, rows = known, None
     found = sampling.tests(law, draws)
     table = sampling.table(law, draws, found)
     predictions = None
@@ -148,7 +172,7 @@ def compare(law: Belief, draws: Any, *, level: float = 0.01, rows: Any = None) -
             )
         if findings:
             outcome = "inconclusive"
-    return Verdict(outcome, tuple(findings), level, tuple(found), table, predictions)
+    return Verdict(outcome, tuple(findings), level, tuple(found), table, predictions, law, draws)
 
 
 def _holm(found: list[sampling.Test], level: float) -> list[sampling.Test]:

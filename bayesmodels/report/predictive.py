@@ -199,8 +199,9 @@ def _of_parts(report: Report) -> Iterator[Counts | Measured]:
     """Return the classes and the features of a classifier, block by block."""
     belief: Any = report.posterior
     (classes, names), *parts = belief.parts()
-    columns = _columns(report, names("x"), "class")
-    yield _counted("class", "rows", columns, classes.coords["category"])
+    if names("x") in report.exact["observed_data"]:  # of a mixture no class is observed
+        columns = _columns(report, names("x"), "class")
+        yield _counted("class", "rows", columns, classes.coords["category"])
     for block, (part, names) in zip(belief.blocks, parts, strict=True):
         columns = _columns(report, names("x"), block)
         if columns[0].replicated.dtype.kind == "f":
@@ -219,9 +220,9 @@ def _columns(report: Report, name: str, block: str) -> list[Measured]:
     seen = np.asarray(observed)
     if seen.ndim > 1:
         labels = observed.coords[observed.dims[1]].to_numpy()
-        return [Measured(str(t), seen[:, j], draws[..., j]) for j, t in enumerate(labels)]
+        return [_present(str(t), seen[:, j], draws[..., j]) for j, t in enumerate(labels)]
     if not str(observed.dims[0]).startswith("cell"):
-        return [Measured(block, seen, draws)]
+        return [_present(block, seen, draws)]
     prior: Any = report.prior
     split, _ = Classified(prior.classes, prior.blocks, report.data).rows(block)
     features: Sequence[Any] = split.coords.get("feature", (block,))
@@ -231,6 +232,16 @@ def _columns(report: Report, name: str, block: str) -> list[Measured]:
         for j, t in enumerate(features)
         if (at == j).any()
     ]
+
+
+def _present(title: str, seen: Numbers, draws: Numbers) -> Measured:
+    """Return a column without the cells that are missing: NaN, or -1 among whole numbers."""
+    gone = np.isnan(seen) if seen.dtype.kind == "f" else seen == -1
+    return (
+        Measured(title, seen[~gone], draws[:, ~gone])
+        if gone.any()
+        else Measured(title, seen, draws)
+    )
 
 
 def _counted(title: str, what: str, columns: list[Measured], levels: Sequence[Any] = ()) -> Counts:

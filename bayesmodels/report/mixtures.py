@@ -1,0 +1,246 @@
+"""Mixtures in pictures: how EM went, what the classes are like, which rows belong together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.label_switching import relabel
+from bayesmodels.report import canvas
+from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.replicates import printable
+from bayesmodels.report.validation import Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesmodels.models.mixture_em import EMResult
+
+Array = NDArray[np.float64]
+
+MOST_ROWS = 300
+"""Rows of a map of co-clustering."""
+MOST_FEATURES = 40
+"""Lines of a picture of profiles."""
+
+
+def plot_em_trace(result: EMResult, axes: Axes | None = None) -> Axes:
+    """Draw how far the objective was from its end after each step of the best start of EM.
+
+    Parameters
+    ----------
+    result : EMResult
+        From `NaiveBayesMixture.em`.
+    axes : matplotlib Axes, optional
+        Where to draw; new ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        On a logarithmic scale, where EM's steps end as a straight line.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> found = model.em([[1, 1], [1, 0], [0, 0], [0, 0]], rng=1)
+    >>> bm.plot_em_trace(found).get_xlabel()
+    'step'
+    """
+    axes = canvas.axes_of((canvas.WIDE, 2.6)) if axes is None else axes
+    gap = result.trace[-1] - result.trace[:-1]
+    steps = np.arange(1, len(result.trace))
+    axes.plot(steps[gap > 0], gap[gap > 0], color=canvas.BLUE)
+    axes.set_yscale("log")
+    axes.set_xlabel("step")
+    axes.set_ylabel("below the end, in nats")
+    return axes
+
+
+def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -> Axes:
+    """Draw what each class of a mixture expects of every feature.
+
+    Parameters
+    ----------
+    model : NaiveBayesMixture
+        That has met its data.
+    parameters : mapping
+        One value of every variable: of EM, or means of relabelled draws.
+    axes : matplotlib Axes, optional
+        Where to draw; new ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        A line for each probability of a level (of bits that of 1), a column for each class; numbers
+        as how far the class's mean is from the mean over classes, in its standard deviations.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> bits = [[1, 1], [1, 0], [0, 0], [0, 0]]
+    >>> axes = bm.plot_class_profiles(model.update(bits), model.em(bits, rng=1).parameters)
+    >>> [text.get_text() for text in axes.get_yticklabels()]
+    ['0', '1']
+    """
+    lines = _profiles(model, parameters)[:MOST_FEATURES]
+    names, table = [name for name, _, _ in lines], np.array([colour for _, colour, _ in lines])
+    axes = canvas.axes_of((canvas.WIDE, 1 + 0.26 * len(lines))) if axes is None else axes
+    axes.imshow(table, cmap="RdBu_r", vmin=-0.15, vmax=1.15, aspect="auto")
+    for row, (_, _, texts) in enumerate(lines):
+        for c, text in enumerate(texts):
+            axes.text(c, row, text, ha="center", va="center", fontsize="small", color="black")
+    labels = model.coords["class"]
+    pi = np.asarray(parameters["pi"])
+    heads = [f"{printable((str(k),))}\n{100 * p:.0f} %" for k, p in zip(labels, pi, strict=True)]
+    axes.set_xticks(np.arange(len(labels)), heads, parse_math=False)
+    axes.set_yticks(np.arange(len(names)), names, parse_math=False)
+    axes.tick_params(length=0)
+    return axes
+
+
+def plot_co_clustering(probability: Array, axes: Axes | None = None) -> Axes:
+    """Draw which rows belong to one class, similar rows side by side.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n, n)
+        From `NaiveBayesMixture.co_clustering`.
+    axes : matplotlib Axes, optional
+        Where to draw; new ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Rows in the order of a hierarchical clustering (average linkage), with their numbers.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> axes = bm.plot_co_clustering(model.co_clustering([[1, 1], [1, 0], [0, 0]]))
+    >>> len(axes.images)
+    1
+    """
+    order = _similar_side_by_side(np.asarray(probability))[:MOST_ROWS]
+    axes = canvas.axes_of((4.6, 4.0)) if axes is None else axes
+    image = axes.imshow(probability[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1)
+    axes.figure.colorbar(image, ax=axes, label="p(same class)", shrink=0.8)
+    step = max(1, len(order) // 25)
+    axes.set_xticks([])
+    axes.set_yticks(np.arange(0, len(order), step), [str(i) for i in order[::step]])
+    axes.set_ylabel("row")
+    return axes
+
+
+@canvas.style()
+def mixtures(report: Report) -> list[Picture]:
+    """Draw what a mixture has learnt, and say what the order of its classes does to its draws.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    list of Picture
+        Profiles of the classes from relabelled draws, co-clustering, and EM.
+    """
+    model: Any = report.posterior
+    found = relabel(report.prior, report.sampled, report.data)  # type: ignore[arg-type]
+    means = {
+        str(name): x.mean(("chain", "draw")).to_numpy()
+        for name, x in found.draws["posterior"].data_vars.items()
+    }
+    pictures = [
+        _picture(
+            "profiles",
+            "Classes",
+            plot_class_profiles(model, means),
+            "What each class expects: probabilities, and means of numbers. Means of PyMC's draws "
+            f"in one order of the classes: {found.rule}. {found.sentence()}",
+            "Profiles of the classes: "
+            + "; ".join(f"{name}: {', '.join(texts)}" for name, _, texts in _profiles(model, means))
+            + ".",
+        )
+    ]
+    prior: Any = report.prior
+    try:
+        together = prior.co_clustering(report.data)
+    except DataError:  # too many terms when equal statistics are kept apart
+        together = None
+    if together is not None:
+        pictures.append(
+            _picture(
+                "co-clustering",
+                "Rows of one class",
+                plot_co_clustering(together),
+                "Exact posterior probability that two rows belong to the same class, whatever the "
+                "order of the classes; similar rows side by side.",
+                f"Map of {len(together)} rows; the mean probability that two rows share a class "
+                f"is {_mean_off_diagonal(together):.3f}.",
+            )
+        )
+    return [*pictures, *_em_picture(report)]
+
+
+def _em_picture(report: Report) -> list[Picture]:
+    prior: Any = report.prior
+    try:
+        # A seed of its own: the same report has the same pictures.
+        found = prior.em(report.data, rng=np.random.default_rng(1))
+    except DataError:  # a likelihood without a bound has no maximum to show
+        return []
+    best = found.optima[0]
+    said = (
+        f"EM for maximum likelihood from {found.starts} random starts: log likelihood "
+        f"{best.log_likelihood:.3f}, reached by {best.found} of them, by the best one after "
+        f"{len(found.trace)} steps; {len(found.optima)} different optima. BIC {found.bic:.1f}."
+    )
+    return [_picture("em", "EM", plot_em_trace(found), " ".join([said, *found.findings]), said)]
+
+
+def _picture(anchor: str, title: str, axes: Axes, caption: str, alt: str) -> Picture:
+    return Picture(anchor, title, (Panel("", canvas.svg(axes), alt),), caption, wide=True)
+
+
+def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]:
+    """Return a label, a colour from 0 to 1 and a text for each class, a line each."""
+    lines = []
+    for (belief, names), block in zip(model.parts()[1:], model.blocks, strict=True):
+        coords = [labels for axis, labels in belief.coords.items() if axis != "class"]
+        name = next(iter(belief.dims)) if "theta" in belief.dims else "mu"
+        value = np.asarray(parameters[names(name)], dtype=float)
+        colour = value
+        if name == "mu":
+            spread = np.sqrt(np.asarray(parameters[names("sigma2")], dtype=float))
+            colour = np.clip(0.5 + (value - value.mean(0)) / (4 * spread), 0, 1)
+        for at in np.ndindex(value.shape[1:]):
+            inner = [str(labels[i]) for labels, i in zip(coords, at, strict=True)]
+            whole = " ".join([*([block] if block else []), *inner])
+            texts = [
+                f"{x:.3g}" if name == "mu" else f"{x:.2f}" for x in np.moveaxis(value, 0, -1)[at]
+            ]
+            lines.append((printable((whole,)), np.moveaxis(colour, 0, -1)[at], texts))
+    return lines
+
+
+def _similar_side_by_side(probability: Array) -> NDArray[np.intp]:
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(probability) < 3:  # noqa: PLR2004 - two rows have one order
+        return np.arange(len(probability))
+    apart = np.clip(1 - (probability + probability.T) / 2, 0, 1)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(leaves_list(linkage(squareform(apart, checks=False), "average")))
+
+
+def _mean_off_diagonal(probability: Array) -> float:
+    n = len(probability)
+    return float((probability.sum() - np.trace(probability)) / max(1, n * (n - 1)))
