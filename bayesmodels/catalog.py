@@ -2,7 +2,9 @@
 
 Columns of numbers get a prior that weighs as much as one row or two: centred on the column's mean,
 with its variance as expected variance, the unit-information prior of Kass and Wasserman (1995). It
-makes answers independent of the units; `kappa`, `shape` and `df` change its weight.
+makes answers independent of the units; `kappa`, `shape` and `df` change its weight. Weights of a
+logistic regression are those of standardised columns, with standard deviation `scale` (2.5 if not
+given).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
@@ -240,6 +243,23 @@ def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, An
     return NaiveBayes(_categories(_column(frame, target), prior), blocks), data
 
 
+def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
+    _unused(columns, "logistic-regression", by=columns.by, trials=columns.trials)
+    target, names = _target_and_features(frame, columns)
+    mean, variance = _unit_information(frame, names)
+    sd = np.sqrt(variance)
+    # Weights of standardised columns are independent; these are the weights of the columns as they
+    # are, whose intercept is not at the columns' means but at zero.
+    back = np.diag(np.append(1.0, 1 / sd))
+    back[0, 1:] = -mean / sd
+    cov = prior.get("scale", 2.5) ** 2 * back @ back.T
+    classes = _categories(_column(frame, target), {}).coords["category"]
+    belief = LogisticRegression(
+        np.zeros(len(cov)), (cov + cov.T) / 2, classes, ("intercept", *names)
+    )
+    return belief, Design.from_frame(frame, target, names, intercept=True)
+
+
 def _discriminant(covariance: Covariance) -> Callable[..., tuple[Belief, Any]]:
     def build(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
         model = f"discriminant-{covariance}"
@@ -331,6 +351,16 @@ ENTRIES = (
         Columns(target="progression"),
         {"mean": 0.0, "precision": 0.001, "shape": 1.0, "scale": 1000.0},
         _linear_regression,
+    ),
+    Entry(
+        "logistic-regression",
+        "Logistic regression",
+        "which class a row belongs to, from columns of numbers (no closed form)",
+        ("scale",),
+        ("party",),
+        Columns(target="vote", features=("age", "education")),
+        {"scale": 2.5},
+        _logistic_regression,
     ),
     Entry(
         "normal-inverse-gamma",

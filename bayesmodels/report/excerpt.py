@@ -14,6 +14,7 @@ from bayesmodels import data as checked
 from bayesmodels.containers import read
 from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
 from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.rounding import significant
 from bayesmodels.report.tables import Column, Table
 from bayesmodels.report.validation import Report
@@ -35,7 +36,7 @@ class Given:
     missing: int = 0
 
 
-def excerpt(report: Report) -> tuple[list[tuple[str, str]], Table | None]:
+def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]], Table | None]:
     """Return what the data look like.
 
     Parameters
@@ -89,8 +90,12 @@ def in_short(value: object) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
-def _classes(report: Report) -> list[tuple[str, str]]:
+def _classes(report: Report | ApproximationReport) -> list[tuple[str, str]]:
     """Say how many rows each class has, if the model is about classes."""
+    if isinstance(report, ApproximationReport):
+        counts, labels = report.prior.class_counts(report.data), report.prior.classes
+        rows = [f"{label} {significant(n)}" for label, n in zip(labels, counts, strict=True)]
+        return [(f"Rows of the classes ({len(rows)})", _listed(rows))]
     if not hasattr(report.posterior, "class_probabilities"):
         return []
     counts = report.prior.statistic(report.data).classes.counts
@@ -111,7 +116,9 @@ def _given(data: Any, belief: Any) -> list[Given]:
         return [_counts(data, "counts", ())]
     if hasattr(belief, "class_probabilities"):
         design = checked.paired(data)
-        return [_container(design.target, "class"), *_features(design.features, belief)]
+        counted = isinstance(design.target, (BinomialCounts, MultinomialCounts))
+        classes = _given(design.target, None) if counted else [_container(design.target, "class")]
+        return [*classes, *_features(design.features, belief)]
     if not isinstance(belief, LinearRegression):
         return [_container(data, "x")]
     design = checked.paired(data)

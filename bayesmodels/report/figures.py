@@ -65,8 +65,8 @@ def pictures(report: Report) -> list[Picture]:
     return [
         _densities(shown),
         _distribution_functions(shown, level),
-        _ranks(shown, level),
-        _traces(shown, report.sampled),
+        ranks(shown, level),
+        traces(shown, report.sampled),
         predictive(report),
         *learnt(report),
     ]
@@ -90,7 +90,7 @@ def scalars(report: Report) -> list[Scalar]:
     order = np.arange(len(z)) if len(z) <= MOST_SCALARS else np.argsort(-z, kind="stable")
     every = scalar_draws(report.posterior, report.sampled)
     return [
-        Scalar(label, _element(laws[name], at), np.asarray(draws, dtype=float))
+        Scalar(label, element(laws[name], at), np.asarray(draws, dtype=float))
         for label, name, at, draws in (every[i] for i in order[:MOST_SCALARS])
     ]
 
@@ -208,7 +208,16 @@ def _distribution_function(scalar: Scalar, level: float) -> Panel:
     return Panel(scalar.label, canvas.svg(axes), alt)
 
 
-def _ranks(shown: list[Scalar], level: float) -> Picture:
+def ranks(shown: list[Scalar], level: float) -> Picture:
+    """Draw how the ranks of each chain are spread among all draws.
+
+    Parameters
+    ----------
+    shown : list of Scalar
+        A panel each.
+    level : float
+        Probability that some line of right draws leaves its band.
+    """
     title, chains = "Ranks by chain", len(shown[0].draws)
     if chains == 1:
         return Picture("rank", title, (), "There is only one chain, and none to compare it with.")
@@ -250,7 +259,16 @@ def _rank(scalar: Scalar, level: float) -> Panel:
     return Panel(scalar.label, canvas.svg(axes), alt)
 
 
-def _traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
+def traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
+    """Draw draws in the order in which they were made.
+
+    Parameters
+    ----------
+    shown : list of Scalar
+        A panel each.
+    tree : xarray.DataTree
+        Where divergences are marked, if the sampler tells of them.
+    """
     return Picture(
         "trace",
         "Traces",
@@ -303,7 +321,7 @@ def _tree(**groups: xr.Dataset) -> xr.DataTree:
     return xr.DataTree.from_dict(groups)
 
 
-def _element(law: Any, at: tuple[int, ...]) -> Any:
+def element(law: Any, at: tuple[int, ...]) -> Any:
     """Return the law of one element of a frozen SciPy law, or of one that has entries."""
     if hasattr(law, "entry"):
         return law.entry(at)

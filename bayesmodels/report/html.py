@@ -13,7 +13,9 @@ from markupsafe import Markup
 
 from bayesmodels.files import whole
 from bayesmodels.reading import levels
+from bayesmodels.report import approximation_page as page
 from bayesmodels.report import figures, tables
+from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.validation import Report
 
@@ -22,7 +24,7 @@ MOST_FINDINGS = 10
 _SPACE = '<mspace width="0.17em"/>'  # TeX's thin space, which it sets around a named function
 
 
-def write(report: Report, path: str | os.PathLike[str]) -> None:
+def write(report: Report | ApproximationReport, path: str | os.PathLike[str]) -> None:
     """Write a report as HTML, whole or not at all.
 
     Parameters
@@ -38,12 +40,12 @@ def write(report: Report, path: str | os.PathLike[str]) -> None:
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: Report) -> str:
+def render(report: Report | ApproximationReport) -> str:
     """Return a report as the text of an HTML file.
 
     Parameters
     ----------
-    report : Report
+    report : Report or ApproximationReport
         What `validate` found.
 
     Returns
@@ -62,6 +64,26 @@ def render(report: Report) -> str:
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     facts, first_rows = excerpt(report)
+    if isinstance(report, ApproximationReport):
+        return environment.get_template("approximation.html.jinja").render(
+            report=report,
+            prior=in_short(report.prior),
+            now=datetime.now().astimezone(),
+            sentences=report.sentences(),
+            findings=report.findings(),
+            findings_left=0,
+            glance=page.glance(report),
+            equations=[(name, mathml(latex)) for name, latex in type(report.prior).equations],
+            parameters=page.parameters(report),
+            comparison=page.comparison(report),
+            evidence=page.evidence(report),
+            pictures=page.pictures(report),
+            scalars=len(report.errors),
+            most_scalars=figures.MOST_SCALARS,
+            facts=facts,
+            first_rows=first_rows,
+            reproduction=tables.reproduction(report),
+        )
     findings = report.comparison.findings[1:]  # the first one is part of the verdict's sentences
     return environment.get_template("report.html.jinja").render(
         report=report,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
+from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
 
@@ -371,7 +372,7 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
-def reproduction(report: Report) -> str:
+def reproduction(report: Report | ApproximationReport) -> str:
     """Return the call that makes the same report again.
 
     Parameters

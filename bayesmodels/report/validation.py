@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from bayesmodels.containers import wrapped
 from bayesmodels.data import MultinomialCounts, Weighted, paired
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import PriorError
+from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.referee import Identity, Verdict, check_identity, compare
 from bayesmodels.referee.classes import telling_rows
 from bayesmodels.referee.verdict import Outcome
+from bayesmodels.report.approximation import ApproximationReport, validate_approximation
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -123,8 +125,27 @@ class Report:
         return f"Report({self.title!r}, {self.outcome!r})"
 
 
+class Settings(TypedDict, total=False):
+    """What `validate` may be told besides model and data."""
+
+    draws: int
+    tune: int
+    chains: int
+    likelihood: Likelihood
+    level: float
+    rng: np.random.Generator | int | None
+    source: str
+    progress: Callable[[str], object]
+
+
+@overload
+def validate(model: Belief, data: Any, **settings: Unpack[Settings]) -> Report: ...
+@overload
 def validate(
-    model: Belief,
+    model: LogisticRegression, data: Any, **settings: Unpack[Settings]
+) -> ApproximationReport: ...
+def validate(
+    model: Belief | LogisticRegression,
     data: Any,
     *,
     draws: int = 1000,
@@ -135,12 +156,15 @@ def validate(
     rng: np.random.Generator | int | None = None,
     source: str = "",
     progress: Callable[[str], object] = lambda _: None,
-) -> Report:
+) -> Report | ApproximationReport:
     """Check a model's posterior three ways: formula, PyMC declaration, and PyMC's draws.
+
+    Of a model without a closed form, the formula is prior times likelihood; its Laplace
+    approximation is measured against the draws, not judged.
 
     Parameters
     ----------
-    model : Belief
+    model : Belief or LogisticRegression
         The prior.
     data : rows or statistic
         As in the model's `declare`.
@@ -159,8 +183,8 @@ def validate(
 
     Returns
     -------
-    Report
-        With `outcome`, `sentences` and `to_html`.
+    Report or ApproximationReport
+        With `outcome`, `sentences` and `to_html`; the latter for a logistic regression.
 
     Examples
     --------
@@ -171,6 +195,20 @@ def validate(
     """
     seed = rng if isinstance(rng, int) else None
     generator = np.random.default_rng(rng)
+    settings = {
+        "draws a chain": draws,
+        "tuning steps a chain": tune,
+        "chains": chains,
+        "likelihood": likelihood,
+        "level": level,
+        "seed": "not given" if seed is None else seed,
+    }
+    versions = {"bayesmodels": __version__, "python": platform.python_version()}
+    versions |= {name: version(name) for name in _PACKAGES}
+    if isinstance(model, LogisticRegression):
+        return validate_approximation(
+            model, data, settings, generator, versions, source=source, progress=progress
+        )
     seconds: dict[str, float] = {}
 
     def timed(part: str, words: str, work: Callable[[], Any]) -> Any:
@@ -215,16 +253,6 @@ def validate(
         "comparing draws",
         lambda: compare(posterior, sampled, level=level, rows=_rows_to_predict(posterior, data)),
     )
-    settings = {
-        "draws a chain": draws,
-        "tuning steps a chain": tune,
-        "chains": chains,
-        "likelihood": likelihood,
-        "level": level,
-        "seed": "not given" if seed is None else seed,
-    }
-    versions = {"bayesmodels": __version__, "python": platform.python_version()}
-    versions |= {name: version(name) for name in _PACKAGES}
     return Report(
         title=getattr(model, "title", type(model).__name__),
         prior=model,
