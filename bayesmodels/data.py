@@ -431,7 +431,7 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
         msg = f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
         raise DataError(msg)
     known = pd.Index(list(levels), tupleize_cols=False)
-    found = known.get_indexer(pd.Index(block.values))
+    found = known.get_indexer(pd.Index(block.values, tupleize_cols=False))
     if (found < 0).any():
         at = first(found < 0)
         some = ", ".join(map(repr, levels[:3]))

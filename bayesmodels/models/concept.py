@@ -232,10 +232,10 @@ class ConceptLearning:
         if sampling not in ("strong", "weak"):
             msg = f"sampling: must be 'strong' or 'weak'; got {sampling!r}."
             raise PriorError(msg)
-        given = None if items is None else labels.unique(tuple(items), "items")
+        given = None if items is None else _hashable(tuple(items), "items")
         extents = {name: _extent(name, what, given) for name, what in hypotheses.items()}
         _several(tuple(extents))
-        every = _items(extents) if given is None else given
+        every = _items(extents) if given is None else labels.unique(given, "items")
         inside = np.array([[item in extent for item in every] for extent in extents.values()])
         for name, extent in extents.items():
             if not extent or (beyond := extent.difference(every)):
@@ -414,7 +414,8 @@ class ConceptLearning:
         d = checked.outcomes(data, self.outcomes)
         counts = np.bincount(d.codes, d.weights, len(self.outcomes))
         seen = np.flatnonzero(counts)  # an outcome that is not there may well be impossible
-        log_likelihood = (self.log_table[:, seen] * counts[seen]).sum(1)
+        terms = self.log_table[:, seen] * counts[seen]
+        log_likelihood = np.ascontiguousarray(terms).sum(1)  # in pairs, whose errors hardly grow
         return HypothesisStatistic(log_likelihood, self.hypotheses)
 
     def update(self, data: Any) -> Self:
@@ -647,7 +648,18 @@ def _extent(name: Hashable, what: Any, items: tuple[Hashable, ...] | None) -> fr
             f"hypotheses: {name!r} must be a set of items, or a function of one item; got {what!r}."
         )
         raise PriorError(msg)
-    return frozenset(what)
+    return frozenset(_hashable(tuple(what), f"hypotheses: items of {name!r}"))
+
+
+def _hashable(items: tuple[Any, ...], what: str) -> tuple[Hashable, ...]:
+    """Return items that may stand in a set."""
+    for item in items:
+        try:
+            hash(item)
+        except TypeError:
+            msg = f"{what}: must be numbers, strings or other hashable values; got {item!r}."
+            raise PriorError(msg) from None
+    return items
 
 
 def _items(extents: Mapping[Hashable, frozenset[Hashable]]) -> tuple[Hashable, ...]:

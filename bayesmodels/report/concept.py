@@ -157,9 +157,13 @@ def hypotheses(report: Report) -> list[Picture]:
     Returns
     -------
     list of Picture
-        Hypotheses and membership.
+        Hypotheses and, if something is impossible under some of them, membership.
     """
-    return [_hypotheses_picture(report), _membership_picture(report)]
+    belief: Any = report.posterior
+    found = [_hypotheses_picture(report)]
+    if np.isneginf(belief.log_table).any():  # otherwise everything may belong to anything
+        found.append(_membership_picture(report))
+    return found
 
 
 def _hypotheses_picture(report: Report) -> Picture:

@@ -324,6 +324,13 @@ def test_containers_of_rows(rows):
     assert GAME.update(rows) == GAME.update([2, 8])
 
 
+def test_items_may_be_tuples():
+    cells = bm.ConceptLearning({"row": {(0, 0), (0, 1)}, "corner": {(0, 0)}})
+    rows = pd.Series([(0, 0), (0, 0)])
+    assert cells.update(rows).mean()["h"].round(12).tolist() == [0.2, 0.8]
+    assert cells.membership([(0, 1), (0, 0)]).tolist() == [0.5, 1]
+
+
 def test_one_row_may_stand_alone():
     assert GAME.update(16) == GAME.update([16])
 
@@ -345,6 +352,8 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
         (lambda: bm.ConceptLearning({**PAIR, "c": bool}), bm.PriorError, "'c' is a function"),
         (lambda: bm.ConceptLearning({**PAIR, "c": "12"}), bm.PriorError, "'c' must be a set.*'12'"),
         (lambda: bm.ConceptLearning({**PAIR, "c": 12}), bm.PriorError, "'c' must be a set.*12"),
+        (lambda: bm.ConceptLearning({**PAIR, "c": [[1]]}), bm.PriorError, r"hashable.*got \[1\]"),
+        (lambda: bm.ConceptLearning(PAIR, items=[[1], 2]), bm.PriorError, r"items.*got \[1\]"),
         (lambda: bm.ConceptLearning({1: {1}, "1": {2}}), bm.DataError, "'1' is given twice"),
         (
             lambda: bm.ConceptLearning({"a": {1}, "b": {1, "not 1"}}, sampling="weak"),

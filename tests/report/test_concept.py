@@ -82,6 +82,12 @@ def test_a_report_of_hypotheses():
     assert "Difference of slopes" not in dict(tables.evidence(report))
 
 
+def test_a_table_without_sets_has_no_membership():
+    table = bm.ConceptLearning.from_table([[0.9, 0.1], [0.2, 0.8]])
+    (picture,) = concept.hypotheses(samples.report(table, [0], settings={"draws a chain": 50}))
+    assert picture.name == "hypotheses"
+
+
 def test_outcomes_are_counted_those_seen_most_often_first():
     found = counts(samples.report(GAME, [16, 64, 64]))
     assert found.labels[:2] == [("64",), ("16",)]
