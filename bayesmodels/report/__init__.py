@@ -1,5 +1,6 @@
 """A validated model as a report for people: tables, figures and one self-contained HTML file."""
 
+from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.validation import Report, validate
 
-__all__ = ["Report", "validate"]
+__all__ = ["ApproximationReport", "Report", "validate"]

@@ -34,7 +34,7 @@ def parameters(report: ApproximationReport) -> Table:
     for (head, group), values in cells.items():
         shown = np.ravel(values)[:MOST_ROWS]
         columns.append(Column(head, tuple(significant(float(x)) for x in shown), group))
-    return Table("Weights", tuple(columns), _left_out(len(labels), "the first"))
+    return Table("Weights", tuple(columns), _left_out(len(labels), "the first ones"))
 
 
 def comparison(report: ApproximationReport) -> Table:
@@ -182,4 +182,4 @@ def _share(ratio: float) -> str:
 
 
 def _left_out(rows: int, which: str) -> str:
-    return f"Shown are {which} {MOST_ROWS} of {rows:,} rows." if rows > MOST_ROWS else ""
+    return f"Shown are {MOST_ROWS} of {rows:,} rows, {which}." if rows > MOST_ROWS else ""
