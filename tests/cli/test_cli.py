@@ -176,12 +176,32 @@ def test_validate_ends_with_0_only_if_all_agree(monkeypatch, outcomes, code):
     assert json.loads(run("validate", "beta-bernoulli", "linear-regression", "--json").stdout)
 
 
+def test_of_an_approximation_the_error_is_shown(monkeypatch):
+    row = {
+        "model": "logistic-regression",
+        "dataset": "party",
+        "outcome": "agree",
+        "sentences": [],
+        "identity_holds": True,
+        "largest_z": None,
+        "largest_error": 0.237,
+        "smallest_ess": 900.0,
+        "largest_r_hat": 1.0,
+        "seconds": 1.0,
+    }
+    monkeypatch.setattr(jobs, "validate_examples", lambda *_, **__: [row])
+    result = run("validate", "logistic-regression")
+    assert result.exit_code == 0
+    assert "off 0.24 sd" in " ".join(result.output.split())
+
+
 @pytest.mark.slow
 def test_validate_all_in_a_real_process():
     command = [sys.executable, "-m", "bayesmodels", "validate", "all", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * 10
+    every = [data for entry in catalog.ENTRIES for data in entry.datasets]
+    assert [row["outcome"] for row in json.loads(done.stdout)] == ["agree"] * len(every)
 
 
 @pytest.mark.slow
