@@ -32,7 +32,7 @@ from scipy.special import logsumexp
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
-from bayesmodels.containers import DROP_ROWS, read
+from bayesmodels.containers import DROP_ROWS, read, where
 from bayesmodels.declaring import Names, declare
 from bayesmodels.domains import ROUNDING, probabilities
 from bayesmodels.errors import DataError, ModeError, PriorError
@@ -44,10 +44,10 @@ Hypothesis = Iterable[Hashable] | Callable[[Any], bool]
 
 _ROUNDINGS = 32  # of sums over outcomes, in units of the last place
 _FEWEST = 2  # hypotheses
+_WAY_OUT = "Check the rows, or add a hypothesis that allows them, such as one that holds all items."
 _IMPOSSIBLE = (
     "data: no hypothesis explains the data: whichever has a prior probability calls some row "
-    "impossible. Check the rows, or add a hypothesis that allows them, such as one that holds all "
-    "items."
+    f"impossible. {_WAY_OUT}"
 )
 
 
@@ -428,7 +428,7 @@ class ConceptLearning:
         """
         weights = self.log_weights + self.statistic(data).log_likelihood
         if not np.isfinite(weights).any():
-            raise DataError(_IMPOSSIBLE)
+            raise DataError(self._why(data))
         after = copy.copy(self)
         values.fill(after, log_weights=weights)
         return after
@@ -601,6 +601,21 @@ class ConceptLearning:
         ((x, rows),) = self.observed(data).values()
         table = as_tensor(np.exp(self.log_table))
         pm.Categorical(names("x"), p=table[h], observed=x, dims=names.labelled(rows))
+
+    def _why(self, data: Any) -> str:
+        """Say which row the last hypothesis failed at."""
+        if isinstance(data, HypothesisStatistic):
+            return _IMPOSSIBLE
+        d = checked.outcomes(data, self.outcomes)
+        allowed = self.log_table[:, d.codes] > -np.inf
+        allowed |= d.weights == 0 if d.weights is not None else False
+        left = np.logical_and.accumulate(allowed & (self.log_weights > -np.inf)[:, None], axis=1)
+        row = int(np.argmin(left.any(0)))
+        return (
+            f"data: no hypothesis explains the data: {where((row,))} holds "
+            f"{self.outcomes[d.codes[row]]!r}, which is impossible under each that explains the "
+            f"rows before it. {_WAY_OUT}"
+        )
 
     @property
     def _probabilities(self) -> Array:

@@ -398,8 +398,18 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
         ),
         (lambda: GAME.membership(0), bm.DataError, "outcome: must be one of the 100"),
         (lambda: GAME.declare([16], "both"), bm.DataError, "'rows' or 'statistic'"),
-        (lambda: bm.ConceptLearning(PAIR).update([1, 3]), bm.DataError, "no hypothesis explains"),
-        (lambda: bm.ConceptLearning(PAIR, [1, 0]).update([3]), bm.DataError, "no hypothesis"),
+        (lambda: bm.ConceptLearning(PAIR).update([1, 2, 3, 3]), bm.DataError, "row 2 holds 3,"),
+        (
+            lambda: bm.ConceptLearning(PAIR).log_evidence(bm.Weighted([1, 3, 2, 3], [1, 0, 1, 2])),
+            bm.DataError,
+            "no hypothesis explains the data: row 3 holds 3, which is impossible",
+        ),
+        (lambda: bm.ConceptLearning(PAIR, [1, 0]).update([2, 3]), bm.DataError, "row 1 holds 3"),
+        (
+            lambda: bm.ConceptLearning(PAIR).update(bm.HypothesisStatistic([-np.inf, -np.inf])),
+            bm.DataError,
+            "no hypothesis explains.*calls some row impossible",
+        ),
         (lambda: GAME.statistic([]).mle(), bm.DataError, r"'squares' \(and 8 more\) explain them"),
         (
             lambda: bm.ConceptLearning(PAIR).statistic([1, 3]).mle(),
