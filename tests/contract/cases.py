@@ -554,6 +554,47 @@ CONCEPTS = [
     ),
 ]
 
+# --- mixtures: classes that are not known, or not all of them -------------------------------------
+
+SOME_LABELS = np.array([None if i % 2 else label for i, label in enumerate(LABELS)], dtype=object)
+
+
+def next_unclassified(belief, data):
+    return belief.log_predictive(data).sum()
+
+
+def next_half_classified(belief, data):
+    rows, (label,) = data
+    joint = belief.log_joint(rows)[0]
+    if label is None:
+        return np.logaddexp.reduce(joint)
+    return joint[belief.coords["class"].index(label)]
+
+
+MIXTURES = [
+    Case(
+        "a mixture of bits",
+        bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(1, 2)),
+        6,
+        lambda i: TABLE.iloc[list(i)].reset_index(drop=True),
+        next_unclassified,
+    ),
+    Case(
+        "a mixture of mixed features with missing cells and half of the classes",
+        bm.NaiveBayesMixture(CLASSES, MIXED),
+        6,
+        lambda i: (PATIENTS.iloc[list(i)].reset_index(drop=True), SOME_LABELS[list(i)]),
+        next_half_classified,
+    ),
+    Case(
+        "a mixture of bags of words",
+        bm.NaiveBayesMixture(CLASSES, bm.DirichletCategorical([1, 0.5, 2], categories=SIZES)),
+        5,
+        lambda i: bm.MultinomialCounts(DOCUMENTS[list(i)]),
+        next_unclassified,
+    ),
+]
+
 FAMILIES = [
     BERNOULLI,
     CATEGORICAL,
@@ -563,5 +604,6 @@ FAMILIES = [
     VECTORS_OF_NUMBERS,
     DISCRIMINANTS,
     CONCEPTS,
+    MIXTURES,
 ]
 CASES = [case for family in FAMILIES for case in family]
