@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrsm
 
 from bayesmodels.errors import PriorError
 
@@ -107,6 +108,17 @@ def any_root(matrix: Array) -> Array:
     except np.linalg.LinAlgError:
         squares, directions = np.linalg.eigh(matrix)
         return directions * np.sqrt(np.maximum(squares, 0))[..., None, :]
+
+
+def solve_upper(root: Array, right: Array, *, transposed: bool = False) -> Array:
+    """Solve R X = B, or R' X = B, for one upper triangular R and the columns of B.
+
+    By BLAS's trsm. SciPy's `solve_triangular` calls LAPACK's trtrs, for which OpenBLAS waits for
+    all cores however small the matrix is: milliseconds instead of microseconds when they are busy.
+    """
+    if not right.size:
+        return np.zeros(right.shape)
+    return dtrsm(1.0, root, right, trans_a=int(transposed))
 
 
 def solve_lower(root: Array, right: Array) -> Array:

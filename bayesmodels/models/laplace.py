@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from bayesmodels import data as checked
 from bayesmodels import reading
 from bayesmodels.errors import DataError
+from bayesmodels.factors import solve_upper
 from bayesmodels.labels import Coords
 from bayesmodels.models import normal_law, softmax
 from bayesmodels.protocol import Array, Draws
@@ -219,7 +219,7 @@ def averaged(
     X = _rows(self, rows, intercept=intercept)
     if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
         mean = softmax.scores(self.location[None], X)[..., 0]
-        sd = np.sqrt((solve_triangular(self.factor, X.T, trans="T") ** 2).sum(0))
+        sd = np.sqrt((solve_upper(self.factor, X.T, transposed=True) ** 2).sum(0))
         # Each with its own sign, so that neither is rounded to 1 minus the other.
         return np.stack(
             [softmax.averaged_binary(-mean, sd), softmax.averaged_binary(mean, sd)], axis=-1

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, solve_triangular
+from scipy.linalg import block_diag
 
 from bayesmodels import descent
-from bayesmodels.factors import EPS, positive_diagonal, triangle
+from bayesmodels.factors import EPS, positive_diagonal, solve_upper, triangle
 from bayesmodels.models import softmax
 from bayesmodels.protocol import Array
 
 _PROOF = 0.5  # of Newton decrement times reach; any number below 1 proves that there is a maximum
+_EVEN = 100.0  # ratio of diagonal entries of a factor up to which Cholesky's is good enough
 _TRUSTED = 1e4  # reach up to which that product is not made of rounding errors
 
 
@@ -121,16 +122,22 @@ def peak(
     width = columns.X.shape[1]
     own = np.zeros((others, 0, width)) if prior is None else prior[1] @ columns.outward
     root = triangle(_heard(columns, totals), own.reshape(-1, width), np.zeros((width, width)))
-    X = solve_triangular(root, columns.X.T, trans="T").T
-    pull = np.stack([solve_triangular(root, block.T, trans="T").T for block in own])
+    X = solve_upper(root, columns.X.T, transposed=True).T
+    pull = np.stack([solve_upper(root, block.T, transposed=True).T for block in own])
     aim = np.zeros(pull.shape[:2])
     start = np.zeros((others, width))
     if prior is not None:
         aim = (prior[1] * prior[0][:, None, :]).sum(-1)
         start = prior[0] @ columns.inward.T @ root.T
 
+    kept: list[tuple[Array, Array]] = []
+
     def log_p(b: Array) -> Array:
-        return softmax.log_probabilities(softmax.scores(b.reshape(others, width), X))
+        # Loss, gradient and curvature are asked for at one point after the other.
+        if not kept or kept[0][0] is not b:
+            score = softmax.scores(b.reshape(others, width), X)
+            kept[:] = [(b, softmax.log_probabilities(score))]
+        return kept[0][1]
 
     def strain(b: Array) -> Array:
         return (pull * b.reshape(others, 1, width)).sum(-1) - aim
@@ -146,11 +153,11 @@ def peak(
 
     def factor(b: Array) -> Array:
         rows = softmax.curvature_rows(np.exp(log_p(b)), totals, X)
-        return triangle(rows, block_diag(*pull), np.zeros((others * width,) * 2))
+        return _factor(rows, block_diag(*pull))
 
     with np.errstate(under="ignore"):
         trace, found = descent.newton(loss, gradient, factor, start.ravel(), most=most)
-    back = columns.outward @ solve_triangular(root, np.eye(width))
+    back = columns.outward @ solve_upper(root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = descent.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
     there = np.kron(np.eye(others), root @ columns.inward)
@@ -162,6 +169,23 @@ def peak(
         trace.converged
         and (prior is not None or _proves(found, X, others, float(trace.slope[-1]))),
     )
+
+
+def _factor(*rows: Array) -> Array:
+    """Return the triangular factor of stacked rows, whose columns are nearly orthogonal.
+
+    Cholesky's is several times as fast as QR; its error grows with the square of the ratio of
+    diagonal entries, and is below 1e-12 as long as that ratio is below a hundred.
+    """
+    size = rows[0].shape[1]
+    try:
+        root = np.linalg.cholesky(sum((block.T @ block for block in rows), np.zeros((size, size))))
+        diagonal = np.diagonal(root)
+        if diagonal.min() * _EVEN >= diagonal.max():
+            return root.T
+    except np.linalg.LinAlgError:
+        pass
+    return triangle(*rows, np.zeros((size, size)))
 
 
 def _heard(columns: Columns, totals: Array) -> Array:
@@ -182,7 +206,7 @@ def _proves(factor: Array, X: Array, others: int, decrement: float) -> bool:
     for c in range(others):
         rows = np.zeros((len(factor), len(X)))
         rows[c * width : (c + 1) * width] = X.T
-        lengths = np.sqrt((solve_triangular(factor, rows, trans="T") ** 2).sum(0))
+        lengths = np.sqrt((solve_upper(factor, rows, transposed=True) ** 2).sum(0))
         reach = max(reach, float(lengths.max(initial=0.0)))
     reach *= 1 if others == 1 else 2  # scores of two classes differ by at most twice that
     return reach <= _TRUSTED and decrement * reach <= _PROOF

@@ -10,9 +10,8 @@ from typing import Protocol
 
 import numpy as np
 from scipy import stats
-from scipy.linalg import solve_triangular
 
-from bayesmodels.factors import EPS, half_log_det
+from bayesmodels.factors import EPS, half_log_det, solve_upper
 from bayesmodels.protocol import Array, Draws, Law
 from bayesmodels.special import HALF_LOG_2PI
 
@@ -31,7 +30,7 @@ class NormalWeights(Protocol):
 
 def spread(factor: Array) -> Array:
     """Return R⁻¹, whose rows have the standard deviations as lengths."""
-    return solve_triangular(factor, np.eye(len(factor)))
+    return solve_upper(factor, np.eye(len(factor)))
 
 
 def deviations(factor: Array) -> Array:
@@ -80,7 +79,7 @@ def log_density_rounding(self: NormalWeights, draws: Draws) -> Array:
 def sample(self: NormalWeights, draws: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return independent draws of the weights, sample axis first."""
     noise = rng.standard_normal((len(self.factor), draws))
-    shift = solve_triangular(self.factor, noise).T
+    shift = solve_upper(self.factor, noise).T
     return {"w": self.location + shift.reshape(draws, *self.location.shape)}
 
 
