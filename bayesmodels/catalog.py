@@ -24,6 +24,7 @@ from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.linear_regression import LinearRegression
 from bayesmodels.models.logistic_regression import LogisticRegression
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
@@ -226,6 +227,29 @@ def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple
 def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     _unused(columns, "naive-bayes", by=columns.by, trials=columns.trials)
     target, names = _target_and_features(frame, columns)
+    classes = _categories(_column(frame, target), prior)
+    return NaiveBayes(classes, _blocks(frame, names, prior)), Design.from_frame(
+        frame, target, names
+    )
+
+
+def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused(columns, "naive-bayes-mixture", by=columns.by, trials=columns.trials)
+    names = list(columns.features or [c for c in frame.columns if c != columns.target])
+    blocks = _blocks(frame, names, prior)
+    if columns.target is not None:  # known classes, and empty cells where they are not known
+        classes = _categories(_column(frame, columns.target), prior)
+        return NaiveBayesMixture(classes, blocks), (frame[names], frame[columns.target])
+    number = prior.get("classes", 2.0)
+    if number != int(number) or number < 2:  # noqa: PLR2004 - one class is no mixture
+        msg = f"classes: must be a whole number, 2 or more; got {number:g}."
+        raise PriorError(msg)
+    classes = DirichletCategorical(np.full(int(number), prior.get("alpha", 1.0)))
+    return NaiveBayesMixture(classes, blocks), frame[names]
+
+
+def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
+    """Return beliefs about columns: bits together, numbers together, categories each alone."""
     kinds = {name: _column(frame, name).dtype.kind for name in names}
     bits = [name for name in names if kinds[name] == "b"]
     numbers = [name for name in names if kinds[name] in "iuf"]
@@ -239,8 +263,7 @@ def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, An
     for name in names:
         if name not in bits and name not in numbers:
             blocks[name] = (_categories(frame[name], prior), name)
-    data = Design.from_frame(frame, target, names)
-    return NaiveBayes(_categories(_column(frame, target), prior), blocks), data
+    return blocks
 
 
 def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
@@ -391,6 +414,16 @@ ENTRIES = (
         Columns(target="vote"),
         {},
         _naive_bayes,
+    ),
+    Entry(
+        "naive-bayes-mixture",
+        "Mixture of naive Bayes",
+        "which rows are of a kind, no class being known",
+        ("classes", "alpha", "kappa", "shape"),
+        ("fitness",),
+        Columns(),
+        {"alpha": 2.0},
+        _mixture,
     ),
     Entry(
         "discriminant-full",

@@ -2,7 +2,7 @@
 
 >>> from bayesmodels import datasets
 >>> datasets.names()
-('aspirin', 'coin', 'diabetes', 'iris', 'longley', 'number_game', 'party', 'wine')
+('aspirin', 'coin', 'diabetes', 'fitness', 'iris', 'longley', 'number_game', 'party', 'wine')
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ _ABOUT = {
     "diabetes": (
         "442 patients, ten measurements and disease progression a year later; Efron, Hastie, "
         "Johnstone and Tibshirani (2004), as in scikit-learn (BSD-3-Clause)."
+    ),
+    "fitness": (
+        "Whether each of 20 middle-aged men of a fitness club is above the median in three "
+        "exercises and in weight; A. C. Linnerud, in Tenenhaus (1998), as in scikit-learn "
+        "(BSD-3-Clause)."
     ),
     "iris": (
         "Sepals and petals of 150 irises of three species; Anderson (1935), Fisher (1936), as in "
