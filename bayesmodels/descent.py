@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from bayesmodels.errors import DataError
-from bayesmodels.factors import EPS
+from bayesmodels.factors import EPS, solve_upper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,12 +260,12 @@ def newton(
         diagonal = np.abs(np.diagonal(root))
         if not diagonal.all():  # flat in some direction: no step can be worked out
             break
-        whitened = solve_triangular(root, g, trans="T")
-        square = float(whitened @ whitened)
+        whitened = solve_upper(root, g[:, None], transposed=True)
+        square = float((whitened**2).sum())
         slopes[-1] = float(np.sqrt(square))
         if square <= _DONE or len(steps) == most:
             break
-        direction = solve_triangular(root, whitened)
+        direction = solve_upper(root, whitened)[:, 0]
         size, slack = 1.0, _ROUNDING * weight
         for _ in range(_HALVINGS):
             new = x - size * direction

@@ -124,6 +124,7 @@ def peak(
     root = triangle(_heard(columns, totals), own.reshape(-1, width), np.zeros((width, width)))
     X = solve_upper(root, columns.X.T, transposed=True).T
     pull = np.stack([solve_upper(root, block.T, transposed=True).T for block in own])
+    prior_rows = block_diag(*pull)
     aim = np.zeros(pull.shape[:2])
     start = np.zeros((others, width))
     if prior is not None:
@@ -153,7 +154,7 @@ def peak(
 
     def factor(b: Array) -> Array:
         rows = softmax.curvature_rows(np.exp(log_p(b)), totals, X)
-        return _factor(rows, block_diag(*pull))
+        return _factor(rows, prior_rows)
 
     with np.errstate(under="ignore"):
         trace, found = descent.newton(loss, gradient, factor, start.ravel(), most=most)
