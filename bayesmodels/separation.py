@@ -9,6 +9,9 @@ side and some row is on the right one:
 Then the likelihood grows for ever along w, and just then it has no maximum: *complete* separation
 if all inequalities can be strict, *quasi-complete* otherwise.
 
+Rows that are nearer to the border than a billionth of their size count as on it: that is how well
+floating-point linear programming knows its inequalities.
+
 Albert and Anderson (1984), *On the existence of maximum likelihood estimates in logistic regression
 models*; Konis (2007), *Linear programming algorithms for detecting separated data in binary
 logistic regression models*.
