@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import logsumexp
 
 from bayesmodels.special import log_dirichlet_multinomial
 
@@ -186,26 +186,38 @@ class MixtureLaw:
         return self._average(fourth) / self.var() ** 2 - 3
 
     def cdf(self, x: ArrayLike) -> Array:
-        """Return the probability of at most x, of shape (...)."""
-        return self._average(self.law.cdf(np.asarray(x)[None]))
+        """Return the probability of at most x, elementwise over its last axes."""
+        return self._sum("cdf", x)
 
     def sf(self, x: ArrayLike) -> Array:
         """Return the probability of more than x."""
-        return self._average(self.law.sf(np.asarray(x)[None]))
+        return self._sum("sf", x)
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density."""
-        logs = np.asarray(self.law.logpdf(np.asarray(x)[None]))
-        weights = self.weights.reshape(-1, *(1,) * (logs.ndim - 1))
-        return np.asarray(logsumexp(logs, axis=0, b=weights))
+        with np.errstate(divide="ignore"):
+            return np.log(self._sum("pdf", x))
+
+    def _sum(self, verb: str, x: ArrayLike) -> Array:
+        """Add up the parts' probabilities or densities, each times its weight."""
+        inner = np.ndim(self.law.std()) - 1
+        wide = np.expand_dims(np.asarray(x, dtype=float), -1 - inner)
+        each = np.moveaxis(np.asarray(getattr(self.law, verb)(wide)), -1 - inner, 0)
+        return self._average(each)
 
     def ppf(self, q: float) -> Array:
         """Return the quantile with probability q below it."""
-        return self._solve(lambda x: self.cdf(x) - q, self.law.ppf(q))
+        return self._solve(lambda x: self.cdf(x) - q, self._ends("ppf", q))
 
     def isf(self, q: float) -> Array:
         """Return the quantile with probability q above it."""
-        return self._solve(lambda x: q - self.sf(x), self.law.isf(q))
+        return self._solve(lambda x: q - self.sf(x), self._ends("isf", q))
+
+    def _ends(self, verb: str, q: float) -> Array:
+        """Return the parts' quantiles, between which that of the mixture lies."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of steps on the way
+            return np.asarray(getattr(self.law, verb)(q))
 
     def _solve(self, above: Callable[[Array], Array], ends: Array) -> Array:
         """Find the root between the parts' quantiles by Newton's steps, or else by bisection."""

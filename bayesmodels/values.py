@@ -25,8 +25,18 @@ def equal(self: Any, other: Any) -> bool:
     """Return whether two values of one class hold the same arrays and labels."""
     if type(self) is not type(other):
         return False
-    pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in dataclasses.fields(self))
-    return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+    names = [field.name for field in dataclasses.fields(self)]
+    return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if hasattr(a, "tocsr"):
+        return a.shape == b.shape and (a != b).nnz == 0
+    return bool(a == b)
 
 
 def describe(self: Any) -> str:

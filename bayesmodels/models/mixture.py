@@ -53,7 +53,7 @@ BUDGET = 200_000
 _AT_ONCE = 4_000_000  # numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Terms:
     """Statistics of the rows so far, for every distinguishable way to allot them to the classes.
 
@@ -97,6 +97,9 @@ class Terms:
         np.maximum.at(top, inverse, self.log_multiplicity)
         total = np.bincount(inverse, np.exp(self.log_multiplicity - top[inverse]), len(first))
         return replace(kept, log_multiplicity=top + np.log(total))
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

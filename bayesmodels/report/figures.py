@@ -15,12 +15,14 @@ import xarray as xr
 from arviz_stats.manipulation import thin
 from numpy.typing import NDArray
 
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.reading import levels
 from bayesmodels.referee.sampling import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.learnt import learnt
+from bayesmodels.report.mixtures import mixtures
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.validation import Report
@@ -56,8 +58,9 @@ def pictures(report: Report) -> list[Picture]:
     -------
     list of Picture
         Densities, differences of distribution functions, ranks, traces and the predictive check;
-        of a classifier also features by class and the boundary. Of hypotheses: bars, what belongs
-        to the concept, and the predictive check.
+        of a classifier also features by class and the boundary, of a mixture its classes, which
+        rows belong together, and EM. Of hypotheses: bars, what belongs to the concept, and the
+        predictive check.
     """
     if levels(report.posterior):
         return [*hypotheses(report), predictive(report)]
@@ -69,6 +72,7 @@ def pictures(report: Report) -> list[Picture]:
         traces(shown, report.sampled),
         predictive(report),
         *learnt(report),
+        *(mixtures(report) if isinstance(report.prior, NaiveBayesMixture) else []),
     ]
 
 
@@ -85,10 +89,10 @@ def scalars(report: Report) -> list[Scalar]:
     list of Scalar
         At most `MOST_SCALARS`.
     """
-    laws = report.posterior.marginals()
+    laws = report.comparison.law.marginals()
     z = np.abs(report.comparison.table["z"].to_numpy(dtype=float))
     order = np.arange(len(z)) if len(z) <= MOST_SCALARS else np.argsort(-z, kind="stable")
-    every = scalar_draws(report.posterior, report.sampled)
+    every = scalar_draws(report.comparison.law, report.comparison.draws)
     return [
         Scalar(label, element(laws[name], at), np.asarray(draws, dtype=float))
         for label, name, at, draws in (every[i] for i in order[:MOST_SCALARS])

@@ -200,7 +200,7 @@ def _em_picture(report: Report) -> list[Picture]:
     said = (
         f"EM for maximum likelihood from {found.starts} random starts: log likelihood "
         f"{best.log_likelihood:.3f}, reached by {best.found} of them, by the best one after "
-        f"{len(found.trace)} steps; {len(found.optima)} different optima. BIC {found.bic:.1f}."
+        f"{len(found.trace)} steps; different optima: {len(found.optima)}. BIC {found.bic:.1f}."
     )
     return [_picture("em", "EM", plot_em_trace(found), " ".join([said, *found.findings]), said)]
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
+from bayesmodels.referee.invariants import InvariantLaw
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
@@ -125,10 +126,25 @@ def parameters(report: Report) -> list[Table]:
     # The prior as it meets the data: with the groups or columns that these brought along.
     empty = report.prior.statistic(report.data).without_rows()
     before, after = parts(report.prior.update(empty)), parts(report.posterior)
-    return [
+    tables = [
         table
         for (prior, _), (posterior, names) in zip(before, after, strict=True)
         for table in _parameters(prior, posterior, names)
+    ]
+    terms = getattr(report.posterior, "terms", None)
+    if terms is None:
+        return tables
+    note = (
+        f"The posterior is a mixture of {len(terms):,} such beliefs, one for each distinguishable "
+        "way to allot the rows to the classes."
+    )
+    return [
+        dataclasses.replace(
+            table,
+            columns=tuple(c for c in table.columns if c.head != "posterior"),
+            note=note,
+        )
+        for table in tables
     ]
 
 
@@ -250,6 +266,14 @@ def comparison(report: Report) -> Table:
         f" its spread and five quantiles. An arrow marks those beyond {BEYOND:g}; some are to be "
         f"expected among {len(report.comparison.tests)} comparisons, for which the verdict allows."
     )
+    if isinstance(report.comparison.law, InvariantLaw):
+        note += (
+            " Compared is what does not depend on the order of the classes: their probabilities by "
+            "size (pi_sorted), log densities of some of the distinct rows (log_density), and the "
+            "probability that one of them and the next share a class (same_class). Exact values "
+            f"are those of {report.comparison.law.reference:,} exact draws, whose noise is "
+            "reckoned with."
+        )
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
     return _cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
 

@@ -18,6 +18,7 @@ from bayesmodels.data import MultinomialCounts, Weighted, paired
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import PriorError
 from bayesmodels.models.logistic_regression import LogisticRegression
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.referee import Identity, Verdict, check_identity, compare
 from bayesmodels.referee.classes import telling_rows
@@ -251,7 +252,9 @@ def validate(
     comparison = timed(
         "comparison",
         "comparing draws",
-        lambda: compare(posterior, sampled, level=level, rows=_rows_to_predict(posterior, data)),
+        lambda: compare(
+            posterior, sampled, level=level, rows=_rows_to_compare(posterior, data), rng=generator
+        ),
     )
     return Report(
         title=getattr(model, "title", type(model).__name__),
@@ -270,8 +273,10 @@ def validate(
     )
 
 
-def _rows_to_predict(posterior: Any, data: Any) -> Any:
-    """Return rows whose class probabilities are worth comparing; None if there are none."""
+def _rows_to_compare(posterior: Any, data: Any) -> Any:
+    """Return rows whose probabilities are worth comparing; None if there are none."""
+    if isinstance(posterior, NaiveBayesMixture):
+        return data if posterior.exchangeable else None
     if not hasattr(posterior, "class_probabilities") or hasattr(data, "without_rows"):
         return None
     design = paired(data.rows if isinstance(data, Weighted) else data)
