@@ -34,6 +34,7 @@ Step = float | Literal["lipschitz", "backtracking"]
 
 _HALVINGS = 60
 _DONE = 1e-18  # squared Newton decrement: a billionth of a standard error from the minimum
+_NEAR = 1e-10  # from where on a decrement that no longer falls is all rounding error
 _ROUNDING = 32 * EPS  # of a loss, relative to the sizes of what it adds up
 
 
@@ -239,7 +240,7 @@ def newton(
     Returns
     -------
     trace : Trace
-        Converged once the Newton decrement is below 1e-9.
+        Converged once the Newton decrement is below 1e-9, or near it as far as rounding lets it.
     factor : ndarray of shape (d, d)
         R at the last point.
 
@@ -256,6 +257,7 @@ def newton(
     (value, weight), g, root = loss(x), gradient(x), factor(x)
     points, losses, slopes = [x], [value], [np.inf]
     steps: list[float] = []
+    converged, before = False, np.inf
     while True:
         diagonal = np.abs(np.diagonal(root))
         if not diagonal.all():  # flat in some direction: no step can be worked out
@@ -263,8 +265,10 @@ def newton(
         whitened = solve_upper(root, g[:, None], transposed=True)
         square = float((whitened**2).sum())
         slopes[-1] = float(np.sqrt(square))
-        if square <= _DONE or len(steps) == most:
+        converged = square <= _DONE or before / 4 <= square <= before <= _NEAR
+        if converged or len(steps) == most:
             break
+        before = square
         direction = solve_upper(root, whitened)[:, 0]
         size, slack = 1.0, _ROUNDING * weight
         for _ in range(_HALVINGS):
@@ -282,7 +286,7 @@ def newton(
         slopes.append(np.inf)
         steps.append(size)
     rule = "Newton's method, steps halved until the loss falls"
-    return _trace(rule, points, losses, slopes, steps, converged=slopes[-1] ** 2 <= _DONE), root
+    return _trace(rule, points, losses, slopes, steps, converged=converged), root
 
 
 def _rule(step: Step, lipschitz: float) -> tuple[float, str]:

@@ -103,7 +103,7 @@ def dependent_columns(columns: Columns, totals: Array) -> NDArray[np.intp]:
 
 
 def peak(
-    columns: Columns, counts: Array, prior: tuple[Array, Array] | None, most: int = 200
+    columns: Columns, counts: Array, prior: tuple[Array, Array] | None, most: int = 1000
 ) -> Peak:
     """Maximise by Newton's method.
 
@@ -115,7 +115,7 @@ def peak(
         How often each class was seen at each row.
     prior : (ndarray of shape (K - 1, p), ndarray of shape (K - 1, p, p)), optional
         Mean and precision factor of each class's weights, in the columns as they came.
-    most : int, default 200
+    most : int, default 1000
         Number of steps.
     """
     totals, others = counts.sum(-1), counts.shape[1] - 1
@@ -157,7 +157,9 @@ def peak(
         return _factor(rows, prior_rows)
 
     with np.errstate(under="ignore"):
-        trace, found = descent.newton(loss, gradient, factor, start.ravel(), most=most)
+        # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
+        begin = min(np.zeros(start.size), start.ravel(), key=lambda b: loss(b)[0])
+        trace, found = descent.newton(loss, gradient, factor, begin, most=most)
     back = columns.outward @ solve_upper(root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = descent.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)

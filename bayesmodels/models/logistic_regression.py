@@ -331,6 +331,7 @@ class LogisticRegression:
         """
         d = self._checked(data)
         found = self._peak(d)
+        _require_converged(found)
         w = found.w.reshape(self.location.shape)
         joint = float(self._log_joint({"w": w}, d))
         met = self._met(d)
@@ -641,6 +642,7 @@ class LogisticRegression:
     def _maximum(
         self, kind: Literal["MLE", "MAP"], d: checked.Labelled, found: logistic_fit.Peak
     ) -> Maximum:
+        _require_converged(found)
         shape = self.location.shape
         w = found.w.reshape(shape)
         value = float(self._rows_log_likelihood({"w": w}, d).sum())
@@ -719,6 +721,16 @@ def _roots(cov: Array) -> Array:
             "known exactly is no weight: leave its column out."
         )
         raise PriorError(msg) from None
+
+
+def _require_converged(found: logistic_fit.Peak) -> None:
+    if not found.trace.converged:
+        msg = (
+            f"data: no maximum was found in {len(found.trace.step)} steps of Newton's method; the "
+            f"log density is still {found.trace.slope[-1]:.2g} standard errors off, lost in "
+            "rounding. Scale the columns, and give the prior in their units."
+        )
+        raise DataError(msg)
 
 
 def _coefficients(d: checked.Labelled) -> Array:

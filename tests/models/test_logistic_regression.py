@@ -168,6 +168,31 @@ def test_nothing_is_ever_nan(seed, wide, far):
     np.testing.assert_allclose(p.sum(-1), 1, rtol=1e-12)
 
 
+@given(SEEDS)
+@settings(max_examples=10, deadline=None)
+def test_any_sizes_of_columns_and_priors(seed):
+    rng = np.random.default_rng(seed)
+    n, p, classes = rng.integers([1, 1, 2], [30, 5, 5])
+    X = rng.standard_normal((n, p)) * 10.0 ** rng.integers(-4, 7, p)
+    X[:, 0] += 10.0 ** rng.integers(0, 9)
+    mean = rng.standard_normal(p) * 10.0 ** rng.integers(-5, 3)
+    model = bm.LogisticRegression(mean, 10.0 ** rng.integers(-6, 7), classes=range(classes))
+    data = (X, rng.integers(0, classes, n))
+    found = model.map(data)
+    assert found.trace.converged
+    near = found.w + 1e-2 * found.standard_errors * rng.standard_normal((20, *found.w.shape))
+    slack = model.log_joint_rounding({"w": near}, data)
+    assert (model.log_joint({"w": near}, data) <= found.value + slack).all()
+
+
+def test_a_mode_that_rounding_hides_is_no_answer():
+    model = bm.LogisticRegression([1e3, -1e3, 1e3], 1e-8, classes=range(3))
+    rows = [[1, 1e90, 3], [1, -2e90, 1], [1, 1.5e90, -4], [1, 3e89, 1]]
+    for verb in (model.map, model.laplace):
+        with pytest.raises(bm.DataError, match=r"no maximum was found .* Scale the columns"):
+            verb((rows, [1, 0, 0, 2]))
+
+
 def test_log_probabilities_keep_their_digits():
     mpmath.mp.dps = 60
     score = np.array([[40.0, -40.0], [-800, 800], [1e-17, 0], [300, 299]])
