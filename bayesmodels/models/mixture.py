@@ -206,7 +206,8 @@ class NaiveBayesMixture:
         DataError
             If a value does not fit its block, or a class is unknown to the model.
         """
-        return latent_rows(self.classes, self.blocks, data).distinct()
+        s = latent_rows(self.classes, self.blocks, data)
+        return s if s is data else s.distinct()
 
     def update(self, data: Any) -> Self:
         """Return the exact posterior: a finite mixture of beliefs.

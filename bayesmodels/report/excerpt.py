@@ -14,6 +14,7 @@ from bayesmodels import data as checked
 from bayesmodels.containers import read
 from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
 from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.rounding import significant
 from bayesmodels.report.tables import Column, Table
@@ -114,15 +115,25 @@ def _given(data: Any, belief: Any) -> list[Given]:
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
         return [_counts(data, "counts", ())]
-    if hasattr(belief, "class_probabilities"):
-        design = checked.paired(data)
-        counted = isinstance(design.target, (BinomialCounts, MultinomialCounts))
-        classes = _given(design.target, None) if counted else [_container(design.target, "class")]
-        return [*classes, *_features(design.features, belief)]
+    if hasattr(belief, "class_probabilities") or isinstance(belief, NaiveBayesMixture):
+        return _classified(data, belief)
     if not isinstance(belief, LinearRegression):
         return [_container(data, "x")]
     design = checked.paired(data)
     return [_container(design.features, "features"), _container(design.target, "target")]
+
+
+def _classified(data: Any, belief: Any) -> list[Given]:
+    """Return the classes, as far as they are given, and the features."""
+    mixture = isinstance(belief, NaiveBayesMixture)
+    if mixture and not isinstance(data, (Design, tuple)):
+        return _features(data, belief)
+    design = checked.paired(data)
+    if isinstance(design.target, (BinomialCounts, MultinomialCounts)):
+        classes = _given(design.target, None)
+    else:
+        classes = [_container(design.target, "class", missing=mixture)]
+    return [*classes, *_features(design.features, belief)]
 
 
 def _features(features: Any, belief: Any) -> list[Given]:

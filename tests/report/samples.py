@@ -202,6 +202,17 @@ def inconclusive():
     return report(bm.BetaBernoulli(1, 1), [1, 0, 1, 1], settings={"draws a chain": 20})
 
 
+def fitness():
+    rows = bm.datasets.load("fitness")
+    prior = bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(2, 2))
+    return report(prior, rows, rows=rows)
+
+
+def half_known():
+    case = cases.MIXTURES[1]
+    return report(case.prior, case.take(range(case.rows)))
+
+
 SAMPLES = {
     make.__name__: cache(make)
     for make in (
@@ -222,6 +233,8 @@ SAMPLES = {
         hostile_classes,
         hypotheses,
         number_game,
+        fitness,
+        half_known,
         disagreeing,
         inconclusive,
     )
