@@ -522,7 +522,7 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
         if classes is None and right.values.dtype.kind == "b":
             right = replace(right, values=right.values.astype(np.int8))
         levels = tuple(range(size)) if classes is None else classes
-        counts = np.eye(size, dtype=np.int64)[codes(right, levels, size)]
+        counts = np.eye(size, dtype=np.int64)[codes(right, levels, size, what="classes")]
     if counts.ndim != 2:  # noqa: PLR2004 - rows and classes
         msg = f"target: must hold one class a row; got shape {counts.shape[:-1]}."
         raise DataError(msg)

@@ -171,6 +171,7 @@ def codes(
     levels: tuple[Hashable, ...] | None,
     size: int,
     other: Hashable | None = None,
+    what: str = "categories",
 ) -> NDArray[np.intp]:
     """Return category numbers; a label that is none of the levels counts as `other`, if given."""
     values = block.values
@@ -201,8 +202,8 @@ def codes(
         known = f"{list(levels)}"
     if place is not None:
         msg = (
-            f"{block.argument}: must hold only the model's categories {known}; {where(place)} "
-            f"holds {shown(values[place])}. Declare all categories in the prior."
+            f"{block.argument}: must hold only the model's {what} {known}; {where(place)} "
+            f"holds {shown(values[place])}. Declare all {what} in the prior."
         )
         raise DataError(msg)
     return found

@@ -443,7 +443,7 @@ def test_a_wrong_prior_is_refused(arguments, words):
     ("data", "words"),
     [
         (([[1.0]], [1]), r"features: must have 2 columns.*intercept forgotten"),
-        (([[1.0, 2]], [2]), r"target: must hold only.*\[0, 1\]"),
+        (([[1.0, 2]], [2]), r"target: must hold only the model's classes \[0, 1\]; row 0 holds 2"),
         (([[1.0, 2]], [np.nan]), "target: .*missing"),
         (([[1.0, np.inf]], [1]), "features: "),
         (([[1.0, 2]], [0, 1]), "target: must have as many rows"),
