@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bayesmodels.data import whole
-from bayesmodels.models.latent_rows import MixtureStatistic, latent_rows
+from bayesmodels.models.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Array
 from bayesmodels.reading import places
@@ -29,6 +29,7 @@ RULE = (
     "the classes of each draw are permuted such that its probabilities of the rows' classes agree "
     "most with their average over all draws (Stephens, 2000)"
 )
+KEPT = "prior or known labels tell the classes apart, so that each keeps its place"
 _MOST_ROWS = 500
 _PASSES = 20
 _MIXED, _NOT_MIXED = 1.01, 1.1
@@ -184,8 +185,13 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     share = np.exp(joint - joint.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
     lead = share.shape[:2]
-    places_of = _permutations(share.reshape(-1, *share.shape[2:]), s.weights)
-    order = places_of.reshape(*lead, -1)
+    read = latent_rows(model.classes, model.blocks, data)
+    alike = met.exchangeable and not (read.labels != UNKNOWN).any()
+    if alike:
+        order = _permutations(share.reshape(-1, *share.shape[2:]), s.weights)
+    else:
+        order = np.broadcast_to(np.arange(share.shape[-1]), (*lead, share.shape[-1]))
+    order = order.reshape(*lead, -1)
     moved = {name: _permuted(x, order, met.dims[name]) for name, x in known.items()}
     rows = {}
     for name, x in moved.items():
@@ -208,7 +214,7 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
         coords={axis: cast("Any", list(labels)) for axis, labels in met.coords.items()},
     )
     invariants = pd.DataFrame.from_dict(free, orient="index", columns=["r_hat"])
-    return Relabelled(tree, table, invariants, order)
+    return Relabelled(tree, table, invariants, order, RULE if alike else KEPT)
 
 
 def _chains_last(x: Array) -> Array:

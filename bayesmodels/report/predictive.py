@@ -11,6 +11,7 @@ import numpy as np
 from bayesmodels import data as checked
 from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts
 from bayesmodels.models.blocks import Classified
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.replicates import (
@@ -65,7 +66,9 @@ def predictive(report: Report) -> Picture:
             f"Black: distribution of the data. Blue: the same for {LINES} data sets replicated "
             "from the posterior, among which the data should not stand out."
         )
-    if hasattr(report.posterior, "parts"):
+    if isinstance(report.posterior, NaiveBayesMixture):
+        caption.append("Replicated rows have new classes, and new features given these.")
+    elif hasattr(report.posterior, "parts"):
         caption.append("Replicated rows have new features, given the class that the row has.")
     left = sum(each.left for each in tallies)
     if left:

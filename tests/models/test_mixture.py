@@ -370,6 +370,18 @@ def test_permuted_labels_are_found_and_put_right():
     assert "sampler has mixed" in found.sentence()
 
 
+def test_known_classes_keep_their_places():
+    rng = np.random.default_rng(4)
+    bits = (rng.random((40, 5)) < np.repeat([0.9, 0.1], [10, 30])[:, None]).astype(int)
+    labels = [0, 0, *[None] * 36, 1, 1]
+    model = bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(1, 1))
+    tree = bm.gibbs_draws(model, (bits, labels), rng=rng)
+    found = bm.relabel(model, tree, (bits, labels))
+    assert found.draws.posterior["pi"].mean(("chain", "draw")).to_numpy()[0] < 0.4
+    assert found.draws.posterior["theta"].mean(("chain", "draw")).to_numpy()[0].mean() > 0.6
+    assert (found.draws.posterior["y"][..., :2] == 0).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "data"),
