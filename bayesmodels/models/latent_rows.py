@@ -83,7 +83,7 @@ class MixtureStatistic:
         return type(self)(labels, rows, self.axes, weights).distinct()
 
     @property
-    def n(self) -> float:
+    def number_of_rows(self) -> float:
         """Number of rows, each as often as it occurs."""
         return float(self.weights.sum())
 
@@ -113,7 +113,7 @@ class MixtureStatistic:
     def __repr__(self) -> str:
         """Show the numbers of rows."""
         return (
-            f"MixtureStatistic({self.n:g} rows, {len(self.labels)} distinct, "
+            f"MixtureStatistic({self.number_of_rows:g} rows, {len(self.labels)} distinct, "
             f"{int((self.labels != UNKNOWN).sum())} of them labelled)"
         )
 

@@ -80,8 +80,8 @@ class EMResult:
         Number of starts, those that failed included.
     findings : tuple of str
         What an analyst should know of the best optimum, in sentences; empty if there is nothing.
-    n : float
-        Number of rows.
+    number_of_rows : float
+        Each as often as it occurs.
     free_parameters : int
         Number of parameters less constraints.
     entropy : float
@@ -94,7 +94,7 @@ class EMResult:
     converged: int
     starts: int
     findings: tuple[str, ...]
-    n: float
+    number_of_rows: float
     free_parameters: int
     entropy: float
     _model: NaiveBayesMixture = field(repr=False)
@@ -123,13 +123,13 @@ class EMResult:
     @property
     def bic(self) -> float:
         """Schwarz's criterion, p ln n - 2 ln L; smaller is better."""
-        return self.free_parameters * float(np.log(self.n)) - 2 * self.log_likelihood
+        return self.free_parameters * float(np.log(self.number_of_rows)) - 2 * self.log_likelihood
 
     @property
     def relative_entropy(self) -> float:
         """1 less the entropy over its largest possible value: 1 if every class is certain."""
         classes = len(self._model.classes.alpha)
-        return 1 - self.entropy / (self.n * float(np.log(classes)))
+        return 1 - self.entropy / (self.number_of_rows * float(np.log(classes)))
 
     def responsibilities(self, rows: Any) -> Array:
         """Return the probability (n, class) of each class for new rows at the best optimum."""
@@ -223,7 +223,7 @@ def em(
         msg = f"tolerance: must be positive; got {tolerance!r}."
         raise DataError(msg)
     s = self.statistic(data)
-    if not s.n > 0:
+    if not s.number_of_rows > 0:
         msg = "data: EM needs at least one row; got none."
         raise DataError(msg)
     model = self.with_axes(s)
@@ -236,7 +236,7 @@ def em(
         some = min(together, number - start)
         first = rng.standard_exponential((len(s.labels), some, size))
         progress(f"EM: starts {start + 1} to {start + some} of {number}")
-        runs += work.run(first / first.sum(-1, keepdims=True), steps, tolerance * s.n)
+        runs += work.run(first / first.sum(-1, keepdims=True), steps, tolerance * s.number_of_rows)
     usable = [run for run in runs if not run.collapsed]
     if not usable:
         msg = (
@@ -354,7 +354,7 @@ class _Work:
             parts, rows, sizes = self.allot(pi, parameters)
             likelihood = weights @ rows
             objective = likelihood + self.log_prior(pi, parameters)
-            slack = 1000 * _PART * (weights @ sizes + self.s.n + np.abs(objective))
+            slack = 1000 * _PART * (weights @ sizes + self.s.number_of_rows + np.abs(objective))
             fell = (before - objective > slack) & ~collapsed
             if fell.any():
                 at = int(fell.argmax())
@@ -447,7 +447,7 @@ class _Work:
             converged=sum(run.converged for run in runs),
             starts=starts,
             findings=tuple(self._findings(best, parts[:, 0], len(runs), starts)),
-            n=self.s.n,
+            number_of_rows=self.s.number_of_rows,
             free_parameters=free,
             entropy=max(entropy, 0.0),
             _model=self.model,
@@ -471,7 +471,7 @@ class _Work:
                 "spread and the likelihood no bound; they are left out."
             )
         rows = self.s.weights @ parts
-        empty = [c for c in range(len(labels)) if rows[c] < _EDGE * self.s.n]
+        empty = [c for c in range(len(labels)) if rows[c] < _EDGE * self.s.number_of_rows]
         said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
         by_class = sum(
             (

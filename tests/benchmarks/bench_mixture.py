@@ -64,7 +64,7 @@ def compare(name: str, x: Any, family: str, starts: int, bar: float, pairs: int)
         mine.append((middle - begin) / starts)
         other.append((end - middle) / starts)
         ratios.append(mine[-1] / other[-1])
-    gain = ours.log_likelihood / ours.n - float(theirs.score(x))
+    gain = ours.log_likelihood / ours.number_of_rows - float(theirs.score(x))
     ratio = float(np.median(ratios))
     missed = "" if ratio <= bar and gain >= -1e-6 else "  missed"
     print(

@@ -243,7 +243,7 @@ def test_patterns_and_weights_are_rows():
     model = bm.NaiveBayesMixture(EVEN, bm.BetaBernoulli(1, 1))
     patterns = model.statistic(bits)
     assert len(patterns.labels) == 4
-    assert patterns.n == 400
+    assert patterns.number_of_rows == 400
     weighted = bits.drop_duplicates()
     counts = bits.value_counts().loc[[tuple(row) for row in weighted.to_numpy()]].to_numpy()
     one = model.em(bits, starts=3, rng=1).log_likelihood
