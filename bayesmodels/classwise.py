@@ -390,7 +390,7 @@ def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array 
         w = np.ones(rows) if weights is None else weights[block]
         total = np.zeros((size, x.shape[1]))
         chosen = _chosen(groups, block, rows)
-        values = x.data[cells].astype(np.float64, copy=False)
+        values = _loopable(x.data[cells])
         loop(values, x.indices[cells], pointers, chosen, w, total)
         totals.append(total)
 
@@ -404,6 +404,11 @@ def _cells(x: sparse.csr_array, block: slice) -> tuple[slice, NDArray[Any]]:
     """Return where the cells of these rows are, and the pointers of the rows into them."""
     pointers = x.indptr[block.start : block.stop + 1]
     return slice(int(pointers[0]), int(pointers[-1])), pointers - pointers[0]
+
+
+def _loopable(values: Values) -> Values:
+    """Return values as compiled loops take them: as they are if they are common numbers."""
+    return values if values.dtype in (np.int64, np.float64) else values.astype(np.float64)
 
 
 def _csr(x: Any) -> sparse.csr_array:
@@ -475,7 +480,8 @@ def _row_coefficients(x: sparse.csr_array) -> Array:
 
     def work(block: slice) -> None:
         cells, pointers = _cells(x, block)
-        values = x.data[cells].astype(np.float64, copy=False)
+        values = _loopable(x.data[cells])
+        values = values if fast else values.astype(np.float64, copy=False)
         result[block] = _log_coefficients(values, pointers, fast=fast)
 
     _run(work, _row_blocks(x), x.nnz)
@@ -1069,7 +1075,8 @@ def log_tokens(x: Any, alpha: Array) -> Array:
 
     def work(block: slice) -> None:
         at, pointers = _cells(x, block)
-        n, words = x.data[at].astype(np.float64, copy=False), x.indices[at]
+        n, words = _loopable(x.data[at]), x.indices[at]
+        n = n if fast else n.astype(np.float64, copy=False)
         total, part = logs.sums(n, words, pointers, fast=fast)
         part += logs.of_totals(total)
         for rows, counts, seen, where in _heavy(n, pointers, total):
