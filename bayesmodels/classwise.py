@@ -891,6 +891,8 @@ def _shared_squares(
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
     apart = min(C - 1, D)
     turned, centres = turn.T @ inverse, np.ascontiguousarray((turn.T @ centres)[:apart])
+    if apart < D:  # only lengths count in the other directions: turn them until half is zero
+        turned[apart:] = linalg.qr(turned[apart:], mode="r")[0]
 
     def squares(rows: Values) -> Array:
         result = scratch.array("squares", C, len(rows))

@@ -115,7 +115,8 @@ def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to
     """Put squared distances of rows from each class into `out`, of shape (C, rows).
 
     ``turned @ (row - centre)`` is a row's place; `centres`, of shape (apart, C), those of the
-    classes, which differ in the first coordinates only.
+    classes, which differ in the first coordinates only. The other rows of `turned` begin with
+    zeros, each with one more than the row before it.
     """
     size, width = rows.shape
     apart, classes = centres.shape
@@ -131,7 +132,7 @@ def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to
         squares[:] = 0.0
         for d in range(width):
             z[:] = 0.0
-            for e in range(width):
+            for e in range(max(0, d - apart), width):
                 weight = turned[d, e]
                 for i in range(lanes):
                     z[i] += weight * block[e, i]
