@@ -160,6 +160,7 @@ def normal_by_quadrature(pi, mu, sigma):
         return float(mpmath.quad(integrand, ends))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pi", "mu", "sigma"),
     [

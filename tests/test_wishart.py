@@ -38,6 +38,7 @@ def exact_tail(x, a, r):
         return float(mpmath.quad(density, cuts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", [0.3, 7.5])
 @pytest.mark.parametrize(
     "r", [-0.95, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.0, 0.99))]
@@ -77,6 +78,7 @@ def test_the_density_at_zero_and_far_out():
     assert np.isnan(law.ppf(2)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("df", [2.5, 12.0])
 def test_marginals_are_those_of_scipys_matrices(df):
     draws = stats.invwishart(df, SCALE).rvs(5000, random_state=np.random.default_rng(1))

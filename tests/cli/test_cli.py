@@ -81,14 +81,23 @@ def test_report_of_the_shipped_data(tmp_path):
     "args",
     [
         ("beta-bernoulli", "table.csv", "--target", "won"),
-        ("beta-bernoulli", "table.parquet", "--target", "won", "--by", "arm"),
-        ("dirichlet-categorical", "table.csv", "--target", "arm", "--prior", "alpha=0.5"),
+        pytest.param(
+            ("beta-bernoulli", "table.parquet", "--target", "won", "--by", "arm"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ("dirichlet-categorical", "table.csv", "--target", "arm", "--prior", "alpha=0.5"),
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             ("linear-regression", "table.csv", "--target", "y", "--features", "x,<b>z</b>"),
             marks=pytest.mark.slow,
         ),
-        ("linear-regression", "table.csv", "--target", "y", "--features", "x",
-         "--prior", "precision=1", "--prior", "shape=2", "--prior", "scale=2"),
+        pytest.param(
+            ("linear-regression", "table.csv", "--target", "y", "--features", "x",
+             "--prior", "precision=1", "--prior", "shape=2", "--prior", "scale=2"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )  # fmt: skip
 def test_report_of_ones_own_file(table, args):

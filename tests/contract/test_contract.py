@@ -119,8 +119,9 @@ def test_a_batch_is_its_members(case):
 # --- algebra and PyMC -----------------------------------------------------------------------------
 
 
-# Each compiles a model: the fast suite takes the first case of a family, the slow one all.
-QUICK = [(family[0], "rows") for family in FAMILIES]
+# Each compiles a model: the fast suite takes the first case of some families, the slow one all.
+SOME = [family[0] for family in FAMILIES[::3]]
+QUICK = [(case, "rows") for case in SOME]
 IDENTITIES = [
     pytest.param(
         case,
@@ -358,7 +359,19 @@ def test_replicated_rows_have_the_shape_of_the_rows_with_sample_axes_in_front(ca
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("suffix", [".nc", pytest.param(".zarr", marks=pytest.mark.slow)])
+FILES = [
+    pytest.param(
+        case,
+        suffix,
+        id=f"{name_of(case)}{suffix}",
+        marks=[] if case in SOME and suffix == ".nc" else pytest.mark.slow,
+    )
+    for case in CASES
+    for suffix in (".nc", ".zarr")
+]
+
+
+@pytest.mark.parametrize(("case", "suffix"), FILES)
 def test_draws_come_back_from_disk(case, suffix, tmp_path):
     tree = bm.exact_draws(case.prior, case.data, draws=5, chains=2, rng=np.random.default_rng(12))
     save(tree, tmp_path / f"draws{suffix}")

@@ -206,3 +206,26 @@ def test_pymc_draws_hardly_any_degrees_of_freedom():
     """Many draws of Sigma are singular to rounding."""
     mu = pm.draw(prior_model(2.05, SCALE)["mu"], 500, random_seed=1, mode=IN_PYTHON)
     assert np.isfinite(mu).all()
+
+
+@pytest.mark.slow
+def test_thirteen_measurements_of_wine():
+    """Show: every R-hat below 1.01, no divergence, and the identity up to rounding."""
+    from arviz_stats.sampling_diagnostics import rhat
+
+    x = bm.datasets.load("wine").drop(columns="cultivar")
+    x = (x - x.mean()) / x.std(ddof=0)
+    prior = bm.NormalInverseWishart(np.zeros(13), 1, 15, np.eye(13))
+    tree = bm.mcmc_draws(prior, x, likelihood="statistic", rng=np.random.default_rng(1))
+    assert not tree.sample_stats.diverging.any()
+    lower = np.tril_indices(13)
+    sigma = tree.posterior.Sigma.to_numpy()[:, :, *lower]
+    every = np.concatenate([sigma, tree.posterior.mu.to_numpy()], axis=-1)
+    assert max(float(rhat(every[..., i])) for i in range(every.shape[-1])) < 1.01
+    evidence = float(prior.log_evidence(x))
+    for likelihood in ("rows", "statistic"):
+        declared = prior.declare(x, likelihood)
+        found = bm.check_identity(
+            declared, prior.update(x), prior, evidence, rng=np.random.default_rng(2)
+        )
+        assert found.holds, found

@@ -193,6 +193,7 @@ def test_em_on_known_labels_is_counting():
     assert found.entropy == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_the_second_differences():
     _, rows = two_kinds(np.random.default_rng(3))
     found = KINDS.em(rows, starts=5, tolerance=1e-14, rng=1)
@@ -332,6 +333,7 @@ def test_errors_say_what_to_do():
 # --- sampling -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_gibbs_agrees_with_the_exact_posterior():
     model, rng = bm.NaiveBayesMixture(TWO, MIXED), np.random.default_rng(1)
     tree = bm.gibbs_draws(model, (PEOPLE, HALF), draws=4000, tune=200, rng=rng)

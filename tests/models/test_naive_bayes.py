@@ -1155,6 +1155,7 @@ def test_pickle_and_equality():
         alpha[0] = 3
 
 
+@pytest.mark.slow
 def test_representations_are_short():
     assert repr(bm.NaiveBayes(bm.DirichletCategorical([1, 1]), {"smoker": (BITS, "s")})) == (
         "NaiveBayes(classes=DirichletCategorical(alpha=[1, 1]), "

@@ -31,6 +31,7 @@ def joint(ratio):
     return LAW.pdf(ratio) * np.exp(evidence - FOUND.log_evidence)
 
 
+@pytest.mark.slow
 def test_evidence_mean_and_probabilities_by_adaptive_quadrature():
     total, _ = integrate.quad(joint, 0, 50, epsabs=1e-10, limit=200)
     assert total == pytest.approx(1, rel=1e-7)

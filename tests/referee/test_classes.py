@@ -40,6 +40,7 @@ def test_moments_are_those_of_exact_draws():
     assert kurtosis == pytest.approx(np.mean(h**4) / h.var() ** 2, rel=0.05)
 
 
+@pytest.mark.slow
 def test_exact_draws_give_standard_normal_discrepancies():
     rows = telling_rows(POSTERIOR, ROWS, most=3)
     z = [

@@ -86,6 +86,7 @@ def test_slope_is_the_derivative():
     assert found.slope == pytest.approx(2 * (1 / 0.25 - 2 / 0.75), abs=found.slope_rounding)
 
 
+@pytest.mark.slow
 def test_variables_with_other_axes_are_refused():
     """One covariance for all classes, and one for each, have the same name."""
     data = ([[1.0, 2.0], [0.5, -1.0], [0.0, 1.0]], [0, 1, 1])

@@ -21,6 +21,7 @@ def autocorrelated(rng, law, rho, draws=1000, chains=4):
     return law.ppf(stats.norm.cdf(walk))
 
 
+@pytest.mark.slow
 def test_false_alarms_stay_near_the_level_for_independent_draws():
     rng = np.random.default_rng(1)
     wrong = [
@@ -31,6 +32,7 @@ def test_false_alarms_stay_near_the_level_for_independent_draws():
     assert sum(wrong) <= 21
 
 
+@pytest.mark.slow
 def test_false_alarms_stay_near_the_level_for_autocorrelated_draws():
     rng, law = np.random.default_rng(2), LAW.marginals()["theta"]
     wrong = [

@@ -86,6 +86,7 @@ def test_a_wrong_formula_and_bad_draws_are_told_apart():
     assert "have not mixed" in replace(courses(), errors=stuck).findings()[0]
 
 
+@pytest.mark.slow
 def test_the_page_calls_nothing_exact_but_the_mode():
     text = re.sub(r"<style>.*?</style>", "", " ".join(unescape(page()).split()))
     text = re.sub(r"data:image[^\"]*", "", text)

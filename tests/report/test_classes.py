@@ -65,6 +65,7 @@ def test_features_have_their_labels_places_and_kinds():
     assert [f.levels for f in found] == [("0", "1"), ("I", "II", "III"), (), ()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["patients", "flowers", "hostile_classes"])
 def test_laws_and_masses_of_features_are_those_that_predict(name):
     belief = SAMPLES[name]().posterior
@@ -320,6 +321,7 @@ def test_the_report_of_a_classifier_draws_features_and_for_two_numbers_the_bound
     assert plt.get_fignums() == []
 
 
+@pytest.mark.slow
 def test_a_statistic_has_features_by_class_without_rows():
     case = samples.by_name("naive Bayes of bits")
     data = case.prior.statistic(case.take(range(case.rows)))

@@ -83,6 +83,7 @@ def test_coefficients_of_counts_inside_the_parts_are_told():
     assert "Of this, coefficients of counts" not in dict(tables.evidence(SAMPLES["patients"]()))
 
 
+@pytest.mark.slow
 def test_class_probabilities_exact_beside_sampled():
     report = SAMPLES["patients"]()
     table = tables.predictions(report)
@@ -94,6 +95,7 @@ def test_class_probabilities_exact_beside_sampled():
     assert "Class probabilities</h2>" in samples.page("patients")
 
 
+@pytest.mark.slow
 def test_no_class_probabilities_where_none_were_compared():
     assert tables.predictions(SAMPLES["coin"]()) is None
     assert tables.predictions(SAMPLES["words"]()) is None
@@ -198,6 +200,7 @@ def test_columns_of_one_block_are_counted_side_by_side():
     assert re.search(r"old: 2 observed.*new: 5 observed.*none: 1 observed", bits.alt)
 
 
+@pytest.mark.slow
 def test_of_many_columns_some_are_shown_and_the_rest_counted():
     rng = np.random.default_rng(1)
     prior = bm.NaiveBayes(CLASSES, bm.NormalInverseGamma(0, 1, 2, 2))

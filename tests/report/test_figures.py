@@ -25,6 +25,7 @@ def test_there_are_five_pictures_with_captions():
     assert all(picture.caption.endswith(".") for picture in drawn)
 
 
+@pytest.mark.slow
 def test_pictures_are_the_same_bytes_each_time():
     first, second = (figures.pictures(SAMPLES["aspirin"]()) for _ in range(2))
     assert first == second

@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 # Figures take seconds; the slow suite writes every page.
-QUICK = ("coin", "statistic", "words", "disagreeing", "inconclusive", "hostile", "party")
+QUICK = ("coin", "statistic")
 
 
 @pytest.fixture(
@@ -124,7 +124,9 @@ def test_a_page_stays_small(name):
     assert len(page(name)) < 2_000_000
 
 
-@pytest.mark.parametrize("sample", ["hostile", "hostile_groups"])
+@pytest.mark.parametrize(
+    "sample", ["hostile", pytest.param("hostile_groups", marks=pytest.mark.slow)]
+)
 def test_names_from_data_are_text(sample):
     found = Page(page(sample))
     for text in HOSTILE[:5]:
@@ -135,6 +137,7 @@ def test_names_from_data_are_text(sample):
     assert any(HOSTILE[2] in attrs["alt"] for attrs in found.all("img"))
 
 
+@pytest.mark.slow
 def test_findings_beyond_the_first_are_listed():
     words = Page(page("disagreeing")).words
     report = SAMPLES["disagreeing"]()
@@ -156,6 +159,7 @@ def test_a_formula_that_is_wrong_makes_a_disagreement():
     assert "too large" in words
 
 
+@pytest.mark.slow
 def test_why_there_is_no_evidence():
     assert "There is no log evidence: the prior is improper" in Page(page("flat")).words
     assert "There is no log evidence" not in Page(page("coin")).words
@@ -172,6 +176,7 @@ def test_how_to_make_it_again():
     assert "chains=4, likelihood='rows', level=0.01, rng=1)" in words
 
 
+@pytest.mark.slow
 def test_scalars_left_out_of_the_pictures_are_counted():
     assert "the 8 of 60 scalars with the largest |z|" in Page(page("wide")).words
 

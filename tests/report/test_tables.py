@@ -152,6 +152,7 @@ def test_a_long_table_shows_the_largest_discrepancies_and_says_what_it_leaves_ou
     assert "20 are not shown" in parameters.note
 
 
+@pytest.mark.slow
 def test_every_column_is_as_long_as_the_first():
     for make in SAMPLES.values():
         report = make()
