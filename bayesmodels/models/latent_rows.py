@@ -185,7 +185,7 @@ def _patterns(parts: list[Any], n: int) -> tuple[NDArray[np.intp], NDArray[np.in
                 break
     codes, found = pd.factorize(key, sort=True)
     first = np.full(len(found), n, dtype=np.intp)
-    np.minimum.at(first, codes, np.arange(n)) if n else None
+    np.minimum.at(first, codes, np.arange(n))
     return first, np.asarray(codes, dtype=np.intp)
 
 

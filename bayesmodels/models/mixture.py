@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from math import prod
+from math import comb, prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -668,9 +668,8 @@ def _allocations(s: MixtureStatistic, size: int, budget: int) -> tuple[Array, Ar
     """Return all allotments (terms, n, classes) of the rows, and log numbers of ways."""
     table, ways = np.zeros((1, 0, size)), np.zeros(1)
     for m, label in zip(_whole_weights(s), s.labels, strict=True):
+        _check_budget(len(table), int(m), size, int(label), budget)
         some = _compositions(int(m), size, int(label))
-        if len(table) * len(some) > budget:
-            _refuse(len(table) * len(some), budget)
         one, two = (part.ravel() for part in np.indices((len(table), len(some))))
         table = np.concatenate([table[one], some[two][:, None]], axis=1)
         ways = ways[one] + _log_ways(some, label)[two]
@@ -688,9 +687,8 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
     ).astype(np.int64)
     keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
     for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
+        _check_budget(len(keys), int(m), size, int(label), budget)
         some = _compositions(int(m), size, int(label))
-        if len(keys) * len(some) > budget:
-            _refuse(len(keys) * len(some), budget)
         wide = (keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]).reshape(
             -1, size, row.shape[1]
         )
@@ -712,6 +710,13 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
         found[name] = part.statistic_of(keys[..., at : at + width], coords)
         at += width
     return Terms(np.asarray(keys[..., 0], float), found, np.asarray(ways))
+
+
+def _check_budget(terms: int, m: int, size: int, label: int, budget: int) -> None:
+    """Refuse before the ways to split m equal rows are written down."""
+    ways = comb(m + size - 1, m) if label == UNKNOWN else 1
+    if terms * ways > budget:
+        _refuse(terms * ways, budget)
 
 
 def _compositions(m: int, size: int, label: int) -> Array:

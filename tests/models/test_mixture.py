@@ -307,6 +307,9 @@ def test_errors_say_what_to_do():
     model = bm.NaiveBayesMixture(EVEN, bm.BetaBernoulli(0.5, 1), budget=100)
     with pytest.raises(bm.DataError, match="the budget is 100"):
         model.update(np.random.default_rng(1).integers(0, 2, (30, 4)))
+    many = bm.Weighted(BITS, [1e9, 1, 1, 1, 1])  # refused before they are written down
+    with pytest.raises(bm.DataError, match="the budget is 100"):
+        model.update(many)
     with pytest.raises(bm.DataError, match="whole numbers of rows"):
         model.update(bm.Weighted(BITS, [0.5, 1, 1, 1, 1]))
     with pytest.raises(bm.PriorError, match="pseudo-counts of at least 1"):
