@@ -17,15 +17,15 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), sections 11.2 to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from math import comb, prod
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesmodels import data as checked
 from bayesmodels import reading, values
@@ -39,67 +39,26 @@ from bayesmodels.models.dirichlet_categorical import CategoricalStatistic, Diric
 from bayesmodels.models.latent_rows import (
     UNKNOWN,
     Cells,
-    Discrete,
     MixtureStatistic,
     cells,
     latent_rows,
 )
 from bayesmodels.models.mixture_em import em
+from bayesmodels.models.mixture_terms import (
+    Terms,
+    allotments,
+    every_term,
+    log_evidence_of_terms,
+    refuse,
+    taken,
+    terms_of,
+)
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 
 BUDGET = 200_000
 """Terms of an exact posterior at most, unless a model says otherwise."""
 _AT_ONCE = 4_000_000  # numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """Statistics of the rows so far, for every distinguishable way to allot them to the classes.
-
-    Attributes
-    ----------
-    counts : ndarray of shape (terms, classes)
-        Numbers of rows in each class.
-    parts : dict
-        From the name of a block to its statistic, with the leading axes ``term`` and ``class``.
-    log_multiplicity : ndarray of shape (terms,)
-        Log number of ways that have this statistic.
-    """
-
-    counts: Array
-    parts: dict[str, Any]
-    log_multiplicity: Array
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def take(self, at: NDArray[np.intp]) -> Terms:
-        """Return some of the terms."""
-        parts = {name: _taken(part, at) for name, part in self.parts.items()}
-        return Terms(self.counts[at], parts, self.log_multiplicity[at])
-
-    def crossed(self, other: Terms) -> Terms:
-        """Return each way for these rows with each way for the others."""
-        one, two = (part.ravel() for part in np.indices((len(self), len(other))))
-        here, there = self.take(one), other.take(two)
-        parts = {name: part + there.parts[name] for name, part in here.parts.items()}
-        ways = here.log_multiplicity + there.log_multiplicity
-        return Terms(here.counts + there.counts, parts, ways).merged()
-
-    def merged(self) -> Terms:
-        """Return the terms with ways that have the same statistic put together."""
-        keys = [self.counts, *(_keys(part) for part in self.parts.values())]
-        table = np.concatenate([key.reshape(len(self), -1) for key in keys], axis=1)
-        _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-        kept = self.take(first)
-        top = np.full(len(first), -np.inf)
-        np.maximum.at(top, inverse, self.log_multiplicity)
-        total = np.bincount(inverse, np.exp(self.log_multiplicity - top[inverse]), len(first))
-        return replace(kept, log_multiplicity=top + np.log(total))
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -221,7 +180,7 @@ class NaiveBayesMixture:
         wide = self.with_axes(s)
         if not len(s.labels):
             return wide
-        new = _enumerate(wide, s, self.budget)
+        new = every_term(wide.rows_by_block(s), s, len(self.classes.alpha), self.budget)
         terms = new if self.terms is None else self._with(new)
         return wide.with_terms(terms)
 
@@ -345,8 +304,8 @@ class NaiveBayesMixture:
         first, inverse = raw.patterns()
         s = raw.take(first, np.bincount(inverse, raw.weights, len(first)))
         wide = prior.with_axes(s)
-        allotted, ways = _allocations(s, len(self.classes.alpha), self.budget)
-        logs = ways + _log_evidence(wide, _terms_of(wide, s, allotted))
+        allotted, ways = allotments(s, len(self.classes.alpha), self.budget)
+        logs = ways + wide.log_evidence_of(terms_of(wide.rows_by_block(s), allotted))
         weight = np.exp(logs - logsumexp(logs))
         share = allotted / np.maximum(s.weights, 1)[None, :, None]
         both = np.einsum("t,tuc,tvc->uv", weight, share, share)
@@ -457,7 +416,7 @@ class NaiveBayesMixture:
         self, s: MixtureStatistic, allotted: Array, rng: np.random.Generator
     ) -> dict[str, Array]:
         """Draw all parameters once for each way (draws, n, class) to allot the rows to classes."""
-        known = self.with_terms(_terms_of(self, s, allotted))
+        known = self.with_terms(terms_of(self.rows_by_block(s), allotted))
         parts = known.after_terms(np.arange(len(allotted)))
         return {names(v): x[0] for belief, names in parts for v, x in belief.sample(1, rng).items()}
 
@@ -563,6 +522,15 @@ class NaiveBayesMixture:
         for (belief, names), name in zip(self.parts()[1:], self.blocks, strict=True):
             yield cells(belief, s.rows[name], s.axes[name], name), names
 
+    def rows_by_block(self, s: MixtureStatistic) -> dict[str, Cells]:
+        """Return the rows of each block by its name."""
+        return {name: part for (part, _), name in zip(self.cells_of(s), self.blocks, strict=True)}
+
+    def log_evidence_of(self, terms: Terms) -> Array:
+        """Return the log evidence of rows and classes under the prior, one number a term."""
+        beliefs = {name: block.belief for name, block in self.blocks.items()}
+        return log_evidence_of_terms(self.classes, beliefs, terms)
+
     def after_terms(self, at: NDArray[np.intp]) -> list[tuple[Any, Names]]:
         """Return the beliefs after some of the terms, with the leading axis ``term``."""
         terms = self.terms
@@ -571,7 +539,7 @@ class NaiveBayesMixture:
         counted = CategoricalStatistic(terms.counts[at], coords={"term": range(len(at))})
         found = [(classes.update(counted), own)]
         for (belief, names), name in zip(rest, self.blocks, strict=True):
-            found.append((belief.update(_taken(terms.parts[name], at)), names))
+            found.append((belief.update(taken(terms.parts[name], at)), names))
         return found
 
     def _by_term(self, draws: Draws, verb: str) -> Array:
@@ -596,7 +564,7 @@ class NaiveBayesMixture:
         """Log of each term's multiplicity times its evidence."""
         terms = self.terms
         assert terms is not None  # noqa: S101 - as above
-        return terms.log_multiplicity + _log_evidence(self, terms)
+        return terms.log_multiplicity + self.log_evidence_of(terms)
 
     @cached_property
     def _weight_rounding(self) -> Array:
@@ -604,14 +572,13 @@ class NaiveBayesMixture:
         terms = self.terms
         assert terms is not None  # noqa: S101 - as above
         size = 1 + np.abs(self.log_terms) + np.abs(terms.log_multiplicity)
-        places = 1 + sum(prod(_shape(part)[1:]) for part in terms.parts.values())
-        return np.asarray(16 * np.finfo(float).eps * (size + places))
+        return np.asarray(16 * np.finfo(float).eps * (size + terms.places))
 
     def _with(self, new: Terms) -> Terms:
         terms = self.terms
         assert terms is not None  # noqa: S101 - as above
         if len(terms) * len(new) > self.budget:
-            _refuse(len(terms) * len(new), self.budget)
+            refuse(len(terms) * len(new), self.budget)
         return terms.crossed(new)
 
     def log_joint_of(self, s: MixtureStatistic, draws: Draws) -> Array:
@@ -632,151 +599,7 @@ class NaiveBayesMixture:
         return f"NaiveBayesMixture({self.classes!r}, {self.blocks!r}{after})"
 
 
-# --- enumeration ----------------------------------------------------------------------------------
-
-
-def _enumerate(model: NaiveBayesMixture, s: MixtureStatistic, budget: int) -> Terms:
-    """Return the terms of all ways to allot rows to classes."""
-    parts = {name: part for (part, _), name in zip(model.cells_of(s), model.blocks, strict=True)}
-    if all(isinstance(part, Discrete) and part.tokens is None for part in parts.values()):
-        return _counted_terms(parts, s, len(model.classes.alpha), budget)
-    allotted, ways = _allocations(s, len(model.classes.alpha), budget)
-    return replace(_terms_of(model, s, allotted), log_multiplicity=ways).merged()
-
-
-def _terms_of(model: NaiveBayesMixture, s: MixtureStatistic, allotted: Array) -> Terms:
-    """Return the statistics of given allotments (terms, n, classes)."""
-    by_row = np.moveaxis(allotted, 0, 1)
-    parts = {}
-    for (part, _), name in zip(model.cells_of(s), model.blocks, strict=True):
-        coords = {"term": tuple(range(len(allotted))), **part.belief.coords}
-        parts[name] = part.statistic(by_row, coords)
-    return Terms(np.asarray(allotted.sum(1), float), parts, np.zeros(len(allotted)))
-
-
-def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
-    if (s.weights != np.floor(s.weights)).any():
-        msg = (
-            f"weights: the exact posterior of a mixture needs whole numbers of rows; got a weight "
-            f"of {s.weights[s.weights != np.floor(s.weights)][0]:g}. Use em() for weighted rows."
-        )
-        raise DataError(msg)
-    return s.weights.astype(np.intp)
-
-
-def _allocations(s: MixtureStatistic, size: int, budget: int) -> tuple[Array, Array]:
-    """Return all allotments (terms, n, classes) of the rows, and log numbers of ways."""
-    table, ways = np.zeros((1, 0, size)), np.zeros(1)
-    for m, label in zip(_whole_weights(s), s.labels, strict=True):
-        _check_budget(len(table), int(m), size, int(label), budget)
-        some = _compositions(int(m), size, int(label))
-        one, two = (part.ravel() for part in np.indices((len(table), len(some))))
-        table = np.concatenate([table[one], some[two][:, None]], axis=1)
-        ways = ways[one] + _log_ways(some, label)[two]
-    return table, ways
-
-
-def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, budget: int) -> Terms:
-    """Return the terms of rows of categories, those with equal counts put together row by row."""
-    import pandas as pd
-
-    shapes = [part.indicators.shape[1] for part in parts.values()]
-    # What one row adds to its class: itself, and its levels.
-    row = np.concatenate(
-        [np.ones((len(s.labels), 1)), *(_dense(part.indicators) for part in parts.values())], axis=1
-    ).astype(np.int64)
-    keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
-    for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
-        _check_budget(len(keys), int(m), size, int(label), budget)
-        some = _compositions(int(m), size, int(label))
-        wide = (keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]).reshape(
-            -1, size, row.shape[1]
-        )
-        logs = (ways[:, None] + _log_ways(some, label)).ravel()
-        flat = np.ascontiguousarray(wide.reshape(len(wide), -1))
-        codes, _ = pd.factorize(flat.view(f"V{flat.shape[1] * 8}").ravel().astype(object))
-        number = codes.max() + 1
-        first = np.full(number, len(wide))
-        np.minimum.at(first, codes, np.arange(len(wide)))
-        top = np.full(number, -np.inf)
-        np.maximum.at(top, codes, logs)
-        ways = top + np.log(np.bincount(codes, np.exp(logs - top[codes]), number))
-        keys = wide[first]
-    order = np.lexsort(keys.reshape(len(keys), -1).T[::-1])
-    keys, ways = keys[order].astype(float), ways[order]
-    found, at = {}, 1
-    for (name, part), width in zip(parts.items(), shapes, strict=True):
-        coords = {"term": tuple(range(len(keys))), **part.belief.coords}
-        found[name] = part.statistic_of(keys[..., at : at + width], coords)
-        at += width
-    return Terms(np.asarray(keys[..., 0], float), found, np.asarray(ways))
-
-
-def _check_budget(terms: int, m: int, size: int, label: int, budget: int) -> None:
-    """Refuse before the ways to split m equal rows are written down."""
-    ways = comb(m + size - 1, m) if label == UNKNOWN else 1
-    if terms * ways > budget:
-        _refuse(terms * ways, budget)
-
-
-def _compositions(m: int, size: int, label: int) -> Array:
-    """Return the ways to split m equal rows over classes; all to one class if it is known."""
-    if label != UNKNOWN:
-        return m * np.eye(size)[[label]]
-    if size == 1:
-        return np.array([[float(m)]])
-    inner = [
-        np.concatenate([np.full((len(rest), 1), float(k)), rest], axis=1)
-        for k in range(m + 1)
-        for rest in [_compositions(m - k, size - 1, UNKNOWN)]
-    ]
-    return np.concatenate(inner)
-
-
-def _log_ways(some: Array, label: int) -> Array:
-    """Return the log number of ways to choose which of the equal rows go where."""
-    if label != UNKNOWN:
-        return np.zeros(len(some))
-    return np.asarray(gammaln(some.sum(-1) + 1) - gammaln(some + 1).sum(-1))
-
-
-def _refuse(terms: int, budget: int) -> None:
-    msg = (
-        f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
-        f"{budget}. Use em(), gibbs() or PyMC's sampler on declare(); or give a larger budget."
-    )
-    raise DataError(msg)
-
-
-def _log_evidence(model: NaiveBayesMixture, terms: Terms) -> Array:
-    """Return the log evidence of rows and classes, one number a term."""
-    counted = CategoricalStatistic(terms.counts, coords={"term": range(len(terms))})
-    total = np.asarray(model.classes.log_evidence(counted))
-    for name, block in model.blocks.items():
-        each = np.asarray(block.belief.log_evidence(terms.parts[name]))
-        total = total + each.reshape(len(terms), -1).sum(-1)
-    return total
-
-
-def _dense(table: Any) -> NDArray[Any]:
-    return np.asarray(table.toarray() if checked.sparse(table) else table)
-
-
-def _shape(part: Any) -> tuple[int, ...]:
-    return np.shape(getattr(part, fields(part)[0].name))
-
-
-def _keys(part: Any) -> Array:
-    """Return numbers, a row a term, that are equal only if the statistics are."""
-    arrays = [getattr(part, f.name) for f in fields(part) if f.name != "coords"]
-    return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
-
-
-def _taken(part: Any, at: NDArray[np.intp]) -> Any:
-    """Return some terms of a statistic or a belief whose leading axis is ``term``."""
-    given = {f.name: getattr(part, f.name) for f in fields(part)}
-    coords = {**given.pop("coords"), "term": tuple(range(len(at)))}
-    return type(part)(**{name: array[at] for name, array in given.items()}, coords=coords)
+# --- helpers --------------------------------------------------------------------------------------
 
 
 def _joined_axes(belief: Any) -> Any:
