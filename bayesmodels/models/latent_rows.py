@@ -240,18 +240,18 @@ class Discrete:
         lead = logs.shape[:-1]
         found = self.indicators @ logs.reshape(-1, logs.shape[-1]).T
         found += self.coefficients[:, None]
-        return np.asarray(found).reshape(-1, *lead)
+        return np.asarray(found).reshape(len(self.coefficients), *lead)
 
     def totals(self, parts: Array) -> Array:
         """Return counts (..., class, features * levels) of rows that are classes' by parts."""
-        found = self.indicators.T @ parts.reshape(len(parts), -1)
+        found = self.indicators.T @ _table(parts)
         return np.asarray(found).T.reshape(*parts.shape[1:], -1)
 
     def statistic(self, parts: Array, coords: Coords) -> Any:
         """Return the statistic of rows that belong to classes by parts (n, ..., class)."""
         total = None
         if self.tokens is not None:
-            total = (self.coefficients @ parts.reshape(len(parts), -1)).reshape(parts.shape[1:])
+            total = (self.coefficients @ _table(parts)).reshape(parts.shape[1:])
         return self.statistic_of(self.totals(parts), coords, total)
 
     def statistic_of(self, totals: Array, coords: Coords, coefficients: Array | None = None) -> Any:
@@ -372,7 +372,7 @@ class Numbers:
 
     def moments(self, parts: Array) -> tuple[Array, Array, Array]:
         """Return row counts, centred means and scatters (..., class, features)."""
-        flat = parts.reshape(len(parts), -1)
+        flat = _table(parts)
         x, found = self.x, []
         here = np.ones_like(x) if self.here is None else self.here
         for j in range(x.shape[1]):
