@@ -83,7 +83,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     print(f"{'':28}{'ours s':>9}{'theirs s':>10}{'ratio':>8}{'bar':>7}{'gain a row':>13}  found")
     compare("1e4 x 10 bits", latent_classes(10_000, 10, rng), "bernoulli", 20, 0.3, given.pairs)
-    compare("election, 944 x 6", election(), "categorical", 50, 0.3, given.pairs)
+    compare("election, 944 x 6", election(), "categorical", 50, 1.0, given.pairs)
     name = f"{given.large:.0e} x 10 bits".replace("e+0", "e")
     compare(name, latent_classes(given.large, 10, rng), "bernoulli", 3, 0.05, 1)
 
