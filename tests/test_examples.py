@@ -9,7 +9,17 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
+EXAMPLES = [
+    pytest.param(
+        path,
+        id=path.stem,
+        marks=pytest.mark.slow if path.stem == "generative_or_discriminative" else (),
+    )
+    for path in sorted((ROOT / "examples").glob("*.py"))
+]
+
+
+@pytest.mark.parametrize("path", EXAMPLES)
 def test_example_runs(path, capsys):
     runpy.run_path(str(path))
     assert capsys.readouterr().out

@@ -47,6 +47,7 @@ def test_counts_of_categories_in_any_two_parts(prior, table, data):
     assert_chain_rule(prior, first, second, whole, error=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(prior=linear_regressions(), design=designs(), data=st.data())
 def test_regression_in_any_two_parts(prior, design, data):

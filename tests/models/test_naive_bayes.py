@@ -1215,6 +1215,7 @@ def counted(model, X):
     return bm.MultinomialCounts(X) if words and not np.isnan(X).any() else X
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(problem=problems(), seed=st.integers(0, 2**32))
 def test_probabilities_are_probabilities_in_any_order(problem, seed):

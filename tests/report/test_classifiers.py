@@ -211,6 +211,7 @@ def test_of_many_columns_some_are_shown_and_the_rest_counted():
     assert "5 more columns are not shown" in picture.caption
 
 
+@pytest.mark.slow
 def test_hostile_names_are_labels_and_nothing_else():
     picture = predictive(SAMPLES["hostile_classes"]())
     assert [panel.label for panel in picture.panels] == ["class", *HOSTILE[:4], HOSTILE[1]]

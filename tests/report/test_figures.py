@@ -81,6 +81,7 @@ def test_the_simultaneous_bound_is_left_as_seldom_as_stated(size):
     assert 0.05 < left < 0.1 + 3 * np.sqrt(0.1 * 0.9 / 2000)
 
 
+@pytest.mark.slow
 def test_heavy_tails_and_unbounded_densities_can_be_drawn():
     heavy = samples.report(bm.LinearRegression(0, 1, 0.55, 1), ([[1.0]], [2.0]))
     spiked = samples.report(bm.BetaBernoulli(0.7, 0.7), [1])
