@@ -563,7 +563,8 @@ def finite(levels, terms, given=None, shapes=None):
     mean, var = _mixed_moments(weights, given) if given else ({}, {})
     return Reference(
         dict.fromkeys(levels, "Categorical") | dict.fromkeys(continuous, "Mixture"),
-        {name: {"probability": np.asarray(p, dtype=float)} for name, p in probability.items()},
+        {name: {"probability": np.asarray(p, dtype=float)} for name, p in probability.items()}
+        | {name: {} for name in continuous},
         log_density,
         draw,
         float(log_evidence),

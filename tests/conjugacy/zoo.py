@@ -1,11 +1,11 @@
 """The one table of models that have a closed form, each with its posterior worked out by hand."""
 
-from tests.conjugacy import coins, lines, rates
+from tests.conjugacy import coins, latent, lines, rates, scales
 from tests.conjugacy.entry import Entry
 
 ZOO = [
-    row
-    for module in (coins, rates, lines)
-    for row in vars(module).values()
-    if isinstance(row, Entry)
+    entry
+    for module in (coins, rates, lines, scales, latent)
+    for entry in vars(module).values()
+    if isinstance(entry, Entry)
 ]
