@@ -27,7 +27,11 @@ def log_joint(build):
         From arrays by variable to a float.
     """
     with pytensor.config.change_flags(**AS_WRITTEN):
-        natural = freeze_dims_and_data(remove_value_transforms(build()))
+        model = build()
+        for variable in model.free_RVs:
+            # PyMC cannot transform a model that says where a sampler should start.
+            model.rvs_to_initial_values[variable] = None
+        natural = freeze_dims_and_data(remove_value_transforms(model))
         terms = natural.logp(jacobian=False, sum=False)
         points = natural.value_vars
         compiled = pytensor.function(points, terms, mode=MODE, on_unused_input="ignore")

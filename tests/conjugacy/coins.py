@@ -247,6 +247,39 @@ def a_matrix_of_coins():
     return model
 
 
+@solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
+def coin_with_an_initial_value():
+    with pm.Model() as model:
+        theta = pm.Beta("theta", 2, 3, initval=0.5)
+        pm.Bernoulli("x", theta, observed=BITS)
+    return model
+
+
+@solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
+def coin_without_a_transform():
+    with pm.Model() as model:
+        theta = pm.Beta("theta", 2, 3, default_transform=None)
+        pm.Bernoulli("x", theta, observed=BITS)
+    return model
+
+
+@solved(lambda: beta("theta", (2, 3), 0, 0))
+def coin_without_rows():
+    with pm.Model() as model:
+        theta = pm.Beta("theta", 2, 3)
+        pm.Bernoulli("x", theta, observed=np.zeros(0, dtype=int))
+    return model
+
+
+@solved(lambda: beta("theta", (2, 3), ONES, ZEROS) + beta("other", ([1, 2], 5), 0, 0))
+def coin_beside_two_that_were_not_thrown():
+    with pm.Model() as model:
+        theta = pm.Beta("theta", 2, 3)
+        pm.Beta("other", [1, 2], 5)
+        pm.Bernoulli("x", theta, observed=BITS)
+    return model
+
+
 # --- categories -----------------------------------------------------------------------------------
 
 

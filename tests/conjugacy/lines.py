@@ -236,6 +236,22 @@ def a_mean_of_logs():
     return model
 
 
+@solved(
+    lambda: linear(
+        {"a": (), "b": (2,)},
+        ([1, 2, 1], [[4, 4, 8], [4, 13, 8], [8, 8, 17]]),
+        np.zeros((0, 3)),
+        np.zeros(0),
+        1,
+    )
+)
+def a_prior_alone():
+    with pm.Model() as model:
+        a = pm.Normal("a", 1, 2)
+        pm.Normal("b", [a + 1, 2 * a - 1], [3, 1])
+    return model
+
+
 # --- regression -----------------------------------------------------------------------------------
 
 
