@@ -57,9 +57,9 @@ def exact_log_density(x, df, r):
         return float(mpmath.log(value / mpmath.gamma(k)))
 
 
-def check_tails(df, r):
+def check_tails(df, r, levels=LEVELS):
     law = WishartMarginals(df, block(r))
-    for level in LEVELS:
+    for level in levels:
         x = law.ppf(level)[0, 1]
         exact = exact_tail(x, df, r, -1)
         assert exact == pytest.approx(level, rel=1e-12)
@@ -72,9 +72,8 @@ def check_tails(df, r):
         assert law.cdf(x)[0, 1] == pytest.approx(1 - exact, rel=1e-12)
 
 
-@pytest.mark.parametrize(("df", "r"), [(60, 0.3)])
-def test_tails(df, r):
-    check_tails(df, r)
+def test_tails():
+    check_tails(60, 0.3, levels=(1e-10,))
 
 
 @pytest.mark.slow
