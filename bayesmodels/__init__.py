@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from bayesmodels.conjugacy.posterior import ExactPosterior as ExactPosterior
+    from bayesmodels.conjugacy.solve import exact as exact
     from bayesmodels.data import BinomialCounts as BinomialCounts
     from bayesmodels.data import Design as Design
     from bayesmodels.data import Grouped as Grouped
@@ -94,6 +96,7 @@ _HOMES = {
     "Design": "data",
     "DirichletCategorical": "models.dirichlet_categorical",
     "EMResult": "models.mixture_em",
+    "ExactPosterior": "conjugacy.posterior",
     "GaussianDiscriminant": "models.discriminant",
     "Grouped": "data",
     "HypothesisStatistic": "models.concept",
@@ -124,6 +127,7 @@ _HOMES = {
     "compare": "referee",
     "compare_evidence": "evidence",
     "datasets": "",
+    "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
     "label_invariants": "label_switching",

@@ -24,7 +24,7 @@ ORDER = (
     ("protocol",),
     ("declaring", "reading"),
     ("models",),
-    ("exact",),
+    ("conjugacy",),
     ("decision", "draws", "evidence", "information", "ranking"),
     ("gibbs", "label_switching", "pair"),
     ("referee",),

@@ -142,7 +142,7 @@ def check_identity(
     ... ).holds
     True
     """
-    from bayesmodels.exact.density import JointDensity
+    from bayesmodels.conjugacy.density import JointDensity
 
     rng = np.random.default_rng(rng)
     joint = JointDensity(model)

@@ -15,7 +15,7 @@ from scipy import integrate, stats
 
 import bayesmodels as bm
 from bayesmodels.draws import load, save
-from bayesmodels.exact.density import JointDensity
+from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.reading import levels, numbers
 from tests.contract.cases import CASES, FAMILIES
 

@@ -10,7 +10,7 @@ from pytensor.gradient import verify_grad
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.exact.density import JointDensity
+from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.models import inverse_wishart_pymc as declared
 
 IN_PYTHON = Mode(linker="py", optimizer=None)

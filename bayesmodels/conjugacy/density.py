@@ -12,8 +12,11 @@ sections 3.1, 3.3 and 10.1).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.distributions.transforms import SimplexTransform
+from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.maker import function
@@ -28,8 +32,10 @@ from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
 from pytensor.graph.basic import Constant
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import Subtensor
@@ -39,11 +45,12 @@ Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
+_STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
 _SINGLE = ("float16", "float32")
 _NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
 _EXACT = (DimShuffle, Reshape, Subtensor)
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
-_MODE = Mode(linker="py", optimizer=None)  # type: ignore[arg-type] # its stub forgets None
+PYTHON_MODE = Mode(linker="py", optimizer=None)  # type: ignore[arg-type] # its stub forgets None
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,8 @@ class JointDensity:
     ----------
     model : pymc.Model
         Any model. Its slope is the one along its continuous variables.
+    natural : pair of list, optional
+        What `natural_terms` gives for the model, if it is at hand.
 
     Attributes
     ----------
@@ -90,59 +99,131 @@ class JointDensity:
     -0.918939
     """
 
-    def __init__(self, model: pm.Model) -> None:
+    def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:
         self.simplex = frozenset(
             rv.name
             for rv, transform in model.rvs_to_transforms.items()
             if isinstance(transform, SimplexTransform)
         )
         with config.change_flags(floatX="float64", traceback__limit=0):
-            natural = freeze_dims_and_data(remove_value_transforms(model))
-            terms = _in_double(natural.logp(jacobian=False, sum=False))
-            points = natural.value_vars
-            smooth = [point for point in points if _dtype(point).startswith("float")]
+            points, terms = natural_terms(model) if natural is None else natural
             self._points = [(point.name, point.dtype) for point in points]
-            self._smooth = [point.name for point in smooth]
+            self._inputs, self._terms = points, terms
+            self._total = add([_whole_sum(term) for term in terms])
+            in_total = _error_terms(self._total)
+            self._size = len(in_total)
+            self._value = function(
+                points, [*in_total, *terms], mode=PYTHON_MODE, on_unused_input="ignore"
+            )
+
+    @cached_property
+    def _slope(self) -> tuple[list[str], Any]:
+        """The names of the continuous variables, and slope and its error terms."""
+        smooth = [point for point in self._inputs if _dtype(point).startswith("float")]
+        with config.change_flags(floatX="float64", traceback__limit=0):
             along = [point.type(f"along_{point.name}") for point in smooth]
-            total = _add([term.sum() for term in terms])
-            gradients: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
+            gradients: Any = (
+                grad(self._total, smooth, disconnected_inputs="ignore") if smooth else []
+            )
             parts = [(g * a).sum() for g, a in zip(gradients, along, strict=True)]
-            slope = _add(parts or [pt.constant(0.0)])
-            in_slope, in_total = _error_terms(slope), _error_terms(total)
-            self._sizes = len(in_slope), len(in_total)
-            self._function = function(
-                [*points, *along],
-                [slope, *in_slope, *in_total, *terms],
-                mode=_MODE,
+            slope = add(parts or [pt.constant(0.0)])
+            run = function(
+                [*self._inputs, *along],
+                [slope, *_error_terms(slope)],
+                mode=PYTHON_MODE,
                 on_unused_input="ignore",
             )
+        return [point.name for point in smooth], run
+
+    def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the joint log density at `point` and a bound on its error."""
+        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
+        with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
+            found = self._value(*inputs)
+        terms = [t for part in found[self._size :] for t in np.ravel(part).tolist()]
+        finite = all(map(math.isfinite, terms))
+        rounding = 2 * EPS * float(sum(found[: self._size]))
+        return (math.fsum(terms) if finite else -math.inf), rounding
 
     def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
         """Evaluate at `point`, with the derivative along the direction `along`."""
+        value, rounding = self.value(point)
+        smooth, run = self._slope
         inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
-        inputs += [np.asarray(along[name], dtype=float) for name in self._smooth]
-        with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
-            slope, *rest = self._function(*inputs)
-        in_slope, in_total = self._sizes
-        terms = [float(t) for part in rest[in_slope + in_total :] for t in np.ravel(part)]
-        finite = all(map(math.isfinite, terms))
-        return Evaluation(
-            value=math.fsum(terms) if finite else -math.inf,
-            rounding=2 * EPS * float(sum(rest[in_slope : in_slope + in_total])),
-            slope=float(slope),
-            slope_rounding=2 * EPS * float(sum(rest[:in_slope])),
-        )
+        inputs += [np.asarray(along[name], dtype=float) for name in smooth]
+        with np.errstate(all="ignore"):  # as above
+            slope, *in_slope = run(*inputs)
+        return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
 
-def _in_double(terms: list[Any]) -> list[Any]:
+def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
+    """Return inputs and log terms of a model's joint density, untransformed and in double."""
+    with without_initial_values(model), warnings.catch_warnings():
+        # It warns of old objects of Gaussian processes; nothing of them is used again.
+        warnings.simplefilter("ignore", UserWarning)
+        natural = freeze_dims_and_data(remove_value_transforms(_written_in_double(model)))
+    terms = natural.logp(jacobian=False, sum=False)
+    points = [_double(point) for point in natural.value_vars]
+    inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
+    return points, _in_double(terms, inputs)
+
+
+@contextmanager
+def without_initial_values(model: pm.Model) -> Iterator[None]:
+    """Let a model forget for a moment where its user wants the sampler to start.
+
+    PyMC does not copy models that know it.
+    """
+    known = dict(model.rvs_to_initial_values)
+    for rv in known:
+        model.rvs_to_initial_values[rv] = None
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(known)
+
+
+def _written_in_double(model: pm.Model) -> pm.Model:
+    """Return a model whose constants are double before PyMC works anything out of them."""
+    graph, _ = fgraph_from_model(model)
+    wide = _wide(graph.outputs)
+    if not wide:
+        return model
+    outputs = clone_replace(graph.outputs, wide, rebuild_strict=False)
+    made: Any = FunctionGraph(outputs=list(outputs), clone=False)
+    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
+    return model_from_fgraph(made, mutate_fgraph=True)
+
+
+def _double(point: Any) -> Any:
+    """Return an input of double precision in place of one of single precision."""
+    if _dtype(point) not in _SINGLE:
+        return point
+    return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
+
+
+def _in_double(terms: list[Any], inputs: dict[Any, Any]) -> list[Any]:
     """Let constants be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too."""
-    single = [v for v in ancestors(terms) if v.owner is not None and _dtype(v) in _SINGLE]
-    wide: dict[Any, Any] = {
-        v: pt.constant(np.asarray(v.data, dtype=np.float64))
-        for v in ancestors(single)
+    return list(clone_replace(terms, inputs | _wide(terms), rebuild_strict=False))
+
+
+def _wide(outputs: list[Any]) -> dict[Any, Any]:
+    """Return wide constants for the narrow ones that a result in single precision comes from."""
+    single = [v for v in ancestors(outputs) if v.owner is not None and _dtype(v) in _SINGLE]
+    above = set(ancestors(single))
+    # Only where they are numbers: a shape or an index must stay a whole number.
+    numbers = {
+        part
+        for v in above
+        if v.owner is not None
+        for part in (v.owner.inputs if isinstance(v.owner.op, Elemwise) else v.owner.inputs[:1])
+        if isinstance(v.owner.op, (Elemwise, DimShuffle, Alloc))
+    }
+    return {
+        v: pt.constant(np.asarray(v.data, dtype=np.float64), name=v.name)
+        for v in numbers
         if isinstance(v, Constant) and _dtype(v) in _NARROW
     }
-    return list(clone_replace(terms, wide, rebuild_strict=False))
 
 
 def _dtype(v: Any) -> str:
@@ -214,12 +295,31 @@ def _units(variables: list[Any]) -> dict[Any, Any]:
         for part in node.inputs:
             if part not in units or part.type.ndim == 0:
                 continue
-            whole_sum = isinstance(node.op, CAReduce)
-            units[part] = units[part] + (part.size if whole_sum else part.shape[-1])
+            units[part] = units[part] + _chances(node, part)
     return units
 
 
-def _add(parts: list[Any]) -> Any:
+def _whole_sum(term: Any) -> Any:
+    """Return the sum of a term, marked as one that is worked out without rounding."""
+    total = term.sum()
+    total.tag.correctly_rounded = True
+    return total
+
+
+def _chances(node: Any, part: Any) -> Any:
+    """Return how often a summand may be rounded on its way into a sum, product or solve."""
+    if getattr(node.outputs[0].tag, "correctly_rounded", False):
+        return 1
+    if not isinstance(node.op, CAReduce):
+        return part.shape[-1]
+    everything = node.outputs[0].type.ndim == 0
+    if everything and part.owner is not None and isinstance(part.owner.op, Elemwise):
+        # NumPy adds up a fresh array in pairs of blocks of 128 numbers, each in eight strands.
+        return pt.minimum(part.size, _STRANDS + pt.log2(pt.maximum(part.size, 1)))
+    return part.size
+
+
+def add(parts: list[Any]) -> Any:
     """Add up a few expressions, two at a time: Python's elementwise add takes 32 at most."""
     total = parts[0]
     for part in parts[1:]:

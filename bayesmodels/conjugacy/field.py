@@ -1,0 +1,119 @@
+"""The slope of a PyMC model's joint log density, element by element, at any point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pytensor.compile.maker import function
+from pytensor.configdefaults import config
+from pytensor.gradient import grad
+
+from bayesmodels.conjugacy.density import PYTHON_MODE, add, natural_terms
+from bayesmodels.conjugacy.support import Support
+from bayesmodels.errors import NotConjugate
+
+Array = NDArray[np.float64]
+
+
+class Field:
+    """Joint log density and its slopes, over all elements of the free variables in one row.
+
+    Elements of continuous variables are numbered in the order of `continuous`, those of finite
+    variables in the order of `finite`, each variable row by row.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    supports : sequence of Support
+        Of its free variables.
+
+    Attributes
+    ----------
+    continuous, finite : list of Support
+        The variables by kind.
+    owner : ndarray of int
+        For each continuous element the number of its variable.
+    kind : ndarray of str
+        For each continuous element the kind of its support.
+    points, terms : list
+        Inputs and log terms of the graph.
+    """
+
+    def __init__(self, model: pm.Model, supports: Sequence[Support]) -> None:
+        self.continuous = [s for s in supports if s.kind != "finite"]
+        self.finite = [s for s in supports if s.kind == "finite"]
+        sizes = [s.size for s in self.continuous]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
+        self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            self.points, self.terms = natural_terms(model)
+            by_name = {point.name: point for point in self.points}
+            smooth = [by_name[s.name] for s in self.continuous]
+            total = add([term.sum() for term in self.terms])
+            slopes: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
+            self._function = function(
+                [*smooth, *(by_name[s.name] for s in self.finite)],
+                [total, *slopes],
+                mode=PYTHON_MODE,
+                on_unused_input="ignore",
+            )
+        self._types = [by_name[s.name].dtype for s in (*self.continuous, *self.finite)]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of levels of each finite element."""
+        return np.repeat([s.levels for s in self.finite], [s.size for s in self.finite]).astype(int)
+
+    @property
+    def size(self) -> int:
+        """Number of continuous elements."""
+        return len(self.owner)
+
+    def variables(self, x: Array, levels: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
+        """Return elements as variables of their own shapes; `levels` count from zero."""
+        result: dict[str, NDArray[Any]] = {}
+        for number, s in enumerate(self.continuous):
+            part = x[..., self.start[number] : self.start[number + 1]]
+            result[s.name] = part.reshape((*x.shape[:-1], *s.shape))
+        at = 0
+        for s in self.finite:
+            counted = levels[..., at : at + s.size] + s.lowest
+            result[s.name] = counted.reshape((*levels.shape[:-1], *s.shape))
+            at += s.size
+        return result
+
+    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:
+        """Return the joint log density and its slope by every continuous element.
+
+        Raises
+        ------
+        NotConjugate
+            If PyMC finds a parameter of a distribution out of its range at this point.
+        """
+        values = self.variables(x, levels)
+        inputs = [
+            np.asarray(values[s.name], dtype=kind)
+            for s, kind in zip((*self.continuous, *self.finite), self._types, strict=True)
+        ]
+        try:
+            with np.errstate(all="ignore"):  # the caller looks at what is not finite
+                total, *slopes = self._function(*inputs)
+        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
+            raise NotConjugate(
+                "a parameter of a distribution is out of its range at some possible values of the "
+                f"other variables ({str(error).splitlines()[0]}): a hard constraint."
+            ) from error
+        flat = [np.ravel(slope) for slope in slopes]
+        return float(total), np.concatenate(flat).astype(float) if flat else np.zeros(0)
+
+    def label(self, element: int) -> str:
+        """Return the name of an element, such as ``w[2]``."""
+        s = self.continuous[self.owner[element]]
+        at = np.unravel_index(element - self.start[self.owner[element]], s.shape) if s.shape else ()
+        return f"{s.name}[{', '.join(map(str, at))}]" if s.shape else s.name

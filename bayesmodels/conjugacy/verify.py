@@ -1,0 +1,232 @@
+"""Is a proposed posterior the model's own? Then the joint density over it is the same everywhere.
+
+At points drawn from the proposal and at points far from it, the joint log density minus the
+proposal's is compared, and so are their slopes. Both must be equal up to the rounding errors that
+the two computations can make at that point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayesmodels.conjugacy.audit import Audit
+from bayesmodels.conjugacy.blocks import EPS, UNITS
+from bayesmodels.conjugacy.density import JointDensity
+from bayesmodels.conjugacy.field import Field
+from bayesmodels.conjugacy.points import matrices, score, score_size, simplex_rows
+from bayesmodels.conjugacy.solution import Solution
+from bayesmodels.errors import NotConjugate
+
+Array = NDArray[np.float64]
+Levels = NDArray[np.intp]
+Point = tuple[Array, Levels]
+
+_NEAR, _FAR, _SOUGHT, _FOUND = 5, 6, 200, 8
+_SHAKES = 2
+TINY = float(np.finfo(float).tiny)
+_DECADES = 4.0  # far points: factors of up to e^8 and more
+_DEVIATIONS = 25.0
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the comparison found.
+
+    Attributes
+    ----------
+    points : int
+        Number of points compared.
+    value, slope : float
+        Largest discrepancies over their rounding bounds.
+    log_evidence : float
+        The constant, at the point with the tightest bound.
+    bound : float
+        Its rounding bound.
+    settled : bool
+        Whether the density is known to be analytic, so that the points stand for all others.
+    """
+
+    points: int
+    value: float
+    slope: float
+    log_evidence: float
+    bound: float
+    settled: bool
+
+
+def verify(
+    solution: Solution, joint: JointDensity, found: Audit, rng: np.random.Generator
+) -> Verification:
+    """Compare a proposed posterior with the model's joint density.
+
+    Raises
+    ------
+    NotConjugate
+        If they differ by more than rounding.
+    """
+    field = solution.field
+    near, far = _points(solution, rng, _NEAR), _far(solution, rng, _FAR)
+    points = [*near, *far]
+    if found.questions:
+        points += _otherwise(solution, found, points, rng)
+    rows = [_row(solution, joint, *point) for point in points]
+    gaps, bounds = np.array([row[:2] for row in rows]).T
+    usable = np.isfinite(gaps) & np.isfinite(bounds)
+    if not usable[: len(near)].any():
+        raise NotConjugate("the joint density is not finite where its posterior should be.")
+    for point, row, fine in zip(points, rows, usable, strict=True):
+        if not fine and row[2]:
+            raise NotConjugate(
+                f"PyMC calls {_where(field, point)} impossible, which the families of its "
+                "variables allow: a hard constraint."
+            )
+    best = int(np.argmin(np.where(usable, bounds, np.inf)))
+    slope, element = _slopes(
+        solution, [p for p, fine in zip(points, usable, strict=True) if fine], rng
+    )
+    over = np.abs(gaps - gaps[best]) / (bounds + bounds[best])
+    value = float(np.max(over[usable]))
+    if max(value, slope) > 1:
+        of = f" of {field.label(element)}" if slope > 1 else ""
+        raise NotConjugate(
+            f"the joint density is close to a closed form but not equal to it: they differ by "
+            f"{value:.3g} times what rounding explains, the slopes{of} by {slope:.3g} times. Some "
+            "term of the model is of another kind."
+        )
+    return Verification(
+        int(usable.sum()), value, slope, float(gaps[best]), float(bounds[best]), found.analytic
+    )
+
+
+def _row(
+    solution: Solution, joint: JointDensity, x: Array, levels: Levels
+) -> tuple[float, float, bool]:
+    """Return gap, its bound, and whether PyMC alone calls the point impossible."""
+    value, bound = joint.value(solution.field.variables(x, levels))
+    with np.errstate(all="ignore"):
+        density = solution.log_density(x, levels)
+        own = solution.rounding(x, levels)
+    if solution.finite:
+        bound *= 2  # the weights of configurations were worked out from such values
+    impossible = value == -np.inf and np.isfinite(density)
+    return value - density, bound + own, impossible
+
+
+def _slopes(solution: Solution, points: list[Point], rng: np.random.Generator) -> tuple[float, int]:
+    """Return the largest discrepancy of slopes over its bound, and the element that has it.
+
+    How far PyMC's slope is off by its own rounding is seen by moving the point by a few units in
+    the last place (as in CESTAC; Vignes, 1993): near a border, 1 - x has few digits left.
+    """
+    field, worst, element = solution.field, 0.0, 0
+    for x, levels in points if field.size else []:
+        with np.errstate(all="ignore"):
+            own, bound = solution.slope(x, levels)
+            seen = score(field, x, field(x, levels)[1])
+            gap = np.abs(seen - score(field, x, own))
+            noise = np.zeros(field.size)
+            for _ in range(_SHAKES):
+                size = np.where(np.isin(field.kind, ("unit", "simplex")), 1.0, np.abs(x))
+                moved = x + 4 * EPS * size * rng.choice([-1.0, 1.0], field.size)
+                for block in matrices(field):
+                    moved[block] = x[block]
+                noise = np.maximum(noise, np.abs(score(field, x, field(moved, levels)[1]) - seen))
+            over = gap / (score_size(field, x, bound) + UNITS / 4 * noise + TINY)
+        over[~np.isfinite(over)] = 0  # beyond the range of numbers; the values have been compared
+        if over.max() > worst:
+            worst, element = float(over.max()), int(over.argmax())
+    return worst, element
+
+
+def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+    x, levels = solution.sample(number, rng)
+    return [(_inside(solution.field, x[i]), levels[i]) for i in range(number)]
+
+
+def _inside(field: Field, x: Array) -> Array:
+    """Move what rounding has put on the border of the support a little inwards."""
+    tiny = 1e-12
+    low = np.isin(field.kind, ("unit", "simplex", "positive")) & (x <= 1e-250)
+    x = np.where(low, 1e-6, x)
+    x = np.where((field.kind == "unit") & (x >= 1), 1 - tiny, x)
+    for rows in simplex_rows(field):
+        x[rows] /= x[rows].sum(-1, keepdims=True)
+    return x
+
+
+def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+    """Return points of a much wider law."""
+    field, result = solution.field, []
+    x, levels = solution.sample(2 * number, rng)
+    for i in range(number):
+        point, other = _inside(field, x[i]).copy(), x[number + i]
+        z = rng.standard_normal(field.size)
+        real = field.kind == "real"
+        size = rng.uniform(1, _DEVIATIONS)
+        along = (point - other) if i % 2 else np.abs(point - other) * z
+        point[real] += size * along[real]
+        positive, unit = field.kind == "positive", field.kind == "unit"
+        point[positive] *= np.exp(_DECADES / 2 * z[positive])
+        point[unit] = expit(
+            np.clip(logit(np.clip(point[unit], 1e-12, 1 - 1e-12)) + _DECADES * z[unit], -25, 25)
+        )
+        for rows in simplex_rows(field):
+            logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
+            weights = np.exp(logs - logs.max(-1, keepdims=True))
+            point[rows] = weights / weights.sum(-1, keepdims=True)
+        for block in matrices(field):
+            root = np.linalg.cholesky((point[block] + point[block].T) / 2)
+            turned = root @ (np.eye(len(block)) + 0.5 * np.tril(z[block]))
+            inner = turned @ turned.T * np.exp(z[block][0, 0])
+            point[block] = (inner + inner.T) / 2
+        own = _levels(solution, levels[i], rng)
+        result.append((point, own))
+    return result
+
+
+def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Levels:
+    """Return possible levels, all equally likely."""
+    result = levels.copy()
+    for part in solution.finite:
+        result[part.elements] = part.table[rng.integers(len(part.table))]
+    return result
+
+
+def _otherwise(
+    solution: Solution, found: Audit, points: list[Point], rng: np.random.Generator
+) -> list[Point]:
+    """Return points at which a comparison in the graph falls out as at none of `points`."""
+    field = solution.field
+
+    def answers(point: Point) -> bytes:
+        values: dict[str, Any] = field.variables(*point)
+        given = [np.asarray(values[v.name], dtype=v.dtype) for v in field.points]
+        with np.errstate(all="ignore"):
+            return b"".join(np.asarray(part).tobytes() for part in found.ask(*given))
+
+    seen = {answers(point) for point in points}
+    result: list[Point] = []
+    for scale in (1.0, 30.0, 1e3):
+        for x, levels in _far(solution, rng, _SOUGHT // 3):
+            point = x.copy()
+            real, positive = field.kind == "real", field.kind == "positive"
+            point[real] *= scale
+            point[positive] *= scale ** rng.choice([-1.0, 1.0])
+            told = answers((point, levels))
+            if told not in seen:
+                seen.add(told)
+                result.append((point, levels))
+            if len(result) == _FOUND:
+                return result
+    return result
+
+
+def _where(field: Field, point: Point) -> str:
+    values = field.variables(*point)
+    parts = [f"{name} = {np.ravel(value)[0]:.4g}" for name, value in list(values.items())[:3]]
+    return ", ".join(parts)
