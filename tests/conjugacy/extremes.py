@@ -2,18 +2,19 @@
 
 import numpy as np
 import pymc as pm
-from scipy import special
 
 from tests.conjugacy.coins import log_binomials, log_multinomials
 from tests.conjugacy.entry import Entry, solved
 from tests.conjugacy.rates import log_factorials, normal_base
 from tests.conjugacy.references import (
     beta,
+    condition_exactly,
     dirichlet,
     gamma,
     inverse_gamma,
     linear,
     linear_unknown_scale,
+    log_gamma,
     normal,
     normal_inverse_gamma,
 )
@@ -56,8 +57,8 @@ def a_million_numbers_posterior():
     k_n, a_n = k + MILLION, a + MILLION / 2
     b_n = b + squares / 2 + k * MILLION * centre**2 / (2 * k_n)
     evidence = (
-        special.gammaln(a_n)
-        - special.gammaln(a)
+        log_gamma(a_n)
+        - log_gamma(a)
         + a * np.log(b)
         - a_n * np.log(b_n)
         + 0.5 * np.log(k / k_n)
@@ -191,7 +192,16 @@ def a_vague_mean_and_fine_rows():
     return model
 
 
-@solved(lambda: linear({"w": (3,)}, (np.zeros(3), np.diag([1e6, 1e-6, 1e6])), X, Y, 1))
+@solved(
+    lambda: linear(
+        {"w": (3,)},
+        (np.zeros(3), np.diag([1e6, 1e-6, 1e6])),
+        X,
+        Y,
+        1,
+        update=condition_exactly,
+    )
+)
 def columns_of_very_different_sizes():
     with pm.Model() as model:
         w = pm.Normal("w", 0, [1e3, 1e-3, 1e3], shape=3)
@@ -201,7 +211,15 @@ def columns_of_very_different_sizes():
 
 @solved(
     lambda: linear_unknown_scale(
-        {"w": (2,)}, (np.zeros(2), 100 * np.eye(2)), TWINS, Y, 1, "tau", (1, 1), "Gamma"
+        {"w": (2,)},
+        (np.zeros(2), 100 * np.eye(2)),
+        TWINS,
+        Y,
+        1,
+        "tau",
+        (1, 1),
+        "Gamma",
+        update=condition_exactly,
     )
 )
 def columns_that_are_nearly_the_same():
@@ -215,16 +233,16 @@ def columns_that_are_nearly_the_same():
 @solved(
     lambda: beta(
         "theta",
-        (1, np.arange(1.0, 100_001)),
-        np.arange(100_000) % 7,
-        7 - np.arange(100_000) % 7,
-        log_binomials(7, np.arange(100_000) % 7),
+        (1, np.arange(1.0, 10_001)),
+        np.arange(10_000) % 7,
+        7 - np.arange(10_000) % 7,
+        log_binomials(7, np.arange(10_000) % 7),
     )
 )
-def a_hundred_thousand_coins():
+def ten_thousand_coins():
     with pm.Model() as model:
-        theta = pm.Beta("theta", 1, np.arange(1, 100_001))
-        pm.Binomial("x", 7, theta, observed=np.arange(100_000) % 7)
+        theta = pm.Beta("theta", 1, np.arange(1, 10_001))
+        pm.Binomial("x", 7, theta, observed=np.arange(10_000) % 7)
     return model
 
 

@@ -5,7 +5,7 @@ looks at a PyMC model. ``test_references.py`` holds each against the density of 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mpmath
@@ -13,6 +13,8 @@ import numpy as np
 from scipy import linalg, special, stats
 
 LOG_2PI = float(np.log(2 * np.pi))
+
+TINY, EPS = np.finfo(float).tiny, np.finfo(float).eps
 
 mpmath.mp.dps = 40
 # Elementwise, with forty digits: counts of 1e9 have log gamma functions of 2e10 that cancel.
@@ -101,7 +103,9 @@ def beta(name, prior, ones, zeros, base=0.0):
     after = a + ones, b + zeros
     evidence = np.sum(log_beta(*after) - log_beta(a, b)) + base
     parameters = {"alpha": after[0], "beta": after[1]}
-    return _elements(name, "Beta", parameters, stats.beta(*after), evidence)
+    found = _elements(name, "Beta", parameters, stats.beta(*after), evidence)
+    # A draw may round to 0 or 1, where the density is nothing to compare with.
+    return replace(found, draw=lambda rng: {name: np.clip(found.draw(rng)[name], TINY, 1 - EPS)})
 
 
 def gamma(name, prior, shape, rate, base=0.0):
@@ -232,10 +236,10 @@ def dirichlet(name, alpha, counts, base=0.0):
     alpha, counts = np.broadcast_arrays(np.asarray(alpha, dtype=float), counts)
     after = alpha + counts
     total = after.sum(-1, keepdims=True)
+    constant = _log_dirichlet_constant(after)
 
     def log_density(point):
-        kernel = special.xlogy(after - 1, point[name]).sum()
-        return float(kernel - _log_dirichlet_constant(after))
+        return float(special.xlogy(after - 1, point[name]).sum() - constant)
 
     def draw(rng):
         gammas = rng.gamma(after)
@@ -247,14 +251,14 @@ def dirichlet(name, alpha, counts, base=0.0):
         {name: {"alpha": after}},
         log_density,
         draw,
-        float(_log_dirichlet_constant(after) - _log_dirichlet_constant(alpha) + base),
+        float(constant - _log_dirichlet_constant(alpha) + base),
         {name: mean},
         {name: mean * (1 - mean) / (total + 1)},
     )
 
 
 def _log_dirichlet_constant(alpha):
-    return (log_gamma(alpha).sum(-1) - log_gamma(number(alpha).sum(-1))).sum()
+    return np.sum(log_gamma(alpha)) - np.sum(log_gamma(number(alpha).sum(-1)))
 
 
 # --- Gaussian blocks ------------------------------------------------------------------------------
@@ -272,41 +276,78 @@ def _flat(point, shapes):
     return np.concatenate([np.ravel(point[name]) for name in shapes])
 
 
-def _log_normal(x, mean, cov):
+def _log_normal(deviation, cov):
     root = linalg.cholesky(np.atleast_2d(cov), lower=True)
-    z = linalg.solve_triangular(root, np.ravel(x - mean), lower=True)
+    z = linalg.solve_triangular(root, deviation, lower=True)
     return float(-0.5 * (z @ z + len(z) * LOG_2PI) - np.log(np.diag(root)).sum())
 
 
-def condition(mean, cov, design, y, noise):
-    """Return mean and covariance of w given y = design w + noise, and what y's law is.
+def condition(cov, design, rest, noise):
+    """Update a normal block by what it has not explained.
 
     The update is written with the gain, as Kalman wrote it, so that no matrix of precisions
     appears; the covariance is in Joseph's form, which stays positive definite.
+
+    Parameters
+    ----------
+    cov : ndarray of shape (D, D)
+        Prior covariance.
+    design : ndarray of shape (n, D)
+        Linear map.
+    rest : ndarray of shape (n,)
+        Observations minus what the prior mean expects.
+    noise : ndarray of shape (n, n)
+        Covariance of the noise.
+
+    Returns
+    -------
+    tuple
+        Shift of the mean, covariance, log of the root of the determinant of the observations'
+        covariance, and the squared Mahalanobis length of `rest` in it.
     """
     innovation = design @ cov @ design.T + noise
     gain = linalg.solve(innovation, design @ cov, assume_a="pos").T
-    rest = np.eye(len(mean)) - gain @ design
-    after = rest @ cov @ rest.T + gain @ noise @ gain.T
-    return mean + gain @ (y - design @ mean), after, innovation
+    left = np.eye(len(cov)) - gain @ design
+    after = left @ cov @ left.T + gain @ noise @ gain.T
+    root = linalg.cholesky(innovation, lower=True)
+    z = linalg.solve_triangular(root, rest, lower=True)
+    return gain @ rest, after, np.log(np.diag(root)).sum(), z @ z
 
 
-def gaussian(shapes, mean, cov, log_evidence=None):
-    """Return a jointly normal block of several variables, stacked in the order of `shapes`."""
+def condition_exactly(cov, design, rest, noise):
+    """As `condition`, with forty digits, for columns that differ much in size or hardly at all."""
+    cov, design, noise = (mpmath.matrix(m.tolist()) for m in (cov, design, noise))
+    rest = mpmath.matrix([float(r) for r in rest])
+    innovation = design * cov * design.T + noise
+    gain = cov * design.T * mpmath.inverse(innovation)
+    after = cov - gain * design * cov
+    root = mpmath.cholesky(innovation)
+    log_root = sum(mpmath.log(root[i, i]) for i in range(root.rows))
+    square = (rest.T * mpmath.cholesky_solve(innovation, rest))[0]
+    width = cov.rows
+    shift = np.array([float(v) for v in gain * rest])
+    return shift, np.array(after.tolist(), dtype=float).reshape(width, width), log_root, square
+
+
+def gaussian(shapes, mean, cov, log_evidence=None, shift=0.0):
+    """Return a jointly normal block of several variables, stacked in the order of `shapes`.
+
+    Its mean is `mean` + `shift`: apart they keep digits that their sum may not have.
+    """
     root = linalg.cholesky(np.atleast_2d(cov), lower=True)
-    means, sds = _split(mean, shapes), _split(np.sqrt(np.diag(cov)), shapes)
+    means, sds = _split(mean + shift, shapes), _split(np.sqrt(np.diag(cov)), shapes)
     return Reference(
         dict.fromkeys(shapes, "Normal"),
         {name: {"mean": means[name], "sd": sds[name]} for name in shapes},
-        lambda point: _log_normal(_flat(point, shapes), mean, cov),
-        lambda rng: _split(mean + root @ rng.normal(size=len(mean)), shapes),
+        lambda point: _log_normal(_flat(point, shapes) - mean - shift, cov),
+        lambda rng: _split(mean + (shift + root @ rng.normal(size=len(mean))), shapes),
         None if log_evidence is None else float(log_evidence),
         means,
         {name: sd**2 for name, sd in sds.items()},
     )
 
 
-def linear(shapes, prior, design, y, noise, base=0.0):
+def linear(shapes, prior, design, y, noise, base=0.0, update=condition):
     """Update a normal prior of a block by y = design block + normal noise.
 
     Parameters
@@ -323,11 +364,15 @@ def linear(shapes, prior, design, y, noise, base=0.0):
         Variance, variances or covariance.
     base : float, default 0
         Added to the log evidence.
+    update : callable, default `condition`
+        Or `condition_exactly`.
     """
     mean, cov = np.asarray(prior[0], dtype=float), np.asarray(prior[1], dtype=float)
-    noise = _covariance(noise, len(y))
-    after, cov_n, innovation = condition(mean, cov, design, y, noise)
-    return gaussian(shapes, after, cov_n, _log_normal(y, design @ mean, innovation) + base)
+    shift, after, log_root, square = update(
+        cov, design, y - design @ mean, _covariance(noise, len(y))
+    )
+    evidence = base - len(y) / 2 * LOG_2PI - log_root - square / 2
+    return gaussian(shapes, mean, after, evidence, shift)
 
 
 def _covariance(noise, size):
@@ -355,7 +400,9 @@ SCALES = {
 }
 
 
-def normal_inverse_gamma(shapes, mean, unit, scale, shape, rate, kind="InverseGamma", **more):
+def normal_inverse_gamma(
+    shapes, mean, unit, scale, shape, rate, kind="InverseGamma", shift=0.0, **more
+):
     """Block w | v ~ Normal(mean, v * unit), v ~ InverseGamma(shape, rate).
 
     Parameters
@@ -370,24 +417,26 @@ def normal_inverse_gamma(shapes, mean, unit, scale, shape, rate, kind="InverseGa
         Of v.
     kind : {"InverseGamma", "Gamma", "SquareInverseGamma"}
         Whether that variable is the variance, the precision, or the standard deviation.
+    shift : ndarray of shape (D,)
+        Part of the location, as in `gaussian`.
     **more
         log_evidence.
     """
     to_value, to_variance, log_jacobian = SCALES[kind]
     root = linalg.cholesky(unit, lower=True)
     law = stats.invgamma(shape, scale=rate)
-    means = _split(mean, shapes)
+    means = _split(mean + shift, shapes)
     widths = _split(np.sqrt(rate / shape * np.diag(unit)), shapes)
 
     def log_density(point):
         value = point[scale]
         variance = to_variance(value)
-        given = _log_normal(_flat(point, shapes), mean, variance * unit)
+        given = _log_normal(_flat(point, shapes) - mean - shift, variance * unit)
         return float(given + law.logpdf(variance) + log_jacobian(value))
 
     def draw(rng):
         variance = law.rvs(random_state=rng)
-        w = mean + np.sqrt(variance) * (root @ rng.normal(size=len(mean)))
+        w = mean + (shift + np.sqrt(variance) * (root @ rng.normal(size=len(mean))))
         return {**_split(w, shapes), scale: to_value(np.asarray(variance))}
 
     second = "rate" if kind == "Gamma" else "scale"
@@ -409,27 +458,27 @@ def normal_inverse_gamma(shapes, mean, unit, scale, shape, rate, kind="InverseGa
     )
 
 
-def linear_unknown_scale(shapes, prior, design, y, noise, scale, ab, kind="InverseGamma", base=0.0):
+def linear_unknown_scale(
+    shapes, prior, design, y, noise, scale, ab, kind="InverseGamma", base=0.0, update=condition
+):
     """As `linear`, all covariances in units of v ~ InverseGamma(*ab), or 1 / v ~ Gamma(*ab)."""
     mean, cov = np.asarray(prior[0], dtype=float), np.asarray(prior[1], dtype=float)
-    noise = _covariance(noise, len(y))
-    after, unit, innovation = condition(mean, cov, design, y, noise)
+    shift, unit, log_root, square = update(
+        cov, design, y - design @ mean, _covariance(noise, len(y))
+    )
     a, b = ab
-    root = linalg.cholesky(innovation, lower=True)
-    z = linalg.solve_triangular(root, y - design @ mean, lower=True)
-    n, square = len(y), z @ z
+    n, square = len(y), float(square)
     shape, rate = a + n / 2, b + square / 2
     # The multivariate Student-t density of y with 2 a degrees of freedom.
     evidence = (
-        special.gammaln(shape)
-        - special.gammaln(a)
+        log_gamma(shape)
+        - log_gamma(a)
         - n / 2 * np.log(2 * np.pi * b)
-        - np.log(np.diag(root)).sum()
+        - log_root
         - shape * np.log1p(square / (2 * b))
     )
-    return normal_inverse_gamma(
-        shapes, after, unit, scale, shape, rate, kind, log_evidence=float(evidence + base)
-    )
+    more = {"shift": shift, "log_evidence": float(evidence + base)}
+    return normal_inverse_gamma(shapes, mean, unit, scale, shape, rate, kind, **more)
 
 
 def flat_linear_unknown_scale(shapes, design, y, noise, scale, power, kind="InverseGamma"):
@@ -490,7 +539,7 @@ def normal_wishart(names, prior, rows, kind="Wishart"):
         value = point[matrix]
         cov = np.linalg.inv(value) if is_precision else value
         total = (precisions if is_precision else covariances).logpdf(value)
-        return float(total + (0 if mu is None else _log_normal(point[mu], m_n, cov / kappa_n)))
+        return float(total + (0 if mu is None else _log_normal(point[mu] - m_n, cov / kappa_n)))
 
     def draw(rng):
         value = (precisions if is_precision else covariances).rvs(random_state=rng)

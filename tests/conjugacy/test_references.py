@@ -15,24 +15,32 @@ QUICK = {"coin in counts with a uniform prior", "mean and variance", "which coin
 pytestmark = pytest.mark.filterwarnings("ignore:Detected variables likely created by GP")
 
 
+def largest_gap(entry):
+    """Return how far joint density minus reference is from the evidence, or from constant."""
+    reference, rng = entry.reference(), np.random.default_rng(1)
+    joint = log_joint(entry.build)
+    points = [reference.draw(rng) for _ in range(5)]
+    gaps = np.array([joint(point) - reference.log_density(point) for point in points])
+    constant = gaps.mean() if reference.log_evidence is None else reference.log_evidence
+    return np.abs(gaps - constant).max()
+
+
 @pytest.mark.parametrize(
     "entry",
     [
         pytest.param(entry, id=entry.name, marks=() if entry.name in QUICK else pytest.mark.slow)
-        for entry in [*ZOO, *EXTREMES]
+        for entry in ZOO
     ],
 )
 def test_the_joint_density_is_the_reference_times_the_evidence(entry):
-    reference, rng = entry.reference(), np.random.default_rng(1)
-    joint = log_joint(entry.build)
-    points = [reference.draw(rng) for _ in range(5)]
-    values = np.array([joint(point) for point in points])
-    rest = values - [reference.log_density(point) for point in points]
-    # Densities of a million rows are sums of a million terms.
-    allowed = max(1e-10, 1e-13 * np.abs(values).max())
-    assert np.ptp(rest) <= allowed
-    if reference.log_evidence is not None:
-        assert np.abs(rest - reference.log_evidence).max() <= allowed
+    assert largest_gap(entry) <= 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", EXTREMES, ids=lambda entry: entry.name)
+def test_so_it_is_at_the_extremes_but_for_the_rounding_of_large_terms(entry):
+    # Log gamma functions of 1e9 are 2e10, of which a unit in the last place is 4e-6.
+    assert largest_gap(entry) <= 1e-5
 
 
 def test_the_table_has_models_enough_of_every_kind():
