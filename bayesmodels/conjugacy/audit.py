@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.configdefaults import config
@@ -76,11 +77,14 @@ class Audit:
         Comparisons and the like that bounds do not answer.
     ask : callable
         From a point's inputs to the answers, one array a question.
+    margins : callable
+        From a point's inputs to how near each comparison is to falling out differently.
     """
 
     opaque: tuple[str, ...]
     questions: int
     ask: Callable[..., list[NDArray[Any]]]
+    margins: Callable[..., list[NDArray[Any]]]
 
     @property
     def analytic(self) -> bool:
@@ -118,7 +122,15 @@ def audit(field: Field) -> Audit:
                 opaque.add(kind)
     with config.change_flags(floatX="float64", traceback__limit=0):
         ask = function(field.points, questions, mode=PYTHON_MODE, on_unused_input="ignore")
-    return Audit(tuple(sorted(opaque)), len(questions), ask)
+        compared = [q.owner.inputs for q in questions if _compares(q)]
+        near = [pt.abs(one - other).min() for one, other in compared]
+        margins = function(field.points, near, mode=PYTHON_MODE, on_unused_input="ignore")
+    return Audit(tuple(sorted(opaque)), len(questions), ask, margins)
+
+
+def _compares(question: Any) -> bool:
+    """Whether a question compares two numbers."""
+    return question.owner is not None and _kind(question.owner.op) in ("lt", "le", "gt", "ge")
 
 
 class _Known:

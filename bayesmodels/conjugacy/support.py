@@ -13,6 +13,7 @@ from pymc.distributions.mixture import _BaseMixtureRV
 from pymc.distributions.multivariate import WishartRV
 from pymc.distributions.transforms import (
     Interval,
+    LogExpM1,
     LogOddsTransform,
     LogTransform,
     SimplexTransform,
@@ -82,10 +83,11 @@ def supports(model: pm.Model) -> list[Support]:
     if any(None in shape for shape in shapes):
         known = frozen.eval_rv_shapes()
         shapes = [known[rv.name] for rv in frozen.free_RVs]
-    return [
-        _support(frozen, rv, tuple(int(n) for n in shape))
+    found = {
+        rv.name: _support(frozen, rv, tuple(int(n) for n in shape))
         for rv, shape in zip(frozen.free_RVs, shapes, strict=True)
-    ]
+    }
+    return [found[rv.name] for rv in model.free_RVs]
 
 
 def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
@@ -107,6 +109,13 @@ def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
     if isinstance(own, Standardised):
         return Support(name, "real", shape)
     transform = _default_transform(op, rv)
+    # A transform of the user's own may cut off a part of the support.
+    harmless = (type(transform), *((LogExpM1,) if isinstance(transform, LogTransform) else ()))
+    if own is not None and not isinstance(own, harmless):
+        raise NotConjugate(
+            f"{name} has a transform of its own ({type(own).__name__}), which may restrict it to a "
+            "part of its support; leave it out if it does not."
+        )
     for kind, place in _ON_THE_LINE.items():
         if isinstance(transform, kind):
             return Support(name, place, shape)  # type: ignore[arg-type] # values of the table

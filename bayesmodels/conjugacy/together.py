@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.conjugacy.alone import LOOSE, fit, line_features
-from bayesmodels.conjugacy.blocks import Block, Gammas, Gaussian, ScaledGaussian
+from bayesmodels.conjugacy.blocks import EPS, Block, Gammas, Gaussian, ScaledGaussian
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.matrices import normal_matrix
 from bayesmodels.conjugacy.points import matrices, score, simplex_rows, somewhere
@@ -30,6 +30,7 @@ Levels = NDArray[np.intp]
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
+_SINGULAR = 16.0  # times rounding: a smaller eigenvalue may be none at all
 _MOST = 5000  # elements that may depend on each other
 _POWERS = (-1, 1, -2, 2)
 
@@ -106,8 +107,9 @@ def _law(
     names = _names(field, elements)
     if len(nodes) == 1:
         raise NotConjugate(_alone(field, nodes[0], names))
+    who = names if len(np.unique(field.owner[elements])) > 1 else f"elements of {names}"
     raise NotConjugate(
-        f"{names} depend on each other in the joint density in a way that no family with a closed "
+        f"{who} depend on each other in the joint density in a way that no family with a closed "
         "form has: known are normal variables with each other, with one scale, or with one "
         "covariance matrix."
     )
@@ -187,17 +189,16 @@ def _root(
     """Return the upper triangular root of a precision matrix."""
     size = np.sqrt(np.abs(np.diag(curvature)))
     if (np.diag(curvature) > 0).all():
-        try:
-            return np.linalg.cholesky(curvature / np.outer(size, size)).T * size
-        except np.linalg.LinAlgError:
-            pass
+        scaled_to_one = curvature / np.outer(size, size)
+        if np.linalg.eigvalsh(scaled_to_one)[0] > _SINGULAR * len(real) * EPS:
+            return np.linalg.cholesky(scaled_to_one).T * size
     # Bent or not proper? A parabola has the same curvature elsewhere.
     there = x.copy()
     there[real] += 1.3
     moved = _slope(field, there, levels, real) - here
     expected = curvature @ np.full(len(real), 1.3)
     bound = LOOSE * (np.abs(curvature).sum(-1) + np.abs(here))
-    if not (np.abs(moved - expected) <= bound).all():
+    if not (np.abs(moved + expected) <= bound).all():
         raise NotConjugate(_bent(field, real))
     raise NotConjugate(
         f"the posterior of {_names(field, real)} is improper: some direction is not determined, "

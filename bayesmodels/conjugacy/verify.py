@@ -8,7 +8,6 @@ the two computations can make at that point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from bayesmodels.conjugacy.blocks import EPS, UNITS
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.points import matrices, score, score_size, simplex_rows
+from bayesmodels.conjugacy.search import otherwise
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.errors import NotConjugate
 
@@ -26,8 +26,9 @@ Array = NDArray[np.float64]
 Levels = NDArray[np.intp]
 Point = tuple[Array, Levels]
 
-_NEAR, _FAR, _SOUGHT, _FOUND = 5, 6, 200, 8
+_NEAR, _FAR = 5, 6
 _SHAKES = 2
+_USELESS = 0.1  # a log density that is known no better decides nothing
 TINY = float(np.finfo(float).tiny)
 _DECADES = 4.0  # far points: factors of up to e^8 and more
 _DEVIATIONS = 25.0
@@ -73,7 +74,7 @@ def verify(
     near, far = _points(solution, rng, _NEAR), _far(solution, rng, _FAR)
     points = [*near, *far]
     if found.questions:
-        points += _otherwise(solution, found, points, rng)
+        points += otherwise(field, found, near, far, rng)
     rows = [_row(solution, joint, *point) for point in points]
     gaps, bounds = np.array([row[:2] for row in rows]).T
     usable = np.isfinite(gaps) & np.isfinite(bounds)
@@ -92,11 +93,18 @@ def verify(
     over = np.abs(gaps - gaps[best]) / (bounds + bounds[best])
     value = float(np.max(over[usable]))
     if max(value, slope) > 1:
-        of = f" of {field.label(element)}" if slope > 1 else ""
+        names = [s.name for s in (*field.continuous, *field.finite)]
+        of = field.label(element) if slope > 1 else _listed(names)
         raise NotConjugate(
-            f"the joint density is close to a closed form but not equal to it: they differ by "
-            f"{value:.3g} times what rounding explains, the slopes{of} by {slope:.3g} times. Some "
-            "term of the model is of another kind."
+            f"the joint density as a function of {of} is close to a closed form but not equal to "
+            f"it: they differ by {value:.3g} times what rounding explains, their slopes by "
+            f"{slope:.3g} times. Some term of the model is of another kind."
+        )
+    if bounds[best] > _USELESS:
+        raise NotConjugate(
+            f"the closed form can't be verified in double precision: the joint density of "
+            f"{_listed([s.name for s in (*field.continuous, *field.finite)])} is only known to "
+            f"{bounds[best]:.2g}."
         )
     return Verification(
         int(usable.sum()), value, slope, float(gaps[best]), float(bounds[best]), found.analytic
@@ -197,33 +205,9 @@ def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Lev
     return result
 
 
-def _otherwise(
-    solution: Solution, found: Audit, points: list[Point], rng: np.random.Generator
-) -> list[Point]:
-    """Return points at which a comparison in the graph falls out as at none of `points`."""
-    field = solution.field
-
-    def answers(point: Point) -> bytes:
-        values: dict[str, Any] = field.variables(*point)
-        given = [np.asarray(values[v.name], dtype=v.dtype) for v in field.points]
-        with np.errstate(all="ignore"):
-            return b"".join(np.asarray(part).tobytes() for part in found.ask(*given))
-
-    seen = {answers(point) for point in points}
-    result: list[Point] = []
-    for scale in (1.0, 30.0, 1e3):
-        for x, levels in _far(solution, rng, _SOUGHT // 3):
-            point = x.copy()
-            real, positive = field.kind == "real", field.kind == "positive"
-            point[real] *= scale
-            point[positive] *= scale ** rng.choice([-1.0, 1.0])
-            told = answers((point, levels))
-            if told not in seen:
-                seen.add(told)
-                result.append((point, levels))
-            if len(result) == _FOUND:
-                return result
-    return result
+def _listed(names: list[str]) -> str:
+    some = ", ".join(names[:3])
+    return some + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - as above
 
 
 def _where(field: Field, point: Point) -> str:
