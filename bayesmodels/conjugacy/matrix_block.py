@@ -116,7 +116,7 @@ class NormalMatrix:
         scatter = self._tight(x)[1]
         by_vectors = -self.strength @ gap @ tight
         size_vectors = np.abs(self.strength) @ (np.abs(vectors) + np.abs(self.location))
-        size_vectors = size_vectors @ np.abs(tight)
+        size_vectors = size_vectors @ np.abs(tight) * np.linalg.cond(matrix)
         size = np.abs(scatter) + np.abs(self.scale)
         if self.precision:
             by_matrix = 0.5 * (df - width - 1 + n) * inverse - 0.5 * scatter
