@@ -20,11 +20,17 @@ class NotConjugate(Exception):  # noqa: N818 - a finding about a model, not a fa
     ----------
     reason : str
         One sentence that names the variable and what was seen.
+    hint : str
+        What would repair it, where a conjugate prior would; otherwise empty.
     """
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(f"{reason} Hint: {hint}." if hint else reason)
         self.reason = reason
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.reason, self.hint)
 
 
 class SeparationError(ValueError):

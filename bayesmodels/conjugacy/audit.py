@@ -3,7 +3,7 @@
 Sums, products, exponentials, matrix factors and the like are analytic where they are defined.
 Comparisons, rounding, absolute values and clips are not, unless bounds on their arguments say that
 they always fall out the same way: the square root of a positive variable is never below zero. What
-remains is asked at many points, and those where it falls out differently are looked at more closely.
+remains is asked at many points, and those where it falls out differently are compared as well.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def audit(field: Field) -> Audit:
             if kind in _SHAPES or not any(v in reached for v in node.inputs):
                 continue
             reached.update(node.outputs)
-            cut = kind == "cast" and not str(node.outputs[0].dtype).startswith("float")
+            cut = kind == "cast" and not _is_float(node.outputs[0])
             if kind in _STEPS | _KINKS | _CHOICES or (cut and _is_float(node.inputs[0])):
                 questions += _questions(node, kind, inputs)
             elif kind not in _ANALYTIC and kind not in _WHOLE and kind not in ("sum", "cast"):
@@ -139,9 +139,11 @@ class _Known:
     def __init__(self, simplexes: set[Any], definite: set[Any]) -> None:
         self.simplexes, self.definite = simplexes, definite
 
-    def bounds(self, node: Any, kind: str) -> Bounds | None:
+    def bounds(self, node: Any, kind: str) -> Bounds | None:  # noqa: C901 - a table
         """Follow a node; return bounds on what it gives, if these properties say more."""
-        given, out = node.inputs[0] if node.inputs else None, node.outputs[0]
+        if not node.inputs:
+            return None
+        given, out = node.inputs[0], node.outputs[0]
         if given in self.simplexes:
             whole = given.type.ndim - 1
             if kind == "sum" and node.op.axis in ((whole,), whole):
@@ -255,9 +257,9 @@ def _after(node: Any, kind: str, inputs: Sequence[Bounds]) -> Bounds:  # noqa: C
         return (float(np.log1p(low)) if low > -1 else -np.inf), float(np.log1p(max(high, -1.0)))
     if kind == "sum":
         return (0.0, np.inf) if low >= 0 else ((-np.inf, 0.0) if high <= 0 else _EVERYTHING)
-    if kind in ("Dot", "Matmul", "BatchedDot", "Blockwise") and len(inputs) == 2:
+    if kind in ("Dot", "Matmul", "BatchedDot", "Blockwise"):
         matrix_product = kind != "Blockwise" or "Dot" in str(node.op) or "matmul" in str(node.op)
-        if matrix_product and min(inputs[0][0], inputs[1][0]) >= 0:
+        if matrix_product and all(bound[0] >= 0 for bound in inputs):
             return 0.0, np.inf
     return _EVERYTHING
 
@@ -276,7 +278,7 @@ def _inverse(a: Bounds) -> Bounds:
     return _EVERYTHING
 
 
-def _questions(node: Any, kind: str, inputs: Sequence[Bounds]) -> list[Any]:
+def _questions(node: Any, kind: str, inputs: Sequence[Bounds]) -> list[Any]:  # noqa: PLR0911 - a table
     """Return expressions that must be the same everywhere, unless bounds show that they are.
 
     A border counts as outside: supports are open, so that it is never met.

@@ -258,6 +258,7 @@ class Gammas:
 def gamma_power(power: int, shape: Array, rate: Array) -> tuple[Any, str, dict[str, Array]]:
     """Return law, name of the family and parameters of x whose power is a Gamma variable."""
     square = "Square" if abs(power) > 1 else ""
+    law: Any
     if power == 1:
         law = stats.gamma(shape, scale=1 / rate)
     elif power == -1:

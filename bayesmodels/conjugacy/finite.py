@@ -93,7 +93,7 @@ def finite_groups(
             # Infinite values say nothing about dependence: better together.
             linked[i, j] = not np.isfinite(rest) or abs(rest) > _MOVES * size
     linked[np.ix_(touched, touched)] = True
-    number, label = connected_components(csr_array(linked), directed=False)
+    number, label = connected_components(csr_array(linked.astype(int)), directed=False)
     groups = [everything[label == group] for group in range(number)]
     alone = [group for group in groups if not touched[group].any()]
     rest_of = [group for group in groups if touched[group].any()]

@@ -6,6 +6,7 @@ Sources: Bernardo and Smith (1994), appendix A.2; Murphy (2012), sections 4.5 an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,6 +173,7 @@ class NormalMatrix:
             values = {"df": df_each, "mean": mean, "scale": scale}
             found.append(ElementLaw(self.elements[:cut], "StudentT", law, values))
         df_each = np.full(width * width, float(df))
+        own: Any
         if self.precision:
             scale = np.linalg.inv(self.scale)
             own = WishartMarginals(df, scale)

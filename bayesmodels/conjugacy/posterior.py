@@ -311,8 +311,8 @@ class ExactPosterior:
             names = [field.continuous[i].name for i in owners]
             parts.append(block.sentence(_listed(names)))
         for part in self._solution.finite:
-            names = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
-            sentence = f"{names}: {len(part.table)} possible configurations, each weighed"
+            who = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
+            sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
             if part.blocks[0]:
                 inner = [b.sentence(_listed(self._owners(b))) for b in part.blocks[0]]
                 sentence += f"; given them {'; '.join(inner)}"
@@ -325,7 +325,7 @@ class ExactPosterior:
             f"at the points compared ({self._why_numerically()})."
         )
         return (
-            ". ".join(_capital(part) for part in parts)
+            ". ".join(parts)
             + f". Joint density and closed form differ by the same constant at {seen.points} "
             f"points near and far, up to rounding ({seen.bound:.1g}). {proof}"
         )
@@ -356,7 +356,3 @@ class ExactPosterior:
 def _listed(names: Any) -> str:
     *first, last = list(names)
     return f"{', '.join(first)} and {last}" if first else str(last)
-
-
-def _capital(text: str) -> str:
-    return text

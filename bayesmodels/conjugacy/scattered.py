@@ -112,7 +112,7 @@ class Certain:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._law, name)
 
-    def isf(self, q: ArrayLike) -> Array:
+    def isf(self, q: float) -> Array:
         """Return quantiles counted from above."""
         return np.asarray(self._law.isf(q))
 
@@ -133,10 +133,10 @@ def mixed(weights: Array, blocks: Sequence[Sequence[Block]]) -> list[ElementLaw]
     found = []
     for element, parts in by_element.items():
         laws = [
-            Scattered((), [(np.array([0]), law.law, np.array([own]))]) for _, law, own, _ in parts
+            Scattered((), [(np.array([0]), each.law, np.array([own]))]) for _, each, own, _ in parts
         ]
-        law = MixtureLaw(weights, Stacked(laws))
-        found.append(ElementLaw(np.array([element]), "Mixture", law, {}))
+        mixture = MixtureLaw(weights, Stacked(laws))
+        found.append(ElementLaw(np.array([element]), "Mixture", mixture, {}))
     return found
 
 

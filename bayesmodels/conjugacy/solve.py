@@ -79,7 +79,7 @@ def exact(model: pm.Model, *, rng: np.random.Generator | int | None = None) -> E
     >>> print(posterior.explain())
     rate has a Gamma law with shape 14, rate 4. ...
     >>> round(posterior.log_evidence, 6)
-    -6.652098
+    -6.613262
     """
     if not isinstance(model, pm.Model):
         msg = f"model: must be a pymc.Model; got {type(model).__name__}."

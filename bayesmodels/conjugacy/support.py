@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
-from pytensor.tensor.random.basic import UniformRV
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.mixture import _BaseMixtureRV
 from pymc.distributions.multivariate import WishartRV
@@ -23,6 +22,7 @@ from pymc.distributions.truncated import TruncatedRV
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.maker import function
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import UniformRV
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.conjugacy.density import PYTHON_MODE, without_initial_values
@@ -90,7 +90,7 @@ def supports(model: pm.Model) -> list[Support]:
     return [found[rv.name] for rv in model.free_RVs]
 
 
-def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
+def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:  # noqa: C901 - a table
     op, name = rv.owner.op, rv.name
     if isinstance(op, TruncatedRV):
         raise NotConjugate(

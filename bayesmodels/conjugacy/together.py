@@ -86,7 +86,7 @@ def _groups(
         change[~np.isfinite(change)] = 1.0
         moved[i] = [change[other_node].max() for other_node in nodes]
     linked = np.maximum(moved, moved.T) > _MOVES
-    number, label = connected_components(csr_array(linked), directed=False)
+    number, label = connected_components(csr_array(linked.astype(int)), directed=False)
     return [list(np.flatnonzero(label == group)) for group in range(number)]
 
 
@@ -126,7 +126,7 @@ def _alone(field: Field, node: Elements, names: str) -> str:
     return f"the joint density as a function of {names} is not {family}."
 
 
-# --- normal -----------------------------------------------------------------------------------------
+# --- normal ---------------------------------------------------------------------------------------
 
 
 def gaussian(
@@ -211,7 +211,7 @@ def _solve(root: Array, right: Array) -> Array:
     return np.asarray(solve_triangular(root, solve_triangular(root, right, trans="T")))
 
 
-# --- normal given a scale ---------------------------------------------------------------------------
+# --- normal given a scale -------------------------------------------------------------------------
 
 
 def scaled(
@@ -274,21 +274,22 @@ def _power(
     if not powers:
         raise NotConjugate(
             f"the precision of {names} is not a power of {name}: the prior's precision, or that "
-            f"of some rows, does not scale with {name} as that of the others does."
-            f"{_repair(names, name)}"
+            f"of some rows, does not scale with {name} as that of the others does.",
+            _repair(names, name),
         )
     if max(drifts) > LOOSE:
         raise NotConjugate(
             f"the centre of {names} moves with {name}: parts of the density pull it to different "
-            f"places, with weights that scale differently with {name}.{_repair(names, name)}"
+            f"places, with weights that scale differently with {name}.",
+            _repair(names, name),
         )
     return powers[0]
 
 
 def _repair(names: str, name: str) -> str:
     return (
-        f" Hint: let the prior variance of {names} be proportional to that of the noise, and give "
-        f"the noise variance an inverse Gamma prior (or the precision {name} a Gamma prior)."
+        f"let the prior variance of {names} be proportional to the variance that {name} stands "
+        "for, and give that an inverse Gamma prior, or its inverse a Gamma prior"
     )
 
 
@@ -323,7 +324,8 @@ def _gamma(
         power = {1: name, -1: f"1 / {name}", 2: f"{name}**2", -2: f"1 / {name}**2"}[k]
         raise NotConjugate(
             f"given {names}, {power} is not a Gamma variable: the prior of {name} is of another "
-            f"kind than what the data say about it.{_repair(names, name)}"
+            f"kind than what the data say about it.",
+            _repair(names, name),
         )
     _proper(field, scale, wanted > 0)
     return float((a + 1) / k), float(wanted)

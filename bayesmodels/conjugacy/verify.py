@@ -28,6 +28,7 @@ Point = tuple[Array, Levels]
 
 _NEAR, _FAR = 5, 6
 _SHAKES = 2
+_LEAST, _SMALL = 1e-250, 1e-6
 _USELESS = 0.1  # a log density that is known no better decides nothing
 TINY = float(np.finfo(float).tiny)
 _DECADES = 4.0  # far points: factors of up to e^8 and more
@@ -139,8 +140,12 @@ def _slopes(solution: Solution, points: list[Point], rng: np.random.Generator) -
             gap = np.abs(seen - score(field, x, own))
             noise = np.zeros(field.size)
             for _ in range(_SHAKES):
-                size = np.where(np.isin(field.kind, ("unit", "simplex")), 1.0, np.abs(x))
+                unit = field.kind == "unit"
+                size = np.where(unit, 1.0, np.abs(x))
                 moved = x + 4 * EPS * size * rng.choice([-1.0, 1.0], field.size)
+                moved[unit] = np.clip(moved[unit], x[unit] / 2, (1 + x[unit]) / 2)
+                simplex = field.kind == "simplex"
+                moved[simplex] = np.minimum(moved[simplex], 1.0)
                 for block in matrices(field):
                     moved[block] = x[block]
                 noise = np.maximum(noise, np.abs(score(field, x, field(moved, levels)[1]) - seen))
@@ -158,10 +163,9 @@ def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[P
 
 def _inside(field: Field, x: Array) -> Array:
     """Move what rounding has put on the border of the support a little inwards."""
-    tiny = 1e-12
-    low = np.isin(field.kind, ("unit", "simplex", "positive")) & (x <= 1e-250)
-    x = np.where(low, 1e-6, x)
-    x = np.where((field.kind == "unit") & (x >= 1), 1 - tiny, x)
+    low = np.isin(field.kind, ("unit", "simplex", "positive")) & (x <= _LEAST)
+    x = np.where(low, _SMALL, x)
+    x = np.where((field.kind == "unit") & (x >= 1), 1 - _SMALL, x)
     for rows in simplex_rows(field):
         x[rows] /= x[rows].sum(-1, keepdims=True)
     return x
