@@ -31,9 +31,13 @@ Levels = NDArray[np.intp]
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
 _NOTHING = 1e-10  # relative size from which on a term of the density is there
-_MILD_POINTS, _WILD_POINTS = 6, 8
+
+Looks = tuple[int, int, int]
+FIRST: Looks = (6, 8, 8)
+AGAIN: Looks = (3, 4, 5)
+"""Numbers of mild, wild and close points: at first, and when the kinds of laws are known."""
 _ROUNDS = 4
-_AROUND = np.array([0.0, 1.0, -1.0, 3.0, -3.0, 7.0, -7.0, 1.7])
+_AROUND = np.array([0.0, 7.0, -7.0, 3.0, -3.0, 1.0, -1.0, 1.7])
 
 
 class Scores:
@@ -56,17 +60,22 @@ class Scores:
 
 
 def visit(
-    field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
+    field: Field,
+    chosen: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
+    looks: Looks,
 ) -> Scores:
     """Look at points far and near, all chosen elements moving at once."""
     points = []
-    for spread, number in ((MILD, _MILD_POINTS), (WILD, _WILD_POINTS)):
+    for spread, number in ((MILD, looks[0]), (WILD, looks[1])):
         for _ in range(number):
             point = x.copy()
             point[chosen] = somewhere(field, rng, spread)[chosen]
             points.append(point)
     scores = Scores(field, points, levels)
-    bad = ~np.isfinite(scores.values[:_MILD_POINTS][:, chosen]).all(0)
+    bad = ~np.isfinite(scores.values[: looks[0]][:, chosen]).all(0)
     if bad.any():
         names = field.label(int(chosen[np.flatnonzero(bad)[0]]))
         raise NotConjugate(
@@ -126,16 +135,21 @@ def line_features(kind: str, x: Array, power: int = 1) -> Array:
 
 
 def standing_alone(
-    field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
+    field: Field,
+    chosen: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
+    looks: Looks = FIRST,
 ) -> tuple[list[Block], Elements]:
     """Return laws of those elements that depend on no other, and the elements that remain."""
-    scores = visit(field, chosen, x, levels, rng)
+    scores = visit(field, chosen, x, levels, rng, looks)
     blocks: list[Block] = []
     settled = np.zeros(field.size, dtype=bool)
     for kind in ("unit", "positive", "real"):
         of_kind = chosen[field.kind[chosen] == kind]
         if len(of_kind):
-            found, done = _line(field, kind, of_kind, scores, levels)
+            found, done = _line(field, kind, of_kind, scores, levels, looks[2])
             blocks += found
             settled[done] = True
     for rows in simplex_rows(field):
@@ -148,7 +162,7 @@ def standing_alone(
 
 
 def _line(
-    field: Field, kind: str, elements: Elements, scores: Scores, levels: Levels
+    field: Field, kind: str, elements: Elements, scores: Scores, levels: Levels, close: int
 ) -> tuple[list[Block], Elements]:
     blocks: list[Block] = []
     left = elements
@@ -164,7 +178,8 @@ def _line(
         if good.any():
             own, at = left[good], parameters[good]
             if kind != "unit":
-                near = _closer(field, kind, power, own, at, scores.x[0], levels)
+                around = _AROUND[:close]
+                near = _closer(field, kind, power, own, at, scores.x[0], levels, around)
                 x, values = near.x[:, own].T, near.values[:, own].T
                 floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
                 at, gap = fit(line_features(kind, x, power), values, floor)
@@ -174,17 +189,24 @@ def _line(
 
 
 def _closer(
-    field: Field, kind: str, power: int, own: Elements, at: Array, x: Array, levels: Levels
+    field: Field,
+    kind: str,
+    power: int,
+    own: Elements,
+    at: Array,
+    x: Array,
+    levels: Levels,
+    around: Array,
 ) -> Scores:
     """Look again, around where the law now seems to be."""
     if kind == "real":
         _check_proper(field, own, at[:, 1] > 0)
         sd = 1 / np.sqrt(at[:, 1])
         centre = at[:, 0] / at[:, 1]
-        moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in _AROUND]
+        moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
     else:
         centre = middle(power, at)
-        moves = [centre * np.exp(a) for a in _AROUND]
+        moves = [centre * np.exp(a) for a in around]
     points = []
     for move in moves:
         point = x.copy()

@@ -34,7 +34,7 @@ from pytensor.gradient import grad
 from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape
@@ -297,6 +297,22 @@ def _units(variables: list[Any]) -> dict[Any, Any]:
                 continue
             units[part] = units[part] + _chances(node, part)
     return units
+
+
+def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
+    """Work out once whatever does not depend on the inputs."""
+    moving = set(inputs)
+    fixed = []
+    for node in io_toposort(inputs, outputs):
+        if any(v in moving for v in node.inputs):
+            moving.update(node.outputs)
+            fixed += [v for v in node.inputs if v.owner is not None and v not in moving]
+    fixed = list(dict.fromkeys(fixed))
+    values: Any = function([], fixed, mode=PYTHON_MODE) if fixed else list
+    known: dict[Any, Any] = {
+        v: pt.constant(x, dtype=_dtype(v)) for v, x in zip(fixed, values(), strict=True)
+    }
+    return list(clone_replace(outputs, known, rebuild_strict=False))
 
 
 def _whole_sum(term: Any) -> Any:

@@ -12,7 +12,7 @@ from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
 
-from bayesmodels.conjugacy.density import PYTHON_MODE, add, natural_terms
+from bayesmodels.conjugacy.density import PYTHON_MODE, add, folded, natural_terms
 from bayesmodels.conjugacy.support import Support
 from bayesmodels.errors import NotConjugate
 
@@ -59,7 +59,7 @@ class Field:
             slopes: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
             self._function = function(
                 [*smooth, *(by_name[s.name] for s in self.finite)],
-                [total, *slopes],
+                folded([total, *slopes], self.points),
                 mode=PYTHON_MODE,
                 on_unused_input="ignore",
             )

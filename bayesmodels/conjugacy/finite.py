@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
+from bayesmodels.conjugacy.alone import AGAIN, FIRST, Looks
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.points import score, somewhere
@@ -129,7 +130,7 @@ def enumerated(
     elements: Elements,
     x: Array,
     levels: Levels,
-    solve: Callable[[Levels], list[Block]] | None,
+    solve: Callable[[Levels, Looks], list[Block]] | None,
     rng: np.random.Generator,
 ) -> Finite:
     """Weigh every configuration of some finite elements, solving for what depends on them."""
@@ -155,7 +156,7 @@ def enumerated(
         if solve is None:
             weights[number] = value
             continue
-        blocks[number] = solve(here)
+        blocks[number] = solve(here, AGAIN if any(blocks) else FIRST)
         point = x.copy()
         density = 0.0
         for block in blocks[number]:

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
-from bayesmodels.conjugacy.alone import standing_alone
+from bayesmodels.conjugacy.alone import FIRST, Looks, standing_alone
 from bayesmodels.conjugacy.audit import audit
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.density import JointDensity
@@ -100,8 +100,8 @@ def _proposed(field: Field, rng: np.random.Generator) -> Solution:
     everything = np.arange(field.size)
     x, levels = _start(field, rng)
 
-    def laws(levels: Levels) -> list[Block]:
-        alone, rest = standing_alone(field, everything, x, levels, rng)
+    def laws(levels: Levels, looks: Looks = FIRST) -> list[Block]:
+        alone, rest = standing_alone(field, everything, x, levels, rng, looks)
         return alone + (standing_together(field, rest, x, levels, rng) if len(rest) else [])
 
     groups, joined = finite_groups(field, x, levels, rng)
