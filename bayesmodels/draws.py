@@ -119,6 +119,8 @@ def mcmc_draws(
 
     rng = np.random.default_rng(rng)
     model = prior.declare(data, likelihood)
+    # Transforms keep continuous parameters in range; the checks take seconds to compile.
+    model.check_bounds = bool(levels(prior))
     with model:
         sampled = pm.sample(
             draws=int(whole_number(draws, "draws", 1)),

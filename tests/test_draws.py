@@ -3,9 +3,11 @@
 import arviz as az
 import numpy as np
 import pandas as pd
+import pymc as pm
 import pytest
 
 import bayesmodels as bm
+from bayesmodels import catalog
 from bayesmodels import draws as drawing
 
 GROUPS = {
@@ -142,6 +144,25 @@ def test_mcmc_draws_have_the_same_shape_as_exact_ones(case):
         assert set(sampled[group].data_vars) == set(same[group].data_vars)
         for dim in same[group].dims:
             np.testing.assert_array_equal(sampled[group][dim], same[group][dim])
+
+
+class StoppedError(Exception):
+    """Nothing was sampled."""
+
+
+@pytest.mark.parametrize(("name", "checked"), [("naive-bayes", False), ("concept-learning", True)])
+def test_parameters_that_a_transform_keeps_in_range_are_not_checked(name, checked, monkeypatch):
+    seen = []
+
+    def stop(**_):
+        seen.append(pm.modelcontext(None).check_bounds)
+        raise StoppedError
+
+    monkeypatch.setattr(pm, "sample", stop)
+    prior, data, _ = catalog.example(name)
+    with pytest.raises(StoppedError):
+        bm.mcmc_draws(prior, data)
+    assert seen == [checked]
 
 
 def test_draws_that_round_to_the_border_have_their_true_likelihood():

@@ -138,6 +138,64 @@ class Located(Op):
         return [given, -_tril(turned[..., :, None] * (mu - centre)[..., None, :]), turned]
 
 
+class LowerTriangle(Op):
+    """From D (D + 1) / 2 packed entries, over leading axes, to a lower triangular matrix."""
+
+    __props__ = ("width",)
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.rows, self.columns = np.tril_indices(width)
+
+    def make_node(self, *inputs: Any) -> Any:
+        """Return the node; called by PyTensor."""
+        entries = pt.as_tensor_variable(inputs[0])
+        shape = (*entries.type.shape[:-1], self.width, self.width)
+        return Apply(self, [entries], [pt.tensor(dtype=entries.type.dtype, shape=shape)])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
+        """Evaluate in Python."""
+        lower = np.zeros((*inputs[0].shape[:-1], self.width, self.width), inputs[0].dtype)
+        lower[..., self.rows, self.columns] = inputs[0]
+        outputs[0][0] = lower
+
+    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
+        """Return the shape of the matrix."""
+        return [(*shapes[0][:-1], self.width, self.width)]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
+        """Return the gradient: its packed entries."""
+        return [PackedEntries(self.width)(cotangents[0])]
+
+
+class PackedEntries(Op):
+    """From a matrix, over leading axes, to the packed entries of its lower triangle."""
+
+    __props__ = ("width",)
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.rows, self.columns = np.tril_indices(width)
+
+    def make_node(self, *inputs: Any) -> Any:
+        """Return the node; called by PyTensor."""
+        matrix = pt.as_tensor_variable(inputs[0])
+        shape = (*matrix.type.shape[:-2], len(self.rows))
+        return Apply(self, [matrix], [pt.tensor(dtype=matrix.type.dtype, shape=shape)])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
+        """Evaluate in Python."""
+        outputs[0][0] = inputs[0][..., self.rows, self.columns]
+
+    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
+        """Return the shape of the packed entries."""
+        return [(*shapes[0][:-2], len(self.rows))]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
+        """Return the gradient: zero above the diagonal."""
+        return [LowerTriangle(self.width)(cotangents[0])]
+
+
 def _numba_covariance_of_root(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
     @numba_njit
     def covariance_of_root(root: Any) -> Any:
@@ -199,7 +257,45 @@ def _numba_located(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
     return located
 
 
+def _numba_lower_triangle(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
+    width = op.width
+
+    @numba_njit
+    def lower_triangle(entries: Any) -> Any:
+        lower = np.zeros((*entries.shape[:-1], width, width))
+        packed, matrices = np.ascontiguousarray(entries).ravel(), lower.reshape((-1, width, width))
+        k = 0
+        for matrix in matrices:
+            for i in range(width):
+                for j in range(i + 1):
+                    matrix[i, j] = packed[k]
+                    k += 1
+        return lower
+
+    return lower_triangle
+
+
+def _numba_packed_entries(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
+    width = op.width
+
+    @numba_njit
+    def packed_entries(matrix: Any) -> Any:
+        entries = np.empty((*matrix.shape[:-2], width * (width + 1) // 2))
+        packed = entries.reshape(-1)
+        k = 0
+        for lower in _matrices(matrix):
+            for i in range(width):
+                for j in range(i + 1):
+                    packed[k] = lower[i, j]
+                    k += 1
+        return entries
+
+    return packed_entries
+
+
 for _made, _loops in (
+    (LowerTriangle, _numba_lower_triangle),
+    (PackedEntries, _numba_packed_entries),
     (CovarianceOfRoot, _numba_covariance_of_root),
     (RootOfCovariance, _numba_root_of_covariance),
     (Located, _numba_located),
@@ -254,8 +350,8 @@ def product(a: Any, b: Any) -> Any:
 
 def log_diagonal(root: Any, width: int) -> Any:
     """Return the sum of logs of the diagonal."""
-    places = np.arange(width)
-    return pt.log(root[..., places, places]).sum(-1)
+    # Not taken by indices, which Numba compiles for seconds; adding zeros is exact.
+    return pt.log((root * np.eye(width)).sum(-1)).sum(-1)
 
 
 def _parts(x: Any) -> tuple[Any, Any]:
@@ -310,8 +406,6 @@ class RootOfPrecision(Transform):  # type: ignore[misc] # it is Any
         self.inverse = solve_lower(self.root, np.eye(self.width))
         self.rows, self.columns = np.tril_indices(self.width)
         self.on_diagonal = self.rows == self.columns
-        self.place = np.zeros((self.width, self.width), dtype=int)
-        self.place[self.rows, self.columns] = np.arange(len(self.rows))
 
     def forward(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002 - its signature
         """Return the coordinates of Sigma."""
@@ -323,18 +417,17 @@ class RootOfPrecision(Transform):  # type: ignore[misc] # it is Any
     def backward(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002
         """Return Sigma."""
         entries = pt.switch(self.on_diagonal, pt.exp(pt.switch(self.on_diagonal, value, 0)), value)
-        root = entries[..., self.place] * np.tri(self.width)
-        return CovarianceOfRoot()(product(root, self.inverse))
+        return CovarianceOfRoot()(product(LowerTriangle(self.width)(entries), self.inverse))
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002
         """Return the log determinant of Sigma's lower triangle by the coordinates."""
         places = np.arange(self.width)
-        logs = value[..., np.flatnonzero(self.on_diagonal)]
         scales = np.log(self.inverse[..., places, places])
         # d Sigma / d precision: |Sigma|^(D + 1); d precision / dA: 2^D prod a_ii^i; dA / dB; dB.
         power = places + 1 - 2 * (self.width + 1)
         constant = (scales * (power + self.width - places)).sum(-1) + self.width * np.log(2)
-        return (logs * (power + 1)).sum(-1) + constant
+        # Of the packed entries those on the diagonal are logs; the others count nothing.
+        return (value * np.where(self.on_diagonal, power[self.rows] + 1, 0)).sum(-1) + constant
 
 
 class Standardised(Transform):  # type: ignore[misc] # as above

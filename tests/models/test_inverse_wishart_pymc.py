@@ -58,6 +58,22 @@ def test_operations_agree_in_python_and_in_numba_and_invert_each_other(batch):
     np.testing.assert_allclose((roots @ (mu - centre)[..., None])[..., 0], z, atol=1e-12)
 
 
+def test_packed_entries_fill_the_lower_triangle_row_by_row():
+    entries = RNG.normal(size=(2, 6))
+    packed = pt.tensor(shape=entries.shape)
+    lower = declared.LowerTriangle(3)(packed)
+    made = [lower, declared.PackedEntries(3)(lower + np.triu(np.ones((3, 3)), 1))]
+    rows, columns = np.tril_indices(3)
+    wanted = np.zeros((2, 3, 3))
+    wanted[..., rows, columns] = entries
+    for mode in (IN_PYTHON, "NUMBA"):
+        matrix, back = pytensor.function([packed], made, mode=mode)(entries)
+        assert (matrix == wanted).all()
+        assert (back == entries).all()
+    verify_grad(declared.LowerTriangle(3), [entries], rng=RNG, mode=IN_PYTHON)
+    verify_grad(declared.PackedEntries(3), [wanted], rng=RNG, mode=IN_PYTHON)
+
+
 def test_derivatives_of_the_operations():
     lower = np.tri(3)
     vector = RNG.normal(size=3)
