@@ -52,7 +52,7 @@ def states(length, levels=BITS):
 )
 def which_coin():
     with pm.Model() as model:
-        k = pm.DiscreteUniform("k", 0, 4)
+        k = pm.Categorical("k", np.full(5, 0.2))
         bias = pm.Deterministic("bias", pt.as_tensor(BIASES)[k])
         pm.Binomial("heads", 10, bias, observed=7)
     return model

@@ -1,0 +1,31 @@
+"""What the tests of closed forms found, in the summary: errors, reasons and counts."""
+
+from collections import Counter
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what tests recorded with record_property."""
+    reports = (r for kind in ("passed", "failed") for r in terminalreporter.stats.get(kind, []))
+    recorded = [pair for report in reports for pair in report.user_properties]
+
+    def table(name, title):
+        rows = [value for key, value in recorded if key == name]
+        if rows:
+            terminalreporter.section(title)
+        return rows
+
+    for name, parameters, evidence, verified in table(
+        "closed form", "closed forms: relative error of parameters, absolute one of log evidence"
+    ):
+        terminalreporter.write_line(f"{name:52}  {parameters:.0e}  {evidence:.0e}  {verified}")
+    for name, reason in table("refused", "no closed form: the reasons"):
+        terminalreporter.write_line(f"{name}: {reason}")
+    for name, found in table("extreme", "at the extremes: errors, or the reason"):
+        terminalreporter.write_line(f"{name}: {found}")
+    total = Counter()
+    for counts, complaints in table("fuzz", "random models"):
+        total.update(counts)
+        for complaint in complaints:
+            terminalreporter.write_line(complaint)
+    for what, number in sorted(total.items()):
+        terminalreporter.write_line(f"{number:4}  {what}")
