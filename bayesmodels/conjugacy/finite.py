@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from bayesmodels.conjugacy.alone import AGAIN, FIRST, Looks
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.field import Field
+from bayesmodels.conjugacy.natural import Parameters, like, natural, same_kinds
 from bayesmodels.conjugacy.points import score, somewhere
 from bayesmodels.errors import NotConjugate
 
@@ -24,6 +25,8 @@ Levels = NDArray[np.intp]
 
 MOST_ALONE, MOST_WITH_OTHERS = 2**15, 2**10
 """Configurations that are enumerated: of finite variables alone, and of those with others."""
+MOST_ADDED_UP = 2**12
+_FEW = 3  # elements from which on adding up takes less than solving for all
 _MOST_ELEMENTS = 300  # of finite variables: each pair is looked at
 _MOVES = 1e-9
 
@@ -168,3 +171,78 @@ def enumerated(
     kept = np.flatnonzero(possible)
     log_weights = weights[kept] - logsumexp(weights[kept])
     return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept])
+
+
+def added_up(
+    field: Field,
+    elements: Elements,
+    x: Array,
+    levels: Levels,
+    solve: Callable[[Levels, Looks], list[Block]],
+) -> Finite | None:
+    """Solve for one value of one element at a time and add up; None if that does not hold.
+
+    Given the continuous variables, the finite ones must be independent of each other.
+    """
+    sizes = field.sizes[elements]
+    if len(elements) < _FEW or not _independent(field, elements, x, levels):
+        return None
+    table = configurations(field, elements, MOST_ADDED_UP)
+    base_value, _ = field(x, levels)
+    base = solve(levels, FIRST)
+    centres = [block.mode() for block in base]
+    start = [natural(block, at) for block, at in zip(base, centres, strict=True)]
+    values, changes = [], []
+    for k, size in enumerate(sizes):
+        values.append(np.zeros(size))
+        changes.append(
+            [[tuple(np.zeros_like(p) for p in part) for part in start] for _ in range(size)]
+        )
+        for level in set(range(size)) - {int(levels[elements[k]])}:
+            here = levels.copy()
+            here[elements[k]] = level
+            values[k][level] = field(x, here)[0] - base_value
+            found = solve(here, AGAIN) if np.isfinite(values[k][level]) else None
+            if found is None or not same_kinds(base, found):
+                return None
+            changes[k][level] = [
+                tuple(a - b for a, b in zip(natural(block, at), first, strict=True))
+                for block, at, first in zip(found, centres, start, strict=True)
+            ]
+    weights, blocks = np.empty(len(table)), []
+    for number, row in enumerate(table):
+        moved = [changes[k][level] for k, level in enumerate(row)]
+        blocks.append(
+            [
+                like(block, _added(start[j], [each[j] for each in moved]), centres[j])
+                for j, block in enumerate(base)
+            ]
+        )
+        density = sum(float(block.log_density(x[block.elements])) for block in blocks[-1])
+        weights[number] = sum(values[k][level] for k, level in enumerate(row)) - density
+    return Finite(elements, table, weights - logsumexp(weights), blocks)
+
+
+def _added(first: Parameters, changes: list[Parameters]) -> Parameters:
+    return tuple(np.sum(parts, axis=0) for parts in zip(first, *changes, strict=True))
+
+
+def _independent(field: Field, elements: Elements, x: Array, levels: Levels) -> bool:
+    """Whether the log density is a sum over these elements, the others held where they are."""
+    sizes = field.sizes[elements]
+    base, _ = field(x, levels)
+    moved = (levels[elements] + 1) % sizes
+    single = np.empty(len(elements))
+    for i, element in enumerate(elements):
+        here = levels.copy()
+        here[element] = moved[i]
+        single[i] = field(x, here)[0]
+    for i in range(len(elements)):
+        for j in range(i + 1, len(elements)):
+            here = levels.copy()
+            here[elements[[i, j]]] = moved[[i, j]]
+            both = field(x, here)[0]
+            rest = both - single[i] - single[j] + base
+            if not abs(rest) <= _MOVES * (abs(both) + abs(base) + 1):
+                return False
+    return True

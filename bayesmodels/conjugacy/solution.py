@@ -33,6 +33,11 @@ class Solution:
     blocks: list[Block]
     finite: list[Finite]
 
+    @property
+    def _changes(self) -> int:
+        """How many changes the parameters may have been added up from."""
+        return 1 + sum(len(part.elements) for part in self.finite)
+
     def at(self, levels: Levels) -> tuple[float, list[Block]]:
         """Return the log probability of levels, and the laws of all continuous elements there."""
         log_weight, blocks = 0.0, list(self.blocks)
@@ -51,14 +56,15 @@ class Solution:
 
     def rounding(self, x: Array, levels: Levels) -> float:
         """Return a bound on the error of that, parameters included."""
-        return sum(float(b.rounding(x[b.elements])) for b in self.at(levels)[1])
+        each = sum(float(b.rounding(x[b.elements])) for b in self.at(levels)[1])
+        return self._changes * each
 
     def slope(self, x: Array, levels: Levels) -> tuple[Array, Array]:
         """Return the slope by every continuous element, and bounds on its error."""
         slope, bound = np.zeros(self.field.size), np.zeros(self.field.size)
         for block in self.at(levels)[1]:
             slope[block.elements], bound[block.elements] = block.slope(x[block.elements])
-        return slope, bound
+        return slope, self._changes * bound
 
     def sample(self, draws: int, rng: np.random.Generator) -> tuple[Array, Levels]:
         """Return independent draws of continuous and of finite elements, one a row."""

@@ -11,7 +11,7 @@ from bayesmodels.conjugacy.audit import audit
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.finite import enumerated, finite_groups
+from bayesmodels.conjugacy.finite import added_up, enumerated, finite_groups
 from bayesmodels.conjugacy.points import somewhere
 from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solution import Solution
@@ -108,7 +108,8 @@ def _proposed(field: Field, rng: np.random.Generator) -> Solution:
     finite = [enumerated(field, group, x, levels, None, rng) for group in groups]
     if not len(joined):
         return Solution(field, laws(levels) if field.size else [], finite)
-    finite.append(enumerated(field, joined, x, levels, laws, rng))
+    whole = added_up(field, joined, x, levels, laws)
+    finite.append(whole or enumerated(field, joined, x, levels, laws, rng))
     return Solution(field, [], finite)
 
 
