@@ -180,7 +180,7 @@ class MixtureLaw:
         if moments != "k":
             msg = f"moments: must be 'k'; got {moments!r}."
             raise ValueError(msg)
-        skew, kurtosis = self.law.stats("sk")
+        skew, kurtosis = self.law.stats("s"), self.law.stats("k")
         gap, v = self.law.mean() - self.mean(), self.law.var()
         fourth = (kurtosis + 3) * v**2 + 4 * skew * v**1.5 * gap + 6 * v * gap**2 + gap**4
         return self._average(fourth) / self.var() ** 2 - 3

@@ -190,32 +190,34 @@ def in_chains(
 
 
 def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
-    """Return the labels of each nominal variable, whose values 0, 1, ... are only names.
+    """Return the levels of each variable that has finitely many values.
 
-    What is read off such a variable are the indicators of its levels, along one last axis: their
-    means are the probabilities of the levels. Only a belief that has such variables has `levels`.
+    Whole numbers are the values themselves; other labels name the values 0, 1, and so on. What is
+    read off such a variable are the indicators of its levels, along one last axis: their means are
+    the probabilities of the levels. Only a belief that has such variables has `levels`.
     """
     return getattr(belief, "levels", {})
 
 
 def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
-    """Return draws as `marginals` speak of them: nominal variables as indicators, else as is.
+    """Return draws as `marginals` speak of them: finite variables as indicators, else as is.
 
     Raises
     ------
     DataError
-        If a nominal variable has a value that is the number of none of its levels.
+        If a finite variable has a value that stands for none of its levels.
     """
     nominal = levels(belief)
     result = {name: np.asarray(draws[name]) for name in belief.dims}
     for name, labels in nominal.items():
-        number = np.arange(len(labels))
-        indicator = result[name][..., None] == number
+        are_values = all(isinstance(label, (int, np.integer)) for label in labels)
+        values = np.array(labels) if are_values else np.arange(len(labels))
+        indicator = result[name][..., None] == values
         wrong = ~indicator.any(-1)
         if wrong.any():
             msg = (
-                f"draws: {name!r} must hold whole numbers from 0 to {len(labels) - 1}, one for "
-                f"each of its levels; got {result[name][wrong].flat[0]}."
+                f"draws: {name!r} must hold whole numbers from {values[0]} to {values[-1]}, one "
+                f"for each of its levels; got {result[name][wrong].flat[0]}."
             )
             raise DataError(msg)
         result[name] = indicator.astype(float)

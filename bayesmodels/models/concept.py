@@ -371,8 +371,8 @@ class ConceptLearning:
 
     @property
     def levels(self) -> dict[str, tuple[Hashable, ...]]:
-        """What the values 0 to K - 1 of ``h`` stand for."""
-        return {"h": self.hypotheses}
+        """What the values 0 to K - 1 of ``h`` stand for, as text."""
+        return {"h": tuple(map(str, self.hypotheses))}
 
     @property
     def log_probabilities(self) -> Array:
