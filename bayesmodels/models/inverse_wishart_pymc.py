@@ -29,6 +29,7 @@ from pymc.logprob.transforms import Transform
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from bayesmodels.factors import any_root, cholesky, solve_lower
@@ -362,12 +363,24 @@ def _parts(x: Any) -> tuple[Any, Any]:
 
 
 def _origin(x: Any) -> tuple[Any, Any]:
-    """Return what x was before rows took the part of their class, and how they took it."""
+    """Return what x was before rows took the part of their class, and how they took it.
+
+    Axes of length one that were put in front, where one covariance serves all, are looked through.
+    """
     x = _seen_through(x)
     node = x.owner
-    if node is None or not isinstance(node.op, _TAKES):
+    if node is None:
         return x, _whole
-    return _seen_through(node.inputs[0]), lambda y: node.op(y, *node.inputs[1:])
+    if isinstance(node.op, _TAKES):
+        origin, take = _origin(node.inputs[0])
+        return origin, lambda y: node.op(take(y), *node.inputs[1:])
+    if isinstance(node.op, DimShuffle):
+        inner = node.inputs[0].type.ndim
+        front = len(node.op.new_order) - inner
+        if node.op.new_order == ("x",) * front + tuple(range(inner)):
+            origin, take = _origin(node.inputs[0])
+            return origin, lambda y: take(y)[(None,) * front]
+    return x, _whole
 
 
 def _seen_through(x: Any) -> Any:

@@ -134,8 +134,9 @@ def test_the_density_that_is_sampled_is_that_of_natural_space_times_the_jacobian
     assert without == pytest.approx(joint(here, here).value, rel=1e-11)
 
 
-def test_nothing_is_solved_while_rows_are_sampled():
-    model = PRIOR.declare(GROUPS)
+@pytest.mark.parametrize("prior", [PRIOR, SHARED], ids=repr)
+def test_nothing_is_solved_while_rows_are_sampled(prior):
+    model = prior.declare(GROUPS)
     function = model.logp_dlogp_function(
         mode=Mode(linker="py", optimizer="fast_run"), ravel_inputs=True
     )
