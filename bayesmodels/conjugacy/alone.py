@@ -6,8 +6,8 @@ In the right coordinate the slope of a family's log density is linear in its par
 
     \text{Beta:}\quad & \partial L / \partial \operatorname{logit} x = (\alpha - 1)(1 - x)
         - (\beta - 1) x \\
-    \text{Dirichlet:}\quad & \text{within the simplex}\quad (\alpha_k - 1) - x_k
-        \textstyle\sum_j (\alpha_j - 1) \\
+    \text{Dirichlet:}\quad & \text{within the simplex}\quad (\alpha_k - 1)(1 - x_k) - x_k
+        \textstyle\sum_{j \ne k} (\alpha_j - 1) \\
     \text{Gamma and its kin:}\quad & \partial L / \partial \ln x = A - p b x^p + p c x^{-p} \\
     \text{normal:}\quad & \partial L / \partial x = h - \lambda x
 """
@@ -126,7 +126,7 @@ def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
 
 def line_features(kind: str, x: Array, power: int = 1) -> Array:
     """Return what the parameters of a family are multiplied by, at points x."""
-    if kind == "unit":
+    if kind in ("unit", "simplex"):
         return np.stack([1 - x, -x], -1)
     if kind == "positive":
         with np.errstate(all="ignore"):
@@ -265,9 +265,9 @@ def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Block
     flat = rows.ravel()
     x, values = scores.x[:, flat].T, scores.values[:, flat].T
     parameters, gap = fit(line_features("simplex", x), values, np.ones_like(x))
-    each, total = parameters[:, 0].reshape(rows.shape), parameters[:, 1].reshape(rows.shape)
+    each, others = parameters[:, 0].reshape(rows.shape), parameters[:, 1].reshape(rows.shape)
     size = 1 + np.abs(each).sum(-1, keepdims=True)
-    same = np.abs(total - each.sum(-1, keepdims=True)) <= LOOSE * size
+    same = np.abs(others + each - each.sum(-1, keepdims=True)) <= LOOSE * size
     good = (gap.reshape(rows.shape) <= LOOSE).all(-1) & same.all(-1)
     if not good.any():
         return [], rows[good]

@@ -159,12 +159,9 @@ class Dirichlets:
         return result
 
     def slope(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient within the simplex and a bound on its error."""
+        """Return the gradient and a bound on its error."""
         rows = self._rows(x)
-        inner = (self.alpha - 1) / rows
-        slope = inner - ((self.alpha - 1).sum(-1, keepdims=True))
-        size = (self.alpha + 1) / rows + (self.alpha + 1).sum(-1, keepdims=True)
-        return slope.ravel(), (UNITS * EPS * size).ravel()
+        return ((self.alpha - 1) / rows).ravel(), (UNITS * EPS * (self.alpha + 1) / rows).ravel()
 
     def sample(self, draws: int, rng: np.random.Generator) -> Array:
         """Return independent draws."""

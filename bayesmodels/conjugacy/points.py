@@ -23,12 +23,25 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
         part = slice(field.start[number], field.start[number + 1])
         if s.kind == "simplex":
             logs = spread * z[part].reshape(s.shape)
-            weights = np.exp(logs - logs.max(-1, keepdims=True))
-            x[part] = (weights / weights.sum(-1, keepdims=True)).ravel()
+            x[part] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True))).ravel()
         elif s.kind == "matrix":
             root = np.eye(s.shape[-1]) + 0.3 * np.tril(z[part].reshape(s.shape))
             x[part] = (root @ np.swapaxes(root, -1, -2)).ravel()
     return x
+
+
+def on_simplex(weights: Array) -> Array:
+    """Return weights that add up to one, and to one minus the largest without it, to full digits.
+
+    A model may say 1 - x where the other elements are meant; near a corner few digits are left.
+    """
+    x: Array = weights / weights.sum(-1, keepdims=True)
+    largest = np.arange(x.shape[-1]) == x.argmax(-1)[..., None]
+    rest = np.where(largest, 0.0, x)
+    left = 1 - x.max(-1, keepdims=True)
+    total = rest.sum(-1, keepdims=True)
+    scale = np.divide(left, total, out=np.ones_like(total), where=(total > 0) & (left > 0))
+    return np.where(largest, x, rest * scale)
 
 
 def simplex_rows(field: Field) -> list[NDArray[np.intp]]:
@@ -62,8 +75,9 @@ def score(field: Field, x: Array, slope: Array) -> Array:
     result[unit] *= x[unit] * (1 - x[unit])
     result[positive] *= x[positive]
     for rows in simplex_rows(field):
-        log_slope = x[rows] * slope[rows]
-        result[rows] = log_slope - x[rows] * log_slope.sum(-1, keepdims=True)
+        # x_k sum_j x_j (g_k - g_j), without the difference of two large numbers near a corner.
+        pull = slope[rows] * _others(x[rows]) - _others(x[rows] * slope[rows])
+        result[rows] = x[rows] * pull
     for block in matrices(field):
         result[block] = (slope[block] + slope[block].T) / 2
     return result
@@ -76,6 +90,14 @@ def score_size(field: Field, x: Array, size: Array) -> Array:
     result[unit] *= x[unit] * (1 - x[unit])
     result[positive] *= x[positive]
     for rows in simplex_rows(field):
-        each = x[rows] * size[rows]
-        result[rows] = each + x[rows] * each.sum(-1, keepdims=True)
+        pull = size[rows] * _others(x[rows]) + _others(x[rows] * size[rows])
+        result[rows] = x[rows] * pull
     return result
+
+
+def _others(x: Array) -> Array:
+    """Return for each element the sum of the others, without subtracting."""
+    before, after = np.zeros_like(x), np.zeros_like(x)
+    before[..., 1:] = np.cumsum(x[..., :-1], -1)
+    after[..., :-1] = np.cumsum(x[..., :0:-1], -1)[..., ::-1]
+    return before + after

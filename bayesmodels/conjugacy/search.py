@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from bayesmodels.conjugacy.audit import Audit
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.points import simplex_rows
+from bayesmodels.conjugacy.points import on_simplex, simplex_rows
 
 Array = NDArray[np.float64]
 Levels = NDArray[np.intp]
@@ -95,7 +95,7 @@ def _candidates(
                 point = x.copy()
                 weights = np.full(rows.shape, (1 - share) / max(rows.shape[-1] - 1, 1))
                 weights[:, k] = share
-                point[rows] = weights
+                point[rows] = on_simplex(weights)
                 yield point, levels
     if len(movable) <= _MOST_FREE:
         yield from _nearest(field, found, near, movable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,17 +78,31 @@ def supports(model: pm.Model) -> list[Support]:
     NotConjugate
         If a variable's support is none of those that families of this package live on.
     """
+    found = {rv.name: _support(frozen, rv, shape) for frozen, rv, shape in _shaped(model)}
+    return [found[rv.name] for rv in model.free_RVs]
+
+
+def known_supports(model: pm.Model) -> dict[str, Support]:
+    """Return the supports of those free variables that have a known one, in the model's order."""
+    found = {}
+    for frozen, rv, shape in _shaped(model):
+        with suppress(NotConjugate):
+            found[rv.name] = _support(frozen, rv, shape)
+    return {rv.name: found[rv.name] for rv in model.free_RVs if rv.name in found}
+
+
+def _shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
+    """Return a model with frozen dims, and its free variables with their shapes."""
     with without_initial_values(model):
         frozen = freeze_dims_and_data(model)
     shapes = [rv.type.shape for rv in frozen.free_RVs]
     if any(None in shape for shape in shapes):
         known = frozen.eval_rv_shapes()
         shapes = [known[rv.name] for rv in frozen.free_RVs]
-    found = {
-        rv.name: _support(frozen, rv, tuple(int(n) for n in shape))
+    return [
+        (frozen, rv, tuple(int(n) for n in shape))
         for rv, shape in zip(frozen.free_RVs, shapes, strict=True)
-    }
-    return [found[rv.name] for rv in model.free_RVs]
+    ]
 
 
 def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:  # noqa: C901 - a table

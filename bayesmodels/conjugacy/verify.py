@@ -17,7 +17,7 @@ from bayesmodels.conjugacy.audit import Audit
 from bayesmodels.conjugacy.blocks import EPS, UNITS
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.points import matrices, score, score_size, simplex_rows
+from bayesmodels.conjugacy.points import matrices, on_simplex, score, score_size, simplex_rows
 from bayesmodels.conjugacy.search import otherwise
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.errors import NotConjugate
@@ -167,7 +167,7 @@ def _inside(field: Field, x: Array) -> Array:
     x = np.where(low, _SMALL, x)
     x = np.where((field.kind == "unit") & (x >= 1), 1 - _SMALL, x)
     for rows in simplex_rows(field):
-        x[rows] /= x[rows].sum(-1, keepdims=True)
+        x[rows] = on_simplex(x[rows])
     return x
 
 
@@ -189,8 +189,7 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Poin
         )
         for rows in simplex_rows(field):
             logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
-            weights = np.exp(logs - logs.max(-1, keepdims=True))
-            point[rows] = weights / weights.sum(-1, keepdims=True)
+            point[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
         for block in matrices(field):
             root = np.linalg.cholesky((point[block] + point[block].T) / 2)
             turned = root @ (np.eye(len(block)) + 0.5 * np.tril(z[block]))
