@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
     from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
+    from bayesmodels.sampling import sample as sample
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -147,6 +148,7 @@ _HOMES = {
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",
     "relabel": "label_switching",
+    "sample": "sampling",
     "validate": "report",
 }
 

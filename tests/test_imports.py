@@ -26,7 +26,7 @@ ORDER = (
     ("models",),
     ("conjugacy",),
     ("decision", "draws", "evidence", "information", "ranking"),
-    ("gibbs", "label_switching", "pair"),
+    ("gibbs", "label_switching", "pair", "sampling"),
     ("referee",),
     ("report",),
     ("scale", "estimators"),
