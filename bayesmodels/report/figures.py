@@ -15,6 +15,7 @@ import xarray as xr
 from arviz_stats.manipulation import thin
 from numpy.typing import NDArray
 
+from bayesmodels.conjugacy.scattered import Scattered
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.reading import levels
 from bayesmodels.referee.sampling import scalar_draws
@@ -23,6 +24,7 @@ from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.learnt import learnt
 from bayesmodels.report.mixtures import mixtures
+from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.validation import Report
@@ -66,8 +68,8 @@ def pictures(report: Report) -> list[Picture]:
         return [*hypotheses(report), predictive(report)]
     shown, level = scalars(report), float(report.settings["level"])
     return [
-        _densities(shown),
-        _distribution_functions(shown, level),
+        densities(shown),
+        distribution_functions(shown, level),
         ranks(shown, level),
         traces(shown, report.sampled),
         predictive(report),
@@ -76,26 +78,27 @@ def pictures(report: Report) -> list[Picture]:
     ]
 
 
-def scalars(report: Report) -> list[Scalar]:
+def scalars(report: Report | ModelReport) -> list[Scalar]:
     """Return the scalars to be drawn: all, or those with the largest discrepancies first.
 
     Parameters
     ----------
-    report : Report
+    report : Report or ModelReport
         What `validate` found.
 
     Returns
     -------
     list of Scalar
-        At most `MOST_SCALARS`.
+        At most `MOST_SCALARS`; none of a finite variable.
     """
-    laws = report.comparison.law.marginals()
-    z = np.abs(report.comparison.table["z"].to_numpy(dtype=float))
-    order = np.arange(len(z)) if len(z) <= MOST_SCALARS else np.argsort(-z, kind="stable")
-    every = scalar_draws(report.comparison.law, report.comparison.draws)
+    law, z = report.comparison.law, np.abs(report.comparison.table["z"])
+    laws, finite = law.marginals(), levels(law)
+    every = [s for s in scalar_draws(law, report.comparison.draws) if s[1] not in finite]
+    if len(every) > MOST_SCALARS:
+        every = sorted(every, key=lambda scalar: -z[scalar[0]])
     return [
         Scalar(label, element(laws[name], at), np.asarray(draws, dtype=float))
-        for label, name, at, draws in (every[i] for i in order[:MOST_SCALARS])
+        for label, name, at, draws in every[:MOST_SCALARS]
     ]
 
 
@@ -128,7 +131,14 @@ def simultaneous_bound(size: int, probability: float) -> float:
     return float(np.sqrt(np.log(2 / probability) / (2 * size)))
 
 
-def _densities(shown: list[Scalar]) -> Picture:
+def densities(shown: list[Scalar]) -> Picture:
+    """Draw exact densities over histograms of the draws.
+
+    Parameters
+    ----------
+    shown : list of Scalar
+        A panel each.
+    """
     return Picture(
         "density",
         "Exact density over the draws",
@@ -171,7 +181,16 @@ def _density(scalar: Scalar) -> Panel:
     return Panel(scalar.label, canvas.svg(axes), alt)
 
 
-def _distribution_functions(shown: list[Scalar], level: float) -> Picture:
+def distribution_functions(shown: list[Scalar], level: float) -> Picture:
+    """Draw how far the distribution of the draws is from the exact one.
+
+    Parameters
+    ----------
+    shown : list of Scalar
+        A panel each.
+    level : float
+        Probability that some line of right draws leaves its band.
+    """
     return Picture(
         "ecdf",
         "Difference of distribution functions",
@@ -327,6 +346,13 @@ def _tree(**groups: xr.Dataset) -> xr.DataTree:
 
 def element(law: Any, at: tuple[int, ...]) -> Any:
     """Return the law of one element of a frozen SciPy law, or of one that has entries."""
+    if isinstance(law, Scattered):
+        place = int(np.ravel_multi_index(at, law.shape)) if at else 0
+        own = next((of, i[np.asarray(p) == place]) for p, of, i in law.parts if place in p)
+        shape = np.shape(own[0].std())
+        return element(own[0], tuple(map(int, np.unravel_index(own[1][0], shape))))
+    if not at and np.ndim(law.std()) == 0:
+        return law
     if hasattr(law, "entry"):
         return law.entry(at)
     shape = np.shape(law.std())

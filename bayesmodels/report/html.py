@@ -14,9 +14,10 @@ from markupsafe import Markup
 from bayesmodels.files import whole
 from bayesmodels.reading import levels
 from bayesmodels.report import approximation_page as page
-from bayesmodels.report import figures, tables
+from bayesmodels.report import figures, model_page, tables
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.validation import Report
 
 MOST_FINDINGS = 10
@@ -24,7 +25,7 @@ MOST_FINDINGS = 10
 _SPACE = '<mspace width="0.17em"/>'  # TeX's thin space, which it sets around a named function
 
 
-def write(report: Report | ApproximationReport, path: str | os.PathLike[str]) -> None:
+def write(report: Report | ApproximationReport | ModelReport, path: str | os.PathLike[str]) -> None:
     """Write a report as HTML, whole or not at all.
 
     Parameters
@@ -40,12 +41,12 @@ def write(report: Report | ApproximationReport, path: str | os.PathLike[str]) ->
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: Report | ApproximationReport) -> str:
+def render(report: Report | ApproximationReport | ModelReport) -> str:
     """Return a report as the text of an HTML file.
 
     Parameters
     ----------
-    report : Report or ApproximationReport
+    report : Report, ApproximationReport or ModelReport
         What `validate` found.
 
     Returns
@@ -63,6 +64,27 @@ def render(report: Report | ApproximationReport) -> str:
     environment.filters["data_uri"] = data_uri
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    if isinstance(report, ModelReport):
+        of_draws = report.comparison.findings[1:]
+        return environment.get_template("model.html.jinja").render(
+            report=report,
+            now=datetime.now().astimezone(),
+            sentences=report.sentences(),
+            findings=of_draws[:MOST_FINDINGS],
+            findings_left=max(0, len(of_draws) - MOST_FINDINGS),
+            glance=tables.glance(report),
+            declared=report.posterior.model.str_repr(),
+            parameters=model_page.laws(report),
+            comparison=model_page.comparison(report),
+            predictions=None,
+            evidence=model_page.evidence(report),
+            pictures=model_page.pictures(report),
+            scalars=model_page.continuous(report),
+            most_scalars=figures.MOST_SCALARS,
+            facts=model_page.observed(report),
+            first_rows=None,
+            reproduction=tables.reproduction(report),
+        )
     facts, first_rows = excerpt(report)
     if isinstance(report, ApproximationReport):
         return environment.get_template("approximation.html.jinja").render(

@@ -7,10 +7,10 @@ of the Monte-Carlo error.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,14 @@ from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
 from bayesmodels.referee.invariants import InvariantLaw
+from bayesmodels.referee.sampling import Test
 from bayesmodels.report.approximation import ApproximationReport
+from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.validation import Report
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = NDArray[np.float64]
 
@@ -180,7 +185,7 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
         flat = any("flat" in column.cells for column in columns)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
         caption = f"Parameters of {' and '.join(variables)}"
-        tables.append(_cut(Table(caption, tuple(columns), note)))
+        tables.append(cut(Table(caption, tuple(columns), note)))
     return tables
 
 
@@ -224,22 +229,41 @@ def comparison(report: Report) -> Table:
         largest discrepancies are kept.
     """
     values = report.comparison.table
-    if len(values) > MOST_ROWS:
-        order = np.argsort(-np.abs(values["z"].to_numpy()), kind="stable")
-        values = values.iloc[order]
+    if levels(report.posterior):
+        return visits(values)
+    table = moments(values, report.comparison.tests)
+    if not isinstance(report.comparison.law, InvariantLaw):
+        return table
+    note = (
+        f"{table.note} Compared is what does not depend on the order of the classes: their "
+        "probabilities by size (pi_sorted), log densities of some of the distinct rows "
+        "(log_density), and the probability that one of them and the next share a class "
+        f"(same_class). Exact values are those of {report.comparison.law.reference:,} exact draws, "
+        "whose noise is reckoned with."
+    )
+    return dataclasses.replace(table, note=note)
+
+
+def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
+    """Return means, spreads and intervals of scalars, exact beside sampled.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        Rows of `Verdict.table`.
+    tests : sequence of Test
+        All of the verdict.
+    """
+    values = _worst_first(values)
     size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
     digits = [decimals_of(sd, 3) for sd in size["sd"]]
     coarse = [decimals_of(error, 2) for error in size["mcse_mean"]]
 
     def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
-        each = [decimals] * len(values) if isinstance(decimals, int) else decimals
-        cells = (rounded(x, n) for x, n in zip(size[name], each, strict=True))
-        return Column(head, tuple(cells), group)
+        return _column(head, size[name], group, decimals)
 
     exact, sampled = "89 % interval, exact", "89 % interval, sampled"
-    if levels(report.posterior):
-        return _visits(values, column)
-    worst = {test.label: test for test in sorted(report.comparison.tests, key=lambda t: abs(t.z))}
+    worst = {test.label: test for test in sorted(tests, key=lambda t: abs(t.z))}
     columns = (
         Column("", tuple(map(str, values.index)), numeric=False),
         column("exact", "mean", "Mean", digits),
@@ -264,27 +288,30 @@ def comparison(report: Report) -> Table:
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over its mean,"
         f" its spread and five quantiles. An arrow marks those beyond {BEYOND:g}; some are to be "
-        f"expected among {len(report.comparison.tests)} comparisons, for which the verdict allows."
+        f"expected among {len(tests)} comparisons, for which the verdict allows."
     )
-    if isinstance(report.comparison.law, InvariantLaw):
-        note += (
-            " Compared is what does not depend on the order of the classes: their probabilities by "
-            "size (pi_sorted), log densities of some of the distinct rows (log_density), and the "
-            "probability that one of them and the next share a class (same_class). Exact values "
-            f"are those of {report.comparison.law.reference:,} exact draws, whose noise is "
-            "reckoned with."
-        )
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
-    return _cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
+    return cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
 
 
-def _visits(values: Any, column: Callable[..., Column]) -> Table:
-    """Return probabilities of the levels of nominal variables, exact beside visited."""
+def visits(values: pd.DataFrame) -> Table:
+    """Return probabilities of the levels of finite variables, exact beside visited.
+
+    Parameters
+    ----------
+    values : pandas.DataFrame
+        Rows of `Verdict.table`.
+    """
+    values = _worst_first(values)
     z = values["z"].to_numpy(dtype=float)
     digits = [
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
         for error in values["mcse_mean"]
     ]
+
+    def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
+        return _column(head, values[name].to_numpy(dtype=float), group, decimals)
+
     columns = (
         Column("", tuple(map(str, values.index)), numeric=False),
         column("exact", "mean", "Probability", digits),
@@ -299,7 +326,20 @@ def _visits(values: Any, column: Callable[..., Column]) -> Table:
         f"are effective draws. An arrow marks those beyond {BEYOND:g}."
     )
     marked = frozenset(np.flatnonzero(np.abs(z) > BEYOND).tolist())
-    return _cut(Table("Exact against visited", columns, note, marked), "those with the largest |z|")
+    return cut(Table("Exact against visited", columns, note, marked), "those with the largest |z|")
+
+
+def _worst_first(values: pd.DataFrame) -> pd.DataFrame:
+    """Put rows with large discrepancies first if some rows have to be left out."""
+    if len(values) <= MOST_ROWS:
+        return values
+    return values.iloc[np.argsort(-np.abs(values["z"].to_numpy(dtype=float)), kind="stable")]
+
+
+def _column(head: str, values: Array, group: str, decimals: Sequence[int] | int) -> Column:
+    """Return a column of numbers with so many decimals each."""
+    each = [decimals] * len(values) if isinstance(decimals, int) else decimals
+    return Column(head, tuple(rounded(x, n) for x, n in zip(values, each, strict=True)), group)
 
 
 def predictions(report: Report) -> Table | None:
@@ -334,10 +374,10 @@ def predictions(report: Report) -> Table | None:
     )
     note = f"An arrow marks differences beyond {BEYOND:g} Monte-Carlo standard errors."
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
-    return _cut(Table("Class probabilities, exact against sampled", columns, note, marked))
+    return cut(Table("Class probabilities, exact against sampled", columns, note, marked))
 
 
-def glance(report: Report) -> list[tuple[str, str]]:
+def glance(report: Report | ModelReport) -> list[tuple[str, str]]:
     """Return the few numbers that one looks for first.
 
     Parameters
@@ -389,14 +429,14 @@ def evidence(report: Report) -> list[tuple[str, str]]:
             facts.append(("Of this, coefficients of counts", rounded(coefficients, 9)))
     facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
     if found.evidence is not None:
-        facts.append(("Difference of the two", _share(found.evidence)))
-    facts.append(("Variation between points", _share(found.constancy)))
+        facts.append(("Difference of the two", share(found.evidence)))
+    facts.append(("Variation between points", share(found.constancy)))
     if not levels(report.posterior):  # names have no slopes
-        facts.append(("Difference of slopes", _share(found.slope)))
+        facts.append(("Difference of slopes", share(found.slope)))
     return facts
 
 
-def reproduction(report: Report | ApproximationReport) -> str:
+def reproduction(report: Report | ApproximationReport | ModelReport) -> str:
     """Return the call that makes the same report again.
 
     Parameters
@@ -415,7 +455,8 @@ def reproduction(report: Report | ApproximationReport) -> str:
         for key, value in report.settings.items()
         if value != "not given"
     )
-    return f"report = bm.validate(prior, data, {settings})"
+    given = "model" if isinstance(report, ModelReport) else "prior, data"
+    return f"report = bm.validate({given}, {settings})"
 
 
 def _coefficients(statistic: Any) -> float:
@@ -435,12 +476,21 @@ def _signed(z: float) -> str:
     return f"{z:+.1f}".replace("-", "−")
 
 
-def _share(ratio: float) -> str:
+def share(ratio: float) -> str:
+    """Say how large a difference is in units of what rounding can explain."""
     return f"{significant(ratio, 2)} times its bound" + (": too large" if ratio > 1 else "")
 
 
-def _cut(table: Table, which: str = "the first") -> Table:
-    """Leave out rows beyond `MOST_ROWS`, and say so."""
+def cut(table: Table, which: str = "the first") -> Table:
+    """Leave out rows beyond `MOST_ROWS`, and say so.
+
+    Parameters
+    ----------
+    table : Table
+        With any number of rows.
+    which : str
+        Rows that are kept, in words.
+    """
     rows = len(table.columns[0].cells)
     if rows <= MOST_ROWS:
         return table

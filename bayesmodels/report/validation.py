@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from bayesmodels import __version__
 from bayesmodels.containers import wrapped
 from bayesmodels.data import MultinomialCounts, Weighted, paired
 from bayesmodels.draws import exact_draws, mcmc_draws
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief, Likelihood
@@ -24,8 +25,10 @@ from bayesmodels.referee import Identity, Verdict, check_identity, compare
 from bayesmodels.referee.classes import telling_rows
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report.approximation import ApproximationReport, validate_approximation
+from bayesmodels.report.model_validation import ModelReport, validate_model
 
 if TYPE_CHECKING:
+    import pymc as pm
     import xarray as xr
 
 _PACKAGES = ("numpy", "scipy", "pymc", "nutpie", "arviz", "xarray", "pandas")
@@ -139,15 +142,29 @@ class Settings(TypedDict, total=False):
     progress: Callable[[str], object]
 
 
+class ModelSettings(TypedDict, total=False):
+    """What `validate` may be told besides a PyMC model."""
+
+    draws: int
+    tune: int
+    chains: int
+    level: float
+    rng: np.random.Generator | int | None
+    source: str
+    progress: Callable[[str], object]
+
+
 @overload
 def validate(model: Belief, data: Any, **settings: Unpack[Settings]) -> Report: ...
 @overload
 def validate(
     model: LogisticRegression, data: Any, **settings: Unpack[Settings]
 ) -> ApproximationReport: ...
+@overload
+def validate(model: pm.Model, **settings: Unpack[ModelSettings]) -> ModelReport: ...
 def validate(
-    model: Belief | LogisticRegression,
-    data: Any,
+    model: Belief | LogisticRegression | pm.Model,
+    data: Any = None,
     *,
     draws: int = 1000,
     tune: int = 1000,
@@ -157,22 +174,23 @@ def validate(
     rng: np.random.Generator | int | None = None,
     source: str = "",
     progress: Callable[[str], object] = lambda _: None,
-) -> Report | ApproximationReport:
+) -> Report | ApproximationReport | ModelReport:
     """Check a model's posterior three ways: formula, PyMC declaration, and PyMC's draws.
 
     Of a model without a closed form, the formula is prior times likelihood; its Laplace
-    approximation is measured against the draws, not judged.
+    approximation is measured against the draws, not judged. Of a PyMC model of your own, the
+    formula is what `exact` finds, verified against the model's joint density.
 
     Parameters
     ----------
-    model : Belief or LogisticRegression
-        The prior.
+    model : Belief, LogisticRegression or pymc.Model
+        The prior; or a PyMC model, which holds its own data.
     data : rows or statistic
-        As in the model's `declare`.
+        As in the model's `declare`; not with a PyMC model.
     draws, tune, chains : int
         Settings of the sampler.
     likelihood : {"rows", "statistic"}
-        How the data are declared in PyMC.
+        How the data are declared in PyMC; not with a PyMC model.
     level : float, default 0.01
         Probability of ``disagree`` when nothing is wrong.
     rng : numpy.random.Generator or int, optional
@@ -184,8 +202,16 @@ def validate(
 
     Returns
     -------
-    Report or ApproximationReport
-        With `outcome`, `sentences` and `to_html`; the latter for a logistic regression.
+    Report, ApproximationReport or ModelReport
+        With `outcome`, `sentences` and `to_html`; the second for a logistic regression, the last
+        for a PyMC model.
+
+    Raises
+    ------
+    NotConjugate
+        If a PyMC model has no closed form to compare with.
+    DataError
+        If data are missing, or given beside a PyMC model.
 
     Examples
     --------
@@ -206,6 +232,16 @@ def validate(
     }
     versions = {"bayesmodels": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
+    if _from_pymc(model):
+        if data is not None or settings.pop("likelihood") != "rows":
+            msg = "data, likelihood: a PyMC model holds its own; validate it without them."
+            raise DataError(msg)
+        return validate_model(
+            model, settings, generator, versions, source=source, progress=progress
+        )
+    if data is None:
+        msg = "data: must be given, unless the model is a PyMC model, which holds its own."
+        raise DataError(msg)
     if isinstance(model, LogisticRegression):
         return validate_approximation(
             model, data, settings, generator, versions, source=source, progress=progress
@@ -271,6 +307,12 @@ def validate(
         seconds=seconds,
         versions=versions,
     )
+
+
+def _from_pymc(model: Any) -> bool:
+    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
+    pymc = sys.modules.get("pymc")
+    return pymc is not None and isinstance(model, pymc.Model)
 
 
 def _rows_to_compare(posterior: Any, data: Any) -> Any:

@@ -1,0 +1,202 @@
+"""Reports of a user's own PyMC model; exact draws stand in for the sampler's where it is fast."""
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from html import unescape
+
+import numpy as np
+import pymc as pm
+import pytest
+import xarray as xr
+
+import bayesmodels as bm
+from bayesmodels import sampling
+from bayesmodels.report import ModelReport, model_page
+from bayesmodels.report.html import render
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def coin():
+    with pm.Model(name="coin") as model:
+        theta = pm.Beta("theta", 2, 2)
+        pm.Bernoulli("heads", theta, observed=[1, 0, 1, 1])
+    return model
+
+
+def mixed():
+    """Return a model with two kinds of law, a finite variable, and labels that are no markup."""
+    with pm.Model(coords={"arm": [HOSTILE, "old"]}) as model:
+        rate = pm.Gamma("rate", 2, 1, dims="arm")
+        pm.Poisson("visits", pm.Data("weeks", [2.0, 3.0], dims="arm") * rate, observed=[3, 9])
+        shown = pm.DiscreteUniform("shown", 3, 9, shape=2)
+        pm.Poisson("seen", shown, observed=[4, 8])
+    return model
+
+
+@cache
+def report(build, *, shift=0.0, draws=400):
+    """Return a report whose draws are exact ones, moved by so much."""
+
+    def stand_in(model, draws, rng, *, chains, **_):
+        tree = sampling.exact_tree(bm.exact(model, rng=rng), draws, chains, rng)
+        first = next(iter(tree.posterior.data_vars))
+        moved = tree.posterior.to_dataset()
+        tree["posterior"] = moved.assign({first: moved[first] * (1 - shift)})
+        return tree
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "sampled", stand_in)
+        return bm.validate(build(), draws=draws, tune=0, rng=3, source="made up")
+
+
+@cache
+def page():
+    return render(report(mixed))
+
+
+def test_right_draws_agree_with_the_closed_form():
+    found = report(coin)
+    assert isinstance(found, ModelReport)
+    assert found.outcome == "agree"
+    assert repr(found) == "ModelReport('coin', 'agree')"
+    head, proof, verdict = found.sentences()
+    assert head == "The model has a closed form, and PyMC's draws agree with it."
+    assert re.search(r"differ by one constant at \d+ points.* the same everywhere", proof)
+    assert "standard errors" in verdict
+    assert found.log_evidence == pytest.approx(np.log(2 / 35), abs=1e-12)
+
+
+def test_wrong_draws_and_too_few_are_told_apart():
+    wrong = report(coin, shift=0.2)
+    assert wrong.outcome == "disagree"
+    assert wrong.sentences()[0].endswith("but PyMC's draws do not come from it.")
+    few = report(coin, draws=20)
+    assert few.outcome == "inconclusive"
+    assert "effective draws; at least 400 are needed" in few.sentences()[-1]
+
+
+def test_as_plain_values():
+    found = json.loads(json.dumps(report(coin).to_dict()))
+    assert found["outcome"] == "agree"
+    assert found["verified"] == "analytically"
+    assert found["families"] == {"coin::theta": "Beta"}
+    assert "Beta law with alpha 5, beta 3" in found["explanation"]
+    assert found["table"]["coin::theta"]["mean"] == pytest.approx(5 / 8)
+    assert found["settings"]["seed"] == 3
+
+
+def test_an_improper_prior_has_no_evidence_and_is_still_validated():
+    def flat():
+        with pm.Model() as model:
+            mu = pm.Flat("mu")
+            pm.Normal("y", mu, 1, observed=[0.5, 1.5])
+        return model
+
+    found = report(flat)
+    assert found.outcome == "agree"
+    assert found.log_evidence is None
+    assert "Log evidence" not in dict(model_page.evidence(found))
+    assert found.to_dict()["log_evidence"] is None
+
+
+def test_a_model_without_a_closed_form_says_why():
+    with pm.Model() as model:
+        pm.Bernoulli("y", logit_p=pm.Normal("w"), observed=[1, 0])
+    with pytest.raises(bm.NotConjugate, match="w"):
+        bm.validate(model)
+
+
+def test_data_are_given_with_a_belief_and_not_with_a_model():
+    with pytest.raises(bm.DataError, match="data: must be given"):
+        bm.validate(bm.BetaBernoulli(1, 1))
+    for arguments in [{"data": [1, 0]}, {"likelihood": "statistic"}]:
+        with pytest.raises(bm.DataError, match="a PyMC model holds its own"):
+            bm.validate(coin(), **arguments)
+
+
+def test_tables_part_finite_variables_from_others():
+    found = report(mixed)
+    assert [table.caption for table in model_page.laws(found)] == ["Gamma"]
+    law = model_page.laws(found)[0]
+    assert [column.head for column in law.columns] == ["", "shape", "rate"]
+    assert law.columns[1].cells == ("5", "11")
+    moments, visits = model_page.comparison(found)
+    assert moments.columns[0].cells == (f"rate[{HOSTILE}]", "rate[old]")
+    assert visits.columns[0].cells[:2] == ("shown[0, 3]", "shown[0, 4]")
+    assert len(visits.columns[0].cells) == 14
+    assert model_page.continuous(found) == 2
+
+
+def test_what_was_observed():
+    facts = dict(model_page.observed(report(mixed)))
+    assert facts["visits"] == "2 values from 3 to 9"
+    assert facts["weeks"] == "2 values from 2 to 3, not modelled"
+    nothing = replace(report(mixed), exact=xr.DataTree())
+    assert model_page.observed(nothing) == [("Observed", "nothing: the posterior is the prior")]
+
+
+@pytest.mark.slow
+def test_the_page_shows_model_laws_comparison_and_how_to_make_it_again():
+    text = re.sub(r"data:image[^\"]*", "", " ".join(unescape(page()).split()))
+    assert re.search(r"rate ~ Gamma\(2, .*shown ~ DiscreteUniform", text)
+    assert report(mixed).posterior.explain() in text
+    for words in (
+        "Laws of the variables",
+        "Exact against visited",
+        "shown[1, 8]",
+        "Points compared",
+    ):
+        assert words in text
+    for title in ("Exact density over the draws", "Values of finite variables", "Ranks by chain"):
+        assert title in text
+    again = "report = bm.validate(model, draws=400, tune=0, chains=4, level=0.01, rng=3)"
+    assert again in text
+    assert "# model: as above" in text
+    assert "prior =" not in text
+
+
+@pytest.mark.slow
+def test_the_page_is_closed_to_scripts_and_to_the_network():
+    text = page()
+    assert "default-src 'none'" in text
+    assert "<script" not in text
+    assert HOSTILE not in text
+    assert "&lt;img src=x" in text
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
+
+
+@pytest.mark.slow
+def test_elements_with_laws_of_several_kinds_are_drawn():
+    def biased():
+        with pm.Model() as model:
+            fair = pm.Bernoulli("fair", 0.5)
+            size = pm.math.switch(fair, 50, 1)
+            theta = pm.Beta("theta", size, size)
+            pm.Binomial("heads", 20, theta, observed=14)
+            precision = pm.Wishart("precision", 5, np.eye(2))
+            pm.MvNormal("x", np.zeros(2), tau=precision, observed=np.eye(2))
+        return model
+
+    found = report(biased)
+    assert found.posterior.families["theta"] == "Mixture"
+    assert "precision[1, 0]" in render(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [coin, mixed])
+def test_on_the_whole_way(build, tmp_path):
+    words = []
+    found = bm.validate(build(), rng=1, progress=words.append)
+    # PyMC's steps for finite variables mix slowly, so that their draws may be too few.
+    assert found.outcome in (("agree", "inconclusive") if build is mixed else ("agree",)), found
+    assert words == [
+        "closed form",
+        "exact draws",
+        "compiling and sampling the PyMC model",
+        "comparing draws",
+    ]
+    found.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").stat().st_size > 50_000
