@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-AGREE, DISAGREE, BAD_INPUT = 0, 1, 2
+AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _NARROW = 76  # columns that the widest table needs
+_MOST_SCALARS = 40  # rows of a summary
 
 _seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
 _draws = click.option(
@@ -161,6 +162,139 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
             if row["outcome"] != "agree":
                 click.echo(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
     sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
+
+
+@main.command()
+@click.argument("target", metavar="FILE.py:NAME")
+@click.option("--html", type=click.Path(path_type=Path), help="Compare, and write a report here.")
+@click.option(
+    "--sample/--no-sample",
+    default=None,
+    help="Compare with draws of PyMC's sampler.  [default: only with --html]",
+)
+@_seed
+@_draws
+@_chains
+@_json
+def exact(
+    target: str,
+    html: Path | None,
+    sample: bool | None,
+    seed: int,
+    draws: int,
+    chains: int,
+    as_json: bool,
+) -> None:
+    """Solve the PyMC model NAME of a Python file, if it has a closed form.
+
+    The file is run, so give only files that you trust. NAME is a pymc.Model, or a function without
+    arguments that returns one.
+
+    Ends with 0 if there is a closed form (and draws that were compared agree with it), with 1 if
+    draws do not agree or are too few, with 2 for bad input, with 3 if no closed form was found.
+    """
+    from bayesmodels.errors import NotConjugate
+
+    check = bool(html) if sample is None else sample
+    if html and not check:
+        _refuse("--html: a report compares with draws; leave out --no-sample.")
+    if html and not html.parent.is_dir():
+        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
+    try:
+        with _speaking_errors(), _steps(total=6 if check else 2) as step:
+            from bayesmodels.conjugacy.solve import exact as closed_form
+            from bayesmodels.loading import load_model
+            from bayesmodels.report import validate
+
+            step("loading the model")
+            model, found = load_model(target), None
+            if check:
+                found = validate(
+                    model,
+                    draws=draws,
+                    tune=draws,
+                    chains=chains,
+                    rng=seed,
+                    source=target,
+                    progress=step,
+                )
+                if html:
+                    step("writing the report")
+                    found.to_html(html)
+            else:
+                step("closed form")
+            posterior = found.posterior if found else closed_form(model, rng=seed)
+    except NotConjugate as no:
+        said = {"closed_form": False, "reason": no.reason}
+        click.echo(json.dumps(said) if as_json else f"No closed form was found: {no.reason}")
+        sys.exit(NO_CLOSED_FORM)
+    if as_json:
+        report = {"report": found.to_dict()} if found else {}
+        file = {"file": str(html)} if html else {}
+        click.echo(json.dumps({"closed_form": True, **_as_values(posterior), **report, **file}))
+    else:
+        _print_posterior(posterior)
+        for sentence in found.sentences() if found else ():
+            click.echo(sentence)
+        if html:
+            click.echo(f"Report: {html}")
+    sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
+
+
+def _print_posterior(posterior: Any) -> None:
+    """Print what is known in closed form."""
+    from bayesmodels.errors import PriorError
+    from bayesmodels.report.rounding import rounded, significant
+
+    click.echo(posterior.explain())
+    table = _summary(posterior)
+    rows = [
+        (str(label), *(significant(float(x), 4) for x in row))
+        for label, row in zip(table.index, table.to_numpy(), strict=True)
+    ]
+    _print_table(("variable", *table.columns), rows[:_MOST_SCALARS])
+    if len(rows) > _MOST_SCALARS:
+        click.echo(f"{len(rows) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
+    try:
+        click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
+    except PriorError as error:
+        click.echo(f"Log evidence: none. {error}")
+    click.echo(f"Verified {posterior.verified}.")
+
+
+def _as_values(posterior: Any) -> dict[str, Any]:
+    """Return a closed form as plain values, for JSON."""
+    from bayesmodels.errors import PriorError
+
+    log_evidence = None
+    with suppress(PriorError):  # an improper prior
+        log_evidence = posterior.log_evidence
+    return {
+        "explanation": posterior.explain(),
+        "verified": posterior.verified,
+        "log_evidence": log_evidence,
+        "families": posterior.families,
+        "summary": _summary(posterior).to_dict(orient="index"),
+    }
+
+
+def _summary(posterior: Any) -> Any:
+    """Return the summary; only intervals if some law's tails are too heavy for moments."""
+    import numpy as np
+    import pandas as pd
+
+    from bayesmodels.errors import PriorError
+    from bayesmodels.reading import places
+
+    try:
+        return posterior.summary()
+    except PriorError:
+        rows = {
+            text: [float(np.asarray(end)[at]) for end in ends]
+            for name, ends in posterior.interval().items()
+            for text, at in places(posterior, name, np.shape(ends[0]))
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["eti89_lb", "eti89_ub"])
 
 
 def _worst(row: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ ORDER = (
     ("report",),
     ("scale", "estimators"),
     ("catalog",),
-    ("jobs",),
+    ("jobs", "loading"),
     ("cli",),
     ("__main__",),
 )

@@ -1,0 +1,115 @@
+"""A PyMC model from a Python file, by name."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import Parameter, signature
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from bayesmodels.errors import DataError
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+_MOST_NAMES = 8  # in a message
+
+
+def load_model(target: str) -> pm.Model:
+    """Run a Python file and return the PyMC model under a name, or what a function makes.
+
+    What the file prints goes to standard error. Its folder is looked through for what it imports,
+    as Python does with a script; what stands under ``if __name__ == "__main__"`` is not run.
+
+    Parameters
+    ----------
+    target : str
+        File and name, such as ``trial.py:model``. A function without arguments is called.
+
+    Returns
+    -------
+    pymc.Model
+        The model.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or name, the file or function raises an error, or what is there is
+        no model.
+    """
+    file, colon, name = target.rpartition(":")
+    if not colon or not file or not name:
+        msg = f"FILE.py:NAME: must be a file and a name, such as trial.py:model; got {target!r}."
+        raise DataError(msg)
+    path = Path(file)
+    if path.suffix != ".py":
+        msg = f"FILE.py:NAME: the file must end in .py; got {file!r}."
+        raise DataError(msg)
+    if not path.is_file():
+        msg = f"FILE.py:NAME: there is no file {file!r}."
+        raise DataError(msg)
+    with redirect_stdout(sys.stderr):
+        module = _run(path)
+        if not hasattr(module, name):
+            msg = f"FILE.py:NAME: {file!r} has no {name!r}; {_offered(module)}."
+            raise DataError(msg)
+        found = _made(getattr(module, name), target)
+    if not _is_model(found):
+        msg = f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
+        raise DataError(msg)
+    return found
+
+
+def _is_model(value: Any) -> bool:
+    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
+    pymc = sys.modules.get("pymc")
+    return pymc is not None and isinstance(value, pymc.Model)
+
+
+def _run(path: Path) -> ModuleType:
+    """Import a file under a name of its own."""
+    spec = spec_from_file_location(f"bayesmodels_file_{path.stem}", path.resolve())
+    if spec is None or spec.loader is None:
+        msg = f"FILE.py:NAME: {str(path)!r} can't be imported."
+        raise DataError(msg)
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise DataError(_failed("running", str(path), error)) from error
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _made(found: Any, target: str) -> Any:
+    """Call what takes no arguments."""
+    if not callable(found) or isinstance(found, type) or _is_model(found):
+        return found
+    needed = [p for p in signature(found).parameters.values() if p.default is Parameter.empty]
+    if any(p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for p in needed):
+        names = ", ".join(p.name for p in needed)
+        msg = f"FILE.py:NAME: the function {target!r} must need no arguments; it needs {names}."
+        raise DataError(msg)
+    try:
+        return found()
+    except (Exception, SystemExit) as error:
+        raise DataError(_failed("calling", target, error)) from error
+
+
+def _failed(doing: str, what: str, error: BaseException) -> str:
+    words = " ".join(str(error).split())  # on one line
+    return f"FILE.py:NAME: {doing} {what!r} raised {type(error).__name__}: {words}"
+
+
+def _offered(module: ModuleType) -> str:
+    """Say under which names there are models."""
+    names = [name for name, value in vars(module).items() if _is_model(value)]
+    if not names:
+        return "no name in it is a pymc.Model"
+    return f"models in it: {', '.join(names[:_MOST_NAMES])}"
