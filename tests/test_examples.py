@@ -9,11 +9,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+SLOW = ("closed_form", "generative_or_discriminative")
 EXAMPLES = [
     pytest.param(
         path,
         id=path.stem,
-        marks=pytest.mark.slow if path.stem == "generative_or_discriminative" else (),
+        marks=pytest.mark.slow if path.stem in SLOW else (),
     )
     for path in sorted((ROOT / "examples").glob("*.py"))
 ]
