@@ -19,7 +19,6 @@ from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
 from bayesmodels.referee.invariants import InvariantLaw
-from bayesmodels.referee.sampling import Test
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
@@ -27,6 +26,8 @@ from bayesmodels.report.validation import Report
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesmodels.referee.sampling import Test
 
 Array = NDArray[np.float64]
 
