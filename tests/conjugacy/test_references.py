@@ -43,6 +43,7 @@ def test_so_it_is_at_the_extremes_but_for_the_rounding_of_large_terms(entry):
     assert largest_gap(entry) <= 1e-5
 
 
+@pytest.mark.slow
 def test_the_table_has_models_enough_of_every_kind():
     families = {family for entry in ZOO for family in entry.reference().families.values()}
     assert families == {
