@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from bayesmodels.conjugacy.partial import PartialPosterior as PartialPosterior
     from bayesmodels.conjugacy.posterior import ExactPosterior as ExactPosterior
     from bayesmodels.conjugacy.solve import exact as exact
     from bayesmodels.data import BinomialCounts as BinomialCounts
@@ -114,6 +115,7 @@ _HOMES = {
     "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",
+    "PartialPosterior": "conjugacy.partial",
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.finite import added_up, enumerated, finite_groups
+from bayesmodels.conjugacy.partial import PartialPosterior, partial_posterior
 from bayesmodels.conjugacy.points import somewhere
 from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solution import Solution
@@ -26,7 +29,24 @@ Levels = NDArray[np.intp]
 _TRIES = 300
 
 
-def exact(model: pm.Model, *, rng: np.random.Generator | int | None = None) -> ExactPosterior:
+@overload
+def exact(
+    model: pm.Model,
+    *,
+    partial: Literal[False] = False,
+    rng: np.random.Generator | int | None = None,
+) -> ExactPosterior: ...
+
+
+@overload
+def exact(
+    model: pm.Model, *, partial: Literal[True], rng: np.random.Generator | int | None = None
+) -> PartialPosterior: ...
+
+
+def exact(
+    model: pm.Model, *, partial: bool = False, rng: np.random.Generator | int | None = None
+) -> ExactPosterior | PartialPosterior:
     r"""Find the closed form of a PyMC model's posterior, or say why it has none.
 
     The posterior is in a prior's exponential family exactly when the joint log density is linear in
@@ -48,13 +68,17 @@ def exact(model: pm.Model, *, rng: np.random.Generator | int | None = None) -> E
     ----------
     model : pymc.Model
         Any model, written in any style.
+    partial : bool, default False
+        Instead of the whole posterior, look for variables that are conjugate given all others, and
+        integrate them out of the model: see `PartialPosterior`.
     rng : numpy.random.Generator or int, optional
         Source of the points; fresh if not given.
 
     Returns
     -------
-    ExactPosterior
-        Parameters, evidence, draws and marginal laws, under the model's own names.
+    ExactPosterior or PartialPosterior
+        Parameters, evidence, draws and marginal laws, under the model's own names; with `partial`
+        a model of the variables that remain, and the law of the others given these.
 
     Raises
     ------
@@ -88,6 +112,8 @@ def exact(model: pm.Model, *, rng: np.random.Generator | int | None = None) -> E
         msg = "model: must have a free variable; it has none."
         raise DataError(msg)
     rng = np.random.default_rng(rng)
+    if partial:
+        return partial_posterior(model, rng)
     field = Field(model, supports(model))
     solution = _proposed(field, rng)
     joint = JointDensity(model, (field.points, field.terms))
