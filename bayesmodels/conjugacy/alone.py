@@ -19,7 +19,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.conjugacy.blocks import Betas, Block, Dirichlets, Gammas, InverseGaussians, Normals
+from bayesmodels.conjugacy.blocks import (
+    EPS,
+    Betas,
+    Block,
+    Dirichlets,
+    Gammas,
+    InverseGaussians,
+    Normals,
+)
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.points import MILD, WILD, score, simplex_rows, somewhere
 from bayesmodels.errors import NotConjugate
@@ -36,7 +44,7 @@ Looks = tuple[int, int, int]
 FIRST: Looks = (6, 8, 8)
 AGAIN: Looks = (3, 4, 5)
 """Numbers of mild, wild and close points: at first, and when the kinds of laws are known."""
-_ROUNDS = 4
+_ROUNDS = 3
 _AROUND = np.array([0.0, 7.0, -7.0, 3.0, -3.0, 1.0, -1.0, 1.7])
 
 
@@ -55,7 +63,8 @@ class Scores:
 
     def __init__(self, field: Field, points: Sequence[Array], levels: Levels) -> None:
         self.x = np.array(points)
-        found = [score(field, x, field(x, levels)[1]) for x in points]
+        with np.errstate(all="ignore"):  # who fits looks at what is not finite
+            found = [score(field, x, field(x, levels)[1]) for x in points]
         self.values = np.array(found)
 
 
@@ -106,8 +115,12 @@ def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
     features = np.where(known[..., None], features, 0.0)
     values = np.where(known, values, 0.0)
     size = np.abs(features).max(-1) + np.abs(values)
-    for _ in range(_ROUNDS):
-        weight = np.divide(known, size, out=np.zeros_like(size), where=size > 0)
+    gap = np.ones_like(size)
+    for turn in range(2 * _ROUNDS):
+        # At first all points count alike; then those most that agree best: near a border a model
+        # that says 1 - x has lost digits which the other points still have.
+        trust = 1.0 if turn < _ROUNDS else np.maximum(gap, 4 * EPS)
+        weight = np.divide(known, size * trust, out=np.zeros_like(size), where=size > 0)
         column = np.abs(features * weight[..., None]).max(1)
         column[column == 0] = 1
         scaled = features * weight[..., None] / column[:, None, :]
@@ -119,8 +132,8 @@ def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
         ).reshape(len(values), features.shape[-1])
         parameters = parameters / column
         size = np.abs(features * parameters[:, None, :]).sum(-1) + floor
-    rest = values - (features * parameters[:, None, :]).sum(-1)
-    gap = np.divide(np.abs(rest), size, out=np.zeros_like(size), where=size > 0)
+        rest = values - (features * parameters[:, None, :]).sum(-1)
+        gap = np.divide(np.abs(rest), size, out=np.zeros_like(size), where=size > 0)
     return parameters, np.where(known, gap, 0.0).max(-1)
 
 

@@ -134,6 +134,52 @@ class Betas:
         return f"{names} has a Beta law{_values('alpha', self.alpha, 'beta', self.beta)}"
 
 
+class Ones:
+    """The law of shares that are one for certain: of a simplex with one corner.
+
+    Parameters
+    ----------
+    size : int
+        Number of elements.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._one = np.ones(size)
+
+    def mean(self) -> Array:
+        """Return one."""
+        return self._one
+
+    def var(self) -> Array:
+        """Return zero."""
+        return 0 * self._one
+
+    std = var
+
+    def stats(self, moments: str) -> Array:
+        """Return zero for what a point has no shape for."""
+        del moments
+        return 0 * self._one
+
+    def cdf(self, x: Any) -> Array:
+        """Return the probability of at most x."""
+        return np.where(np.asarray(x) >= self._one, 1.0, 0.0)
+
+    def sf(self, x: Any) -> Array:
+        """Return the probability of more than x."""
+        return 1 - self.cdf(x)
+
+    def logpdf(self, x: Any) -> Array:
+        """Return infinity at one, the density of a point."""
+        return np.where(np.asarray(x) == self._one, np.inf, -np.inf)
+
+    def ppf(self, q: Any) -> Array:
+        """Return one."""
+        return self._one + 0 * np.asarray(q)
+
+    isf = ppf
+
+
 @dataclass(frozen=True, eq=False)
 class Dirichlets:
     r"""Independent rows :math:`x \sim \mathrm{Dirichlet}(\alpha)`; `alpha` has shape (rows, K)."""
@@ -178,7 +224,7 @@ class Dirichlets:
         """Return the law of every element."""
         rest = (self.alpha.sum(-1, keepdims=True) - self.alpha).ravel()
         if self.alpha.shape[-1] == 1:
-            law: Any = stats.norm(np.ones(len(self.elements)), 0.0)
+            law: Any = Ones(len(self.elements))
         else:
             law = stats.beta(self.alpha.ravel(), rest)
         return [ElementLaw(self.elements, "Dirichlet", law, {"alpha": self.alpha.ravel()})]

@@ -29,6 +29,7 @@ MOST_ADDED_UP = 2**12
 _FEW = 3  # elements from which on adding up takes less than solving for all
 _MOST_ELEMENTS = 300  # of finite variables: each pair is looked at
 _MOVES = 1e-9
+_TRIES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +61,18 @@ class Finite:
 
 def finite_groups(
     field: Field, x: Array, base: Levels, rng: np.random.Generator
-) -> tuple[list[Elements], Elements]:
+) -> tuple[list[Elements], Elements, NDArray[np.bool_]]:
     """Return groups of finite elements that depend on no others, and those that remain.
 
-    The latter depend on continuous elements too, and are enumerated together.
+    The latter depend on continuous elements too, and are enumerated together; which continuous
+    elements these are is said as well.
     """
     sizes = field.sizes
     n = len(sizes)
     everything = np.arange(n)
+    moves = np.zeros(field.size, dtype=bool)
     if n == 0:
-        return [], everything
+        return [], everything, moves
     if n > _MOST_ELEMENTS:
         raise NotConjugate(
             f"{n} elements of finite variables ({field.finite[0].name}) are more than the "
@@ -84,7 +87,9 @@ def finite_groups(
         other[i] = moved[i]
         single[i], there = _looked(field, x, other)
         size = np.abs(slope) + np.abs(there)
-        touched[i] = bool((np.abs(there - slope) > _MOVES * size).any())
+        change = ~(np.abs(there - slope) <= _MOVES * size)
+        touched[i] = bool(change.any())
+        moves |= change
     apart = everything[~touched]
     linked = np.zeros((n, n), dtype=bool)
     for a, i in enumerate(apart):
@@ -101,7 +106,7 @@ def finite_groups(
     groups = [everything[label == group] for group in range(number)]
     alone = [group for group in groups if not touched[group].any()]
     rest_of = [group for group in groups if touched[group].any()]
-    return alone, (np.concatenate(rest_of) if rest_of else everything[:0])
+    return alone, (np.concatenate(rest_of) if rest_of else everything[:0]), moves
 
 
 def _looked(field: Field, x: Array, levels: Levels) -> tuple[float, Array]:
@@ -160,17 +165,29 @@ def enumerated(
             weights[number] = value
             continue
         blocks[number] = solve(here, AGAIN if any(blocks) else FIRST)
-        point = x.copy()
-        density = 0.0
-        for block in blocks[number]:
-            drawn = block.sample(1, rng)[0]
-            point[block.elements] = drawn
-            density += float(block.log_density(drawn))
-        weights[number] = field(point, here)[0] - density
+        weights[number] = _weight(field, blocks[number], x, here, rng)
     possible = np.isfinite(weights)
     kept = np.flatnonzero(possible)
     log_weights = weights[kept] - logsumexp(weights[kept])
     return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept])
+
+
+def _weight(
+    field: Field, blocks: list[Block], x: Array, levels: Levels, rng: np.random.Generator
+) -> float:
+    """Return the log of what a configuration weighs, at a point that its laws draw."""
+    for _ in range(_TRIES):
+        point, density = x.copy(), 0.0
+        for block in blocks:
+            drawn = block.sample(1, rng)[0]
+            point[block.elements] = drawn
+            with np.errstate(divide="ignore"):  # a draw may round to the border
+                density += float(block.log_density(drawn))
+        weight = field(point, levels)[0] - density
+        if np.isfinite(weight):
+            return weight
+    names = ", ".join(s.name for s in field.finite)
+    raise NotConjugate(f"the joint density is not finite at some values of {names}.")
 
 
 def added_up(
@@ -179,6 +196,7 @@ def added_up(
     x: Array,
     levels: Levels,
     solve: Callable[[Levels, Looks], list[Block]],
+    rng: np.random.Generator,
 ) -> Finite | None:
     """Solve for one value of one element at a time and add up; None if that does not hold.
 
@@ -188,8 +206,11 @@ def added_up(
     if len(elements) < _FEW or not _independent(field, elements, x, levels):
         return None
     table = configurations(field, elements, MOST_ADDED_UP)
-    base_value, _ = field(x, levels)
     base = solve(levels, FIRST)
+    x = x.copy()
+    for block in base:  # a point where densities are neither large nor small
+        x[block.elements] = block.sample(1, rng)[0]
+    base_value, _ = field(x, levels)
     centres = [block.mode() for block in base]
     start = [natural(block, at) for block, at in zip(base, centres, strict=True)]
     values, changes = [], []

@@ -17,7 +17,8 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
     """Return a random point of the support: logits, logs and numbers as far out as `spread`."""
     z = rng.standard_normal(field.size)
     x = z * spread**2  # numbers have no natural size; logs and logits do
-    x[field.kind == "unit"] = expit(spread * z[field.kind == "unit"])
+    # Beyond this logit 1 - x, in a model that says so, has fewer than nine digits left.
+    x[field.kind == "unit"] = expit(np.clip(spread * z[field.kind == "unit"], -16, 16))
     x[field.kind == "positive"] = np.exp(spread * z[field.kind == "positive"])
     for number, s in enumerate(field.continuous):
         part = slice(field.start[number], field.start[number + 1])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmodels import reading
 from bayesmodels.conjugacy.audit import Audit
 from bayesmodels.conjugacy.blocks import Block, ElementLaw
+from bayesmodels.conjugacy.deterministics import deterministics
 from bayesmodels.conjugacy.scattered import Certain, Scattered, mixed
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.verify import Verification
@@ -239,10 +240,11 @@ class ExactPosterior:
         x = np.concatenate([np.zeros((rows, 0)), *flat[:cut]], -1)
         levels = np.concatenate([np.zeros((rows, 0)), *flat[cut:]], -1).astype(int)
         if not self._solution.finite:
-            total = sum(
-                (block.log_density(x[:, block.elements]) for block in self._solution.blocks),
-                np.zeros(rows),
-            )
+            with np.errstate(divide="ignore"):  # -inf at the border of a support
+                total = sum(
+                    (block.log_density(x[:, block.elements]) for block in self._solution.blocks),
+                    np.zeros(rows),
+                )
             return np.asarray(total.reshape(batch))[()]
         each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
         return np.array(each).reshape(batch)[()]
@@ -264,15 +266,10 @@ class ExactPosterior:
         rng : numpy.random.Generator, optional
             Source of randomness; fresh if not given.
         """
-        from xarray import DataTree
-
         tree = reading.to_datatree(self, draws, chains, rng)
-        if not self.model.deterministics:
-            return tree
-        computed = pm.compute_deterministics(
-            tree.posterior.to_dataset(), model=self.model, merge_dataset=True, progressbar=False
-        )
-        return DataTree.from_dict({"posterior": computed})
+        free = tree.posterior.to_dataset()
+        tree["posterior"] = free.assign(deterministics(self.model, free).data_vars)
+        return tree
 
     def predictive(
         self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
@@ -314,7 +311,10 @@ class ExactPosterior:
             who = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
             sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
             if part.blocks[0]:
-                inner = [b.sentence(_listed(self._owners(b))) for b in part.blocks[0]]
+                # Numbers differ from configuration to configuration.
+                inner = [
+                    b.sentence(_listed(self._owners(b))).split(" with ")[0] for b in part.blocks[0]
+                ]
                 sentence += f"; given them {'; '.join(inner)}"
             parts.append(sentence)
         seen = self.verification

@@ -132,12 +132,36 @@ def mixed(weights: Array, blocks: Sequence[Sequence[Block]]) -> list[ElementLaw]
                     by_element.setdefault(int(element), []).append((law.family, law, own, number))
     found = []
     for element, parts in by_element.items():
-        laws = [
-            Scattered((), [(np.array([0]), each.law, np.array([own]))]) for _, each, own, _ in parts
-        ]
-        mixture = MixtureLaw(weights, Stacked(laws))
+        mixture = MixtureLaw(weights, _stacked([(each.law, own) for _, each, own, _ in parts]))
         found.append(ElementLaw(np.array([element]), "Mixture", mixture, {}))
     return found
+
+
+def _stacked(parts: Sequence[tuple[Any, int]]) -> Any:
+    """Return the laws of one element in several configurations as one law along a first axis."""
+    first = parts[0][0]
+    names = sorted(getattr(first, "kwds", ()))
+    alike = all(
+        hasattr(law, "args")
+        and type(law.dist) is type(first.dist)
+        and len(law.args) == len(first.args)
+        and sorted(law.kwds) == names
+        for law, _ in parts
+    )
+    if not alike:  # of several kinds, or of a kind that SciPy does not have
+        return Stacked([Scattered((), [(np.array([0]), law, np.array([i]))]) for law, i in parts])
+
+    def taken(law: Any, value: Any, own: int) -> float:
+        return float(np.ravel(np.broadcast_to(value, np.shape(law.std())))[own])
+
+    args = [
+        np.array([taken(law, law.args[k], own) for law, own in parts])
+        for k in range(len(first.args))
+    ]
+    named = {
+        name: np.array([taken(law, law.kwds[name], own) for law, own in parts]) for name in names
+    }
+    return first.dist(*args, **named)
 
 
 class Stacked:

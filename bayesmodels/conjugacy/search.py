@@ -97,7 +97,7 @@ def _candidates(
                 weights[:, k] = share
                 point[rows] = on_simplex(weights)
                 yield point, levels
-    if len(movable) <= _MOST_FREE:
+    if 0 < len(movable) <= _MOST_FREE:
         yield from _nearest(field, found, near, movable)
 
 

@@ -52,7 +52,8 @@ class Solution:
     def log_density(self, x: Array, levels: Levels) -> float:
         """Return the log density at one point."""
         log_weight, blocks = self.at(levels)
-        return log_weight + sum(float(b.log_density(x[b.elements])) for b in blocks)
+        with np.errstate(divide="ignore"):  # -inf at the border of a support
+            return log_weight + sum(float(b.log_density(x[b.elements])) for b in blocks)
 
     def rounding(self, x: Array, levels: Levels) -> float:
         """Return a bound on the error of that, parameters included."""

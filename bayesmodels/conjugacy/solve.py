@@ -126,17 +126,24 @@ def _proposed(field: Field, rng: np.random.Generator) -> Solution:
     everything = np.arange(field.size)
     x, levels = _start(field, rng)
 
+    groups, joined, moves = finite_groups(field, x, levels, rng)
+    finite = [enumerated(field, group, x, levels, None, rng) for group in groups]
+    blocks: list[Block] = []
+    inner = everything
+    if len(joined) and not moves.all():
+        # What stands alone and does not move with the finite variables is solved once.
+        blocks, _ = standing_alone(field, everything[~moves], x, levels, rng)
+        inner = np.setdiff1d(everything, [e for block in blocks for e in block.elements])
+
     def laws(levels: Levels, looks: Looks = FIRST) -> list[Block]:
-        alone, rest = standing_alone(field, everything, x, levels, rng, looks)
+        alone, rest = standing_alone(field, inner, x, levels, rng, looks)
         return alone + (standing_together(field, rest, x, levels, rng) if len(rest) else [])
 
-    groups, joined = finite_groups(field, x, levels, rng)
-    finite = [enumerated(field, group, x, levels, None, rng) for group in groups]
     if not len(joined):
         return Solution(field, laws(levels) if field.size else [], finite)
-    whole = added_up(field, joined, x, levels, laws)
+    whole = added_up(field, joined, x, levels, laws, rng)
     finite.append(whole or enumerated(field, joined, x, levels, laws, rng))
-    return Solution(field, [], finite)
+    return Solution(field, blocks, finite)
 
 
 def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:

@@ -145,7 +145,7 @@ def gaussian(
         here = _slope(field, x, levels, real)
         curvature = -_columns(field, x, levels, real, step, here)
         if not np.isfinite(curvature).all():
-            raise NotConjugate(f"the slope of {_names(field, real)} is not finite everywhere.")
+            raise NotConjugate(_bent(field, real))
         size = np.sqrt(np.abs(np.outer(np.diag(curvature), np.diag(curvature))))
         if (np.abs(curvature - curvature.T) > LOOSE * (np.abs(curvature) + size)).any():
             raise NotConjugate(_bent(field, real))
