@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from bayesmodels.conjugacy.blocks import (
     EPS,
@@ -38,7 +39,7 @@ Levels = NDArray[np.intp]
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
-_NOTHING = 1e-10  # relative size from which on a term of the density is there
+_NOTHING = 1e-14  # relative size from which on a term of the density is there
 
 Looks = tuple[int, int, int]
 FIRST: Looks = (6, 8, 8)
@@ -190,12 +191,16 @@ def _line(
         good = gap <= LOOSE
         if good.any():
             own, at = left[good], parameters[good]
-            if kind != "unit":
-                around = _AROUND[:close]
-                near = _closer(field, kind, power, own, at, scores.x[0], levels, around)
-                x, values = near.x[:, own].T, near.values[:, own].T
-                floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
-                at, gap = fit(line_features(kind, x, power), values, floor)
+            around = _AROUND[:close]
+            near = _closer(field, kind, power, own, at, scores.x[0], levels, around)
+            x, values = near.x[:, own].T, near.values[:, own].T
+            if kind == "unit":  # which has ends: the far points tell what the near ones can't
+                x, values = (
+                    np.hstack([x, scores.x[:, own].T]),
+                    np.hstack([values, scores.values[:, own].T]),
+                )
+            floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
+            at, gap = fit(line_features(kind, x, power), values, floor)
             blocks += _named(field, kind, power, own, at)
         left = left[~good]
     return blocks, np.setdiff1d(elements, left)
@@ -217,6 +222,9 @@ def _closer(
         sd = 1 / np.sqrt(at[:, 1])
         centre = at[:, 0] / at[:, 1]
         moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
+    elif kind == "unit":
+        odds = np.log(np.maximum(at[:, 0] + 1, EPS)) - np.log(np.maximum(at[:, 1] + 1, EPS))
+        moves = [expit(np.clip(odds + 0.5 * a, -16, 16)) for a in around]
     else:
         centre = middle(power, at)
         moves = [centre * np.exp(a) for a in around]
