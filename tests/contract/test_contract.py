@@ -14,8 +14,8 @@ import pytest
 from scipy import integrate, stats
 
 import bayesmodels as bm
-from bayesmodels.draws import load, save
 from bayesmodels.conjugacy.density import JointDensity
+from bayesmodels.draws import load, save
 from bayesmodels.reading import levels, numbers
 from tests.contract.cases import CASES, FAMILIES
 
