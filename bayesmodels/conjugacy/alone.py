@@ -39,7 +39,10 @@ Levels = NDArray[np.intp]
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
-_NOTHING = 1e-14  # relative size from which on a term of the density is there
+_ROUGHLY_NOTHING, _NOTHING = (
+    1e-10,
+    1e-14,
+)  # relative size from which on a term of the density is there
 
 Looks = tuple[int, int, int]
 FIRST: Looks = (6, 8, 8)
@@ -237,21 +240,20 @@ def _closer(
 
 
 def middle(power: int, at: Array) -> Array:
-    """Return where terms of a positive element's score are of one size."""
-    a, b, c = (np.abs(at[:, j]) for j in range(3))
-    up = np.where(b > 0, np.maximum(a, 1) / np.where(b > 0, b, 1), np.inf)
-    down = np.where(c > 0, c / np.maximum(a, 1), 0.0)
-    size = np.where(there(at, power)[0], up, np.where(there(at, power)[1], down, 1.0))
+    """Return about where the density of a positive element has its mass."""
+    a, b, c = (np.abs(at[:, k]) for k in range(3))
+    up, down = there(at, _ROUGHLY_NOTHING)
+    large = np.divide(np.maximum(a, 1), b, out=np.ones_like(a), where=b > 0)
+    small = c / np.maximum(a, 1)
+    size = np.where(up & ((at[:, 0] >= 0) | ~down), large, np.where(down, small, 1.0))
     return np.asarray(np.clip(size, 1e-250, 1e250) ** (1 / power))
 
 
-def there(at: Array, power: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say whether the terms with x^p and x^-p are there: both weigh something where they meet."""
-    del power
     a, b, c = np.maximum(np.abs(at[:, 0]), 1), at[:, 1], at[:, 2]
     # At its own size each is as large as a; then the other one is b c / a.
-    small = _NOTHING * a**2
-    both = np.abs(b * c) > small
+    both = (np.abs(b * c) > nothing * a**2) & (b > 0) & (c > 0)
     up = both | (np.abs(b) >= np.abs(c))
     down = both | (np.abs(c) > np.abs(b))
     return up & (b != 0), down & (c != 0)
@@ -267,7 +269,7 @@ def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> lis
         _check_proper(field, own, (alpha > 0) & (beta > 0))
         return [Betas(own, alpha, beta)]
     blocks: list[Block] = []
-    up, down = there(at, power)
+    up, down = there(at, _NOTHING)
     order = (at[:, 0] + 1) / power
     a, b, c = order, at[:, 1], at[:, 2]
     _check_proper(field, own, up | down)
