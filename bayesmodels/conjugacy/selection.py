@@ -81,7 +81,8 @@ def choose(
     points = [slopes.somewhere(rng) for _ in range(2)]
     families: dict[str, str] = {}
     reasons = {
-        rv.name: f"{rv.name} lives on a space on which no conjugate family is known here"
+        rv.name: f"{rv.name} "
+        + ("is a whole number" if str(rv.dtype)[0] in "iub" else "lives on a space of its own")
         for rv in model.free_RVs
     }
     for name in slopes.supports:

@@ -242,6 +242,7 @@ def test_sampling_gives_the_posterior_of_the_full_model():
             1000, chains=4, random_seed=8, target_accept=0.95, progressbar=False
         ).posterior
     assert set(tree.posterior) == set(full)
+    assert list(tree.observed_data) == ["y"]
     for name in full:
         assert tree.posterior[name].dims == full[name].dims
     assert list(tree.posterior["b"].coords["group"].values) == list("abcd")
