@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.compile.maker import function
+from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
@@ -32,13 +33,17 @@ from pytensor.graph.traversal import ancestors
 from bayesmodels.conjugacy.arrow import Arrow
 from bayesmodels.conjugacy.blocks import Betas, Block, Dirichlets, Gammas, Gaussian
 from bayesmodels.conjugacy.density import add
-from bayesmodels.conjugacy.given import LIGHT_MODE, Slopes
+from bayesmodels.conjugacy.given import Slopes
 from bayesmodels.conjugacy.normal_integral import NormalIntegral
 from bayesmodels.special import HALF_LOG_2PI
 
 Array = NDArray[np.float64]
 pt: Any = tensor  # its functions have no types
 
+_FULL: Any = Mode(linker="py", optimizer="fast_run")
+# Whole arrays at a time in NumPy: fused loops would run in Python.
+_DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
+_WORTH = 300  # evaluations that have to be saved by one more part of the graph
 _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
 
 
@@ -136,6 +141,16 @@ class Alone:
         return (each + shape * pt.log(rate) - pt.gammaln(shape)).sum()
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Terms, the variables they depend on, at which probes they differ, and which they are at."""
+
+    terms: list[Any]
+    names: list[str]
+    first: NDArray[np.intp]
+    which: NDArray[np.intp]
+
+
 class Marginal:
     """A conjugate block: its log marginal density as a graph, and its law given the rest.
 
@@ -164,21 +179,70 @@ class Marginal:
         self._points = {point.name: point for point in slopes.points}
         own = {self._points[name] for name in probes}
         self._terms = [term for term in slopes.terms if own & set(ancestors([term]))]
+        self._parts = self._divided()
         self.rest = [point for point in slopes.points if point not in own]
+
+    def _divided(self) -> list[_Part]:
+        """Put terms apart that are the same at several probes, if that saves evaluations."""
+        together: list[Any] = []
+        parts = []
+        for term in self._terms:
+            above = set(ancestors([term]))
+            names = [name for name in self.probes if self._points[name] in above]
+            rows = [self.probes[name].reshape(self._number, -1) for name in names]
+            _, first, which = np.unique(
+                np.concatenate(rows, -1), axis=0, return_index=True, return_inverse=True
+            )
+            if (self._number - len(first)) * _size(term) > _WORTH:
+                parts.append(_Part([term], names, first, which.ravel()))
+            else:
+                together.append(term)
+        if together:
+            every = np.arange(self._number)
+            above = set(ancestors(together))
+            names = [name for name in self.probes if self._points[name] in above]
+            parts.append(_Part(together, names, every, every))
+        return parts
+
+    def _graph(
+        self, rest: Mapping[Any, Any], batch: tuple[None, ...]
+    ) -> tuple[dict[Any, Array], Any, dict[str, Any]]:
+        """Return the graph's inputs for the probes with their values, log density and slopes.
+
+        Parameters
+        ----------
+        rest : mapping
+            What takes the place of points of the rest.
+        batch : tuple
+            Axes before that of the probes.
+        """
+        inputs: dict[Any, Array] = {}
+        values: list[Any] = []
+        slopes: dict[str, list[Any]] = {name: [] for name in self.probes}
+        for part in self._parts:
+            probes = {}
+            for name in part.names:
+                x = self.probes[name][part.first]
+                probes[name] = pt.tensor(None, dtype="float64", shape=(*batch, *x.shape))
+                inputs[probes[name]] = x
+            replaced: Any = {self._points[name]: probe for name, probe in probes.items()}
+            total = add([term.sum() for term in part.terms])
+            several: Any = vectorize_graph(total, {**rest, **replaced})
+            values.append(several[..., part.which[0]])
+            found: Any = grad(several.sum(), list(probes.values()))
+            for name, slope in zip(part.names, found, strict=True):
+                same = len(part.first) == self._number
+                at = (slice(None),) * len(batch)
+                slopes[name].append(slope if same else slope[(*at, part.which)])
+        return inputs, add(values), {name: add(each) for name, each in slopes.items()}
 
     def expression(self) -> Any:
         """Return the log marginal density, in terms of the points `rest`."""
         with config.change_flags(floatX="float64", traceback__limit=0):
-            probes = {
-                name: pt.tensor(f"{name}_probes", dtype="float64", shape=x.shape)
-                for name, x in self.probes.items()
-            }
-            total = add([term.sum() for term in self._terms])
-            several: Any = vectorize_graph(total, {self._points[n]: p for n, p in probes.items()})
-            slopes: Any = grad(several.sum(), list(probes.values()))
-            constants: Any = {probes[name]: pt.constant(x) for name, x in self.probes.items()}
-            found: Any = clone_replace([several[0], *slopes], constants)
-            value, by_name = found[0], dict(zip(probes, found[1:], strict=True))
+            inputs, value, slopes = self._graph({}, ())
+            constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
+            found: Any = clone_replace([value, *slopes.values()], constants)
+            value, by_name = found[0], dict(zip(slopes, found[1:], strict=True))
             if self.normals:
                 n = self.normals
                 place = [pt.constant(x) for x in (n.arrow.groups, n.arrow.hubs, n.step)]
@@ -205,41 +269,34 @@ class Marginal:
 
     @cached_property
     def _run(self) -> Any:
-        """A function from values of the rest, one a row, to the slopes at all probes."""
+        """A function from values of the rest, one a row, and probes to slopes; and the probes."""
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {
                 point: pt.tensor(point.name, dtype=point.dtype, shape=(None, 1, *point.type.shape))
                 for point in self.rest
             }
-            probes = {
-                name: pt.tensor(f"{name}_probes", dtype="float64", shape=(None, *x.shape))
-                for name, x in self.probes.items()
-            }
-            replaced: Any = rows | {self._points[name]: p for name, p in probes.items()}
-            total = add([term.sum() for term in self._terms])
-            several: Any = vectorize_graph(total, replaced)
-            slopes: Any = grad(several.sum(), list(probes.values()))
-            return function(
-                [*rows.values(), *probes.values()],
-                slopes,
-                mode=LIGHT_MODE,
+            inputs, _, slopes = self._graph(rows, (None,))
+            run = function(
+                [*rows.values(), *inputs],
+                list(slopes.values()),
+                mode=_DRAWS_MODE,
                 on_unused_input="ignore",
             )
+        return run, list(inputs.values())
 
     def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:
         """Return slopes at all probes, by variable, for values of the rest, one a row."""
         rows = len(next(iter(rest.values())))
-        width = sum(
-            int(np.prod(term.type.shape)) for term in self._terms if None not in term.type.shape
-        )
+        width = sum(map(_size, self._terms))
+        run, inputs = self._run
         most = max(1, _NUMBERS // (self._number * max(width, 1)))
         found = []
         for at in range(0, rows, most):
             some = slice(at, min(at + most, rows))
             values = [np.asarray(rest[p.name], p.dtype)[some][:, None] for p in self.rest]
             count = some.stop - some.start
-            probes = [np.repeat(x[None], count, 0) for x in self.probes.values()]
-            found.append(self._run(*values, *probes))
+            probes = [np.repeat(x[None], count, 0) for x in inputs]
+            found.append(run(*values, *probes))
         parts = [np.concatenate(part) for part in zip(*found, strict=True)]
         return dict(zip(self.probes, parts, strict=True))
 
@@ -316,3 +373,8 @@ def _drawn(one: Alone, parameters: Sequence[Array], rng: np.random.Generator) ->
     each = np.arange(a.size)
     law: Block = Betas(each, a, b) if one.kind == "unit" else Gammas(each, one.power, a, b)
     return law.sample(1, rng).reshape(shape)
+
+
+def _size(term: Any) -> int:
+    """Return the number of elements of a term, or 1 if it is not known."""
+    return 1 if None in term.type.shape else int(np.prod(term.type.shape, dtype=int))
