@@ -105,9 +105,11 @@ class Field:
             with np.errstate(all="ignore"):  # the caller looks at what is not finite
                 total, *slopes = self._function(*inputs)
         except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
+            names = ", ".join(s.name for s in (*self.continuous, *self.finite))
             raise NotConjugate(
-                "a parameter of a distribution is out of its range at some possible values of the "
-                f"other variables ({str(error).splitlines()[0]}): a hard constraint."
+                f"a parameter of a distribution is out of its range ({str(error).splitlines()[0]}) "
+                f"at some possible values of {names}: a hard constraint, or a prior whose support "
+                "PyMC does not tell."
             ) from error
         flat = [np.ravel(slope) for slope in slopes]
         return float(total), np.concatenate(flat).astype(float) if flat else np.zeros(0)
