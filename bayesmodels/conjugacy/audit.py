@@ -19,6 +19,7 @@ from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import io_toposort
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 
 from bayesmodels.conjugacy.density import PYTHON_MODE
@@ -49,12 +50,12 @@ _ANALYTIC = {
 _WHOLE = (
     "Subtensor", "AdvancedSubtensor", "AdvancedSubtensor1", "IncSubtensor", "AdvancedIncSubtensor",
     "AdvancedIncSubtensor1", "Reshape", "Join", "Split", "MakeVector", "Alloc", "AllocEmpty",
-    "Dot", "Dot22", "Gemv", "BatchedDot", "Blockwise", "Cholesky", "SolveTriangular", "Solve",
+    "Dot", "Dot22", "Gemv", "BatchedDot", "Cholesky", "SolveTriangular", "Solve",
     "CholeskySolve", "MatrixInverse", "Det", "SLogDet", "ExtractDiag", "AllocDiag", "Softmax",
-    "LogSoftmax", "Eye", "ARange", "CumOp", "Shape", "Shape_i", "ScalarFromTensor",
-    "TensorFromScalar", "SpecifyShape", "CheckParameterValue", "KroneckerProduct", "Tri", "Nonzero",
+    "LogSoftmax", "Eye", "CumOp", "Shape", "Shape_i", "ScalarFromTensor",
+    "TensorFromScalar", "SpecifyShape", "CheckParameterValue", "KroneckerProduct", "Tri",
     "RootOfCovariance", "CovarianceOfRoot", "Located", "Repeat", "Expm", "BlockDiagonal", "Matmul",
-    "Einsum", "Dirichlet", "Assert", "Unbroadcast", "PermuteRowElements", "Convolve1d",
+    "Einsum", "Assert", "Unbroadcast", "PermuteRowElements", "Convolve1d",
 )  # fmt: skip
 _SHAPES = ("Shape", "Shape_i")
 _CHOICES = {"Max", "Min", "max_and_argmax", "argmax", "Sort"}
@@ -111,14 +112,18 @@ def audit(field: Field) -> Audit:
             inputs = [_bounds(v, bounds) for v in node.inputs]
             kind = _kind(node.op)
             for out in node.outputs:
-                bounds[out] = known.bounds(node, kind) or _after(node, kind, inputs)
+                bounds[out] = known.bounds(node, kind) or _after(kind, inputs)
             if kind in _SHAPES or not any(v in reached for v in node.inputs):
                 continue
             reached.update(node.outputs)
             cut = kind == "cast" and not _is_float(node.outputs[0])
             if kind in _STEPS | _KINKS | _CHOICES or (cut and _is_float(node.inputs[0])):
                 questions += _questions(node, kind, inputs)
-            elif kind not in _ANALYTIC and kind not in _WHOLE and kind not in ("sum", "cast"):
+            elif (
+                kind not in _ANALYTIC
+                and kind not in _WHOLE
+                and kind not in ("sum", "prod", "all", "cast")
+            ):
                 opaque.add(kind)
     with config.change_flags(floatX="float64", traceback__limit=0):
         ask = function(field.points, questions, mode=PYTHON_MODE, on_unused_input="ignore")
@@ -180,12 +185,16 @@ def _keeps_last_axis(node: Any, kind: str) -> bool:
     return kind in ("SpecifyShape", "CheckParameterValue", "identity")
 
 
-def _kind(op: Any) -> str:
+def _kind(op: Any) -> str:  # noqa: PLR0911 - a table
     if isinstance(op, CAReduce):
         name = str(getattr(op.scalar_op, "name", "") or type(op.scalar_op).__name__).lower()
         if name in ("maximum", "scalar_maximum", "scalarmaximum"):
             return "Max"
-        return "Min" if "minimum" in name else "sum"
+        if "minimum" in name:
+            return "Min"
+        return {"add": "sum", "mul": "prod"}.get(name, "all" if name in ("and", "or") else name)
+    if isinstance(op, Blockwise):
+        return _kind(op.core_op)
     if isinstance(op, DimShuffle):
         return "Reshape"
     if isinstance(op, Elemwise):
@@ -213,7 +222,7 @@ def _bounds(v: Any, known: dict[Any, Bounds]) -> Bounds:
     return _EVERYTHING
 
 
-def _after(node: Any, kind: str, inputs: Sequence[Bounds]) -> Bounds:  # noqa: C901, PLR0911, PLR0912 - a table
+def _after(kind: str, inputs: Sequence[Bounds]) -> Bounds:  # noqa: C901, PLR0911, PLR0912 - a table
     """Return bounds on what a node gives."""
     if kind in _SAME_BOUNDS or kind in ("cast", "identity", "sort", "Max", "Min"):
         return inputs[0]
@@ -257,10 +266,8 @@ def _after(node: Any, kind: str, inputs: Sequence[Bounds]) -> Bounds:  # noqa: C
         return (float(np.log1p(low)) if low > -1 else -np.inf), float(np.log1p(max(high, -1.0)))
     if kind == "sum":
         return (0.0, np.inf) if low >= 0 else ((-np.inf, 0.0) if high <= 0 else _EVERYTHING)
-    if kind in ("Dot", "Matmul", "BatchedDot", "Blockwise"):
-        matrix_product = kind != "Blockwise" or "Dot" in str(node.op) or "matmul" in str(node.op)
-        if matrix_product and all(bound[0] >= 0 for bound in inputs):
-            return 0.0, np.inf
+    if kind in ("prod", "Dot", "Matmul", "BatchedDot") and all(bound[0] >= 0 for bound in inputs):
+        return 0.0, np.inf
     return _EVERYTHING
 
 
