@@ -99,8 +99,8 @@ def log_multigamma_ratio(x: ArrayLike, step: ArrayLike, width: int) -> Array:
     >>> float(log_multigamma_ratio(2.5, 1, 2).round(12))  # (2.5) (2.0)
     1.609437912434
     """
-    x = np.asarray(x, dtype=float)
-    return sum((log_gamma_ratio(x - k / 2, step) for k in range(width)), np.zeros(()))
+    halves = np.asarray(x, dtype=float)[..., None] - np.arange(width) / 2
+    return log_gamma_ratio(halves, np.asarray(step, dtype=float)[..., None]).sum(-1)
 
 
 def log_density(root: Array, df: ArrayLike, scale_root: Array) -> Array:

@@ -31,10 +31,13 @@ from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape
@@ -49,8 +52,34 @@ _STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
 _SINGLE = ("float16", "float32")
 _NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
 _EXACT = (DimShuffle, Reshape, Subtensor)
+
+
+class _Filled(Op):
+    """Spread the second input to the shape of both, as PyTensor's fill does number by number."""
+
+    __props__ = ()
+    view_map = {0: [1]}  # noqa: RUF012 - PyTensor's signature
+
+    def make_node(self, *inputs: Any) -> Any:
+        """Return the node; called by PyTensor."""
+        return Apply(self, list(inputs), [pt.second(*inputs).type()])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        """Evaluate in Python."""
+        like, value = inputs
+        spread = np.broadcast_to(value, np.broadcast_shapes(like.shape, value.shape))
+        outputs[0][0] = spread.astype(node.outputs[0].type.dtype, copy=False)
+
+
+def _spread(_: Any, node: Any) -> Any:
+    return [_Filled()(*node.inputs)] if isinstance(node.op.scalar_op, Second) else None
+
+
+_rewriter: Any = node_rewriter([Elemwise])  # without types
+
+
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
-PYTHON_MODE = Mode(linker="py", optimizer=None)  # type: ignore[arg-type] # its stub forgets None
+PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
 
 
 @dataclass(frozen=True)

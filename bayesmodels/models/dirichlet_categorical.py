@@ -477,10 +477,17 @@ class DirichletCategorical:
         import pymc as pm
         from pymc import math
 
+        from bayesmodels.models.simplex_pymc import Simplex
+
         checked.declarable(data, CategoricalStatistic, likelihood)
         s = self.statistic(data)
         prior = self.update(s.without_rows())
-        theta = pm.Dirichlet(names("theta"), prior.alpha, dims=names.labelled(prior.coords))
+        theta = pm.Dirichlet(
+            names("theta"),
+            prior.alpha,
+            dims=names.labelled(prior.coords),
+            default_transform=Simplex(),
+        )
         if likelihood == "statistic":
             terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
             pm.Potential(names("likelihood"), terms.sum())

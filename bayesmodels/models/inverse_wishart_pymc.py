@@ -28,8 +28,10 @@ from pymc.logprob.transform_value import TransformedValue
 from pymc.logprob.transforms import Transform
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.graph.rewriting.basic import node_rewriter
 from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.rewriting.basic import register_canonicalize
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from bayesmodels.factors import any_root, cholesky, solve_lower
@@ -304,6 +306,16 @@ for _made, _loops in (
     _register(_made)(_loops)
 
 
+def _undone(_: Any, node: Any) -> Any:
+    (sigma,) = node.inputs
+    made = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
+    return [sigma.owner.inputs[0]] if made else None
+
+
+_rewriter: Any = node_rewriter([RootOfCovariance])
+register_canonicalize(_rewriter(_undone), name="root_of_covariance_of_root")
+
+
 @numba.njit
 def _matrices(x: Any) -> Any:
     return np.ascontiguousarray(x).reshape((-1, x.shape[-1], x.shape[-1]))
@@ -470,8 +482,9 @@ class Standardised(Transform):  # type: ignore[misc] # as above
     def backward(self, value: Any, *inputs: Any) -> Any:
         """Return mu."""
         root: Any = RootOfCovariance(self.width)(inputs[3])
-        # Several means may have one covariance, here of shape (D, D) or (1, D, D).
-        root = root * np.ones((*self.centre.shape[:-1], 1, 1))
+        *batch, _ = self.centre.shape
+        if root.type.ndim < len(batch) + 2 or any(root.type.broadcastable[: len(batch)]):
+            root = root * np.ones((*batch, 1, 1))  # several means have one covariance
         return Located()(self.centre, root, value / self.size[..., None])
 
     def log_jac_det(self, value: Any, *inputs: Any) -> Any:  # noqa: ARG002

@@ -15,7 +15,7 @@ many dimensions it may rest on draws so rare that none was made. Such rows are n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
@@ -113,29 +113,36 @@ def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
     p = np.exp(exact - logsumexp(exact, axis=-1, keepdims=True))
     found: list[int] = []
     for row in np.argsort(p.max(-1), kind="stable")[:_TRIED]:
-        moments = _moments(law, _taken(rows, [row]), exact[row])
         likely = int(p[row].argmax())  # classes that are nearly impossible tell little
-        if moments[likely][1] * DRAWS_FOR_KURTOSIS <= _MANY:
+        ((_, kurtosis),) = _moments(law, _taken(rows, [row]), exact[row], [likely])
+        if kurtosis * DRAWS_FOR_KURTOSIS <= _MANY:
             found.append(int(row))
         if len(found) == most:
             break
     return _taken(rows, sorted(found))
 
 
-def _moments(law: Any, row: Any, exact: Array) -> list[tuple[float, float]]:
+def _moments(
+    law: Any, row: Any, exact: Array, classes: Sequence[int] | None = None
+) -> list[tuple[float, float]]:
     """Return standard deviation and kurtosis (3 for a normal law) of each class's h under the law.
 
     The kurtosis is infinite where rounding leaves nothing of the variance.
     """
-    classes = law.coords["class"]
+    labels = law.coords["class"]
     density = logsumexp(exact)
+
+    @cache
+    def copies(*at: int) -> Any:
+        """Return the statistic of copies of the row, with classes."""
+        if len(at) == 1:
+            return law.statistic((row, [labels[at[0]]]))
+        return copies(*at[:-1]) + copies(at[-1])
 
     @cache
     def mean(*at: int) -> float:
         """Return E[p(x, c1 | theta) p(x, c2 | theta) ...], over p(x) to the same power."""
-        copies = _taken(row, [0] * len(at))
-        evidence = law.log_evidence((copies, [classes[i] for i in at]))
-        return float(np.exp(evidence - len(at) * density))
+        return float(np.exp(law.log_evidence(copies(*at)) - len(at) * density))
 
     def moment(weight: Array, few: list[int], power: int) -> float:
         return sum(
@@ -149,8 +156,8 @@ def _moments(law: Any, row: Any, exact: Array) -> list[tuple[float, float]]:
     found = []
     with np.errstate(under="ignore"):
         root = np.array([mean(i, i, i, i) ** 0.25 for i in range(len(exact))])
-        for i, probability in enumerate(np.exp(exact - density)):
-            weight = (np.arange(len(exact)) == i) - probability
+        for i in range(len(exact)) if classes is None else classes:
+            weight = (np.arange(len(exact)) == i) - np.exp(exact[i] - density)
             size = np.abs(weight) * root  # Minkowski: (E h^4)^(1/4) is at most their sum
             few = [j for j in np.argsort(-size).tolist() if size[j] > _SMALL * size.sum()]
             few = sorted(few[:_MOST_CLASSES])

@@ -107,7 +107,8 @@ def tests(law: Belief, draws: Any) -> list[Test]:
     standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
     cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
     every = scalar_draws(law, draws)
-    found = []
+    found: list[Test] = []
+    seen = set()
     for name in nominal:
         mass = np.asarray(law.mean()[name])
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
@@ -116,6 +117,10 @@ def tests(law: Belief, draws: Any) -> list[Test]:
             continue
         functions = []
         mean, sd, kurtosis = (part[at] for part in standard[name])
+        same = (x.tobytes(), float(mean), float(sd))
+        if same in seen:  # the other half of a symmetric matrix
+            continue
+        seen.add(same)
         if np.isfinite(sd):
             functions.append(("mean", (x - mean) / sd, 0.0, 1.0))
             if np.isfinite(kurtosis):
@@ -177,11 +182,17 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
 
     exact = law.summary()
     found = tests(law, draws) if found is None else found
-    rows = {}
+    rows: dict[str, dict[str, float]] = {}
+    twins: dict[bytes, dict[str, float]] = {}
+    worst: dict[str, float] = {}
+    for test in found:
+        worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
     for label, _, _, x in scalar_draws(law, draws):
+        if label not in worst:  # the other half of a symmetric matrix, tested once
+            rows[label] = twins[x.tobytes()]
+            continue
         low, high = np.quantile(x, [0.055, 0.945])
-        own = [test for test in found if test.label == label]
-        rows[label] = {
+        twins[x.tobytes()] = rows[label] = {
             "sampled_mean": x.mean(),
             "sampled_sd": x.std(ddof=1),
             "sampled_eti89_lb": low,
@@ -191,7 +202,7 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
             # Of a value never visited, or always, chains cannot say different things.
             "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
             "mcse_mean": float(mcse(x)) if np.ptp(x) > 0 else 0.0,
-            "z": max((test.z for test in own), key=abs),
+            "z": worst[label],
         }
     return exact.join(pd.DataFrame.from_dict(rows, orient="index"))
 
