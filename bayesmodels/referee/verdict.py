@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,8 +10,7 @@ import numpy as np
 
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.protocol import Belief
-from bayesmodels.referee import sampling
+from bayesmodels.referee import sampling, two_samples
 from bayesmodels.referee.classes import class_probabilities
 from bayesmodels.referee.invariants import invariant_law
 
@@ -51,7 +51,9 @@ class Verdict:
         Exact beside sampled class probabilities, if rows were given.
     law, draws : Any
         What was compared: the law and the draws as given, or those of quantities that do not depend
-        on the order of a mixture's classes.
+        on the order of a mixture's classes. Of draws against draws, `law` is the first set.
+    exact : bool
+        Whether the law was exact; not if it was known by draws only.
     """
 
     outcome: Outcome
@@ -62,6 +64,7 @@ class Verdict:
     predictions: pd.DataFrame | None = None
     law: Any = field(default=None, repr=False)
     draws: Any = field(default=None, repr=False)
+    exact: bool = True
 
     @property
     def largest(self) -> sampling.Test:
@@ -71,14 +74,17 @@ class Verdict:
     def sentence(self) -> str:
         """Say the verdict in one sentence."""
         worst = self.largest
+        subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
+            agree = "agree with the exact law" if self.exact else "agree"
             return (
-                f"The draws agree with the exact law: the largest of {len(self.tests)} "
+                f"{subject} {agree}: the largest of {len(self.tests)} "
                 f"discrepancies is {abs(worst.z):.1f} standard errors ({worst.label}, "
                 f"{_name(worst)}), which correct draws exceed often enough (level {self.level:g})."
             )
         lead = {
-            "disagree": "The draws do not come from the exact law: ",
+            "disagree": f"{subject} do not come from "
+            f"{'the exact law' if self.exact else 'one law'}: ",
             "inconclusive": "No verdict on the draws: ",
         }[self.outcome]
         return lead + self.findings[0]
@@ -88,23 +94,28 @@ class Verdict:
 
 
 def compare(
-    law: Belief,
+    law: Any,
     draws: Any,
     *,
     level: float = 0.01,
     rows: Any = None,
+    var_names: Sequence[str] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Verdict:
-    """Decide whether draws come from a known law.
+    """Decide whether draws come from a known law, or two sets of draws from one law.
 
     For every scalar, its mean, spread and five quantile indicators are compared with their exact
     values in Monte-Carlo standard errors; of a nominal variable, how often each value was visited.
     Holm's correction (1979) keeps the probability of a false alarm at `level` over all of them.
 
+    Two sets of draws, of two samplers or libraries, are compared by the same functions, about the
+    mean and at the quantiles of both together, with the standard errors of both. Findings speak of
+    the first set.
+
     Parameters
     ----------
-    law : Belief
-        The exact law.
+    law : Belief, xarray.DataTree or mapping
+        The exact law; or draws, as below.
     draws : xarray.DataTree or mapping
         Arrays with the axes (chain, draw, ...), of any sampler or library.
     level : float, default 0.01
@@ -113,6 +124,8 @@ def compare(
         For a classifier: a few rows whose class probabilities are compared as well. For a mixture:
         the data; then quantities are compared that do not depend on the order of the classes, and
         single parameters, which the order decides, are not.
+    var_names : sequence of str, optional
+        Of two sets of draws, the variables to be compared; if not given, they must have the same.
     rng : numpy.random.Generator, optional
         Source of the exact draws that a mixture's invariant quantities are compared with.
 
@@ -125,7 +138,8 @@ def compare(
     Raises
     ------
     DataError
-        If a variable is missing, has another shape, or `level` is not between 0 and 1.
+        If a variable is missing, has another shape, or `level` is not between 0 and 1; if `rows`
+        are given with two sets of draws, or `var_names` with a law.
 
     Examples
     --------
@@ -136,10 +150,25 @@ def compare(
     >>> wrong = bm.BetaBernoulli(19, 5).to_datatree(rng=np.random.default_rng(1))
     >>> compare(law, wrong).outcome
     'disagree'
+    >>> again = law.to_datatree(rng=np.random.default_rng(2))
+    >>> compare(again, law.to_datatree(rng=np.random.default_rng(1))).outcome
+    'agree'
     """
     if not 0 < level < 1:
         msg = f"level: must be strictly between 0 and 1; got {level!r}."
         raise DataError(msg)
+    exact = hasattr(law, "marginals")
+    if exact and var_names is not None:
+        msg = "var_names: chooses variables of two sets of draws; a law has its own."
+        raise DataError(msg)
+    if not exact:
+        if rows is not None:
+            msg = "rows: must not be given with two sets of draws, which predict nothing."
+            raise DataError(msg)
+        every = two_samples.pairs(law, draws, var_names)
+        found = two_samples.tests(every)
+        table = two_samples.table(every, found)
+        return _decided(found, table, level, law=law, draws=draws, exact=False)
     if rows is not None and isinstance(law, NaiveBayesMixture):
         known: Any
         known, draws = invariant_law(law, draws, rows, np.random.default_rng(rng))
@@ -150,6 +179,11 @@ def compare(
     if rows is not None:
         of_classes, predictions = class_probabilities(law, draws, rows)
         found = [*found, *of_classes]
+    return _decided(found, table, level, predictions=predictions, law=law, draws=draws)
+
+
+def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **more: Any) -> Verdict:
+    """Return the verdict on all tests."""
     wrong = _holm(found, level)
     outcome: Outcome = "agree"
     findings = [_sentence(test) for test in wrong]
@@ -172,7 +206,7 @@ def compare(
             )
         if findings:
             outcome = "inconclusive"
-    return Verdict(outcome, tuple(findings), level, tuple(found), table, predictions, law, draws)
+    return Verdict(outcome, tuple(findings), level, tuple(found), table, **more)
 
 
 def _holm(found: list[sampling.Test], level: float) -> list[sampling.Test]:

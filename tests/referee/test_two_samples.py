@@ -1,0 +1,104 @@
+"""Draws against draws: two sets from one law agree, others do not, and misfits are named."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import signal
+
+import bayesmodels as bm
+
+LAW = bm.NormalInverseGamma(1.0, 2.0, 3.0, 4.0)
+
+
+def draws_of(law, seed, draws=1000):
+    return law.to_datatree(draws=draws, rng=np.random.default_rng(seed))
+
+
+def walk(rng, rho, shape=(4, 1000)):
+    noise = rng.standard_normal((shape[0], shape[1] + 500)) * np.sqrt(1 - rho**2)
+    return signal.lfilter([1], [1, -rho], noise, axis=1)[:, 500:]
+
+
+def test_two_sets_from_one_law_agree_whatever_their_sizes():
+    verdict = bm.compare(draws_of(LAW, 1), draws_of(LAW, 2, draws=700))
+    assert verdict.outcome == "agree"
+    assert not verdict.exact
+    assert "two sets of draws agree" in verdict.sentence()
+    assert {"first_mean", "second_mean", "ess_bulk", "r_hat", "z"} <= set(verdict.table.columns)
+    assert sorted(verdict.table.index) == ["mu", "sigma2"]
+
+
+def test_the_first_is_said_to_be_too_high():
+    one = draws_of(LAW, 1).posterior.to_dataset()
+    verdict = bm.compare(one.assign(mu=one["mu"] + 0.3), draws_of(LAW, 2))
+    assert verdict.outcome == "disagree"
+    assert "mean of mu" in verdict.sentence()
+    assert "too high" in verdict.sentence()
+    assert "one law" in verdict.sentence()
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.25])
+def test_spread_is_compared(scale):
+    rng = np.random.default_rng(3)
+    one, other = rng.normal(size=(4, 1000)), rng.normal(size=(4, 1000)) * scale
+    verdict = bm.compare({"x": one}, {"x": other})
+    assert verdict.outcome == "disagree"
+    assert f"too {'wide' if scale < 1 else 'narrow'}" in verdict.sentence()
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.9])
+def test_false_alarms_stay_near_the_level(rho):
+    rng = np.random.default_rng(4)
+    wrong = [
+        bm.compare({"x": walk(rng, rho)}, {"x": walk(rng, 0.5)}, level=0.05).outcome == "disagree"
+        for _ in range(60)
+    ]
+    # 60 trials at 5 %: more than 10 alarms has probability below 1e-3.
+    assert sum(wrong) <= 10
+
+
+def test_labels_are_those_of_the_draws_and_copies_are_tested_once():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(4, 500, 2))
+    both = xr.DataArray(x, dims=("chain", "draw", "city"), coords={"city": ["Oslo", "Rome"]})
+    one = xr.Dataset({"x": both, "again": both})
+    verdict = bm.compare(one, one + 0)
+    assert list(verdict.table.index) == ["x[Oslo]", "x[Rome]", "again[Oslo]", "again[Rome]"]
+    assert {test.label for test in verdict.tests} == {"x[Oslo]", "x[Rome]"}
+    assert verdict.outcome == "agree"
+
+
+def test_few_draws_give_no_verdict():
+    verdict = bm.compare(draws_of(LAW, 1, draws=80), draws_of(LAW, 2))
+    assert verdict.outcome == "inconclusive"
+    assert "effective draws" in verdict.sentence()
+
+
+def test_numbers_that_never_vary():
+    still = np.ones((4, 500))
+    assert bm.compare({"x": still}, {"x": still}).outcome == "agree"
+    assert bm.compare({"x": still}, {"x": still + 1}).outcome != "agree"
+
+
+@pytest.mark.parametrize(
+    ("other", "options", "words"),
+    [
+        ({"y": np.zeros((4, 9))}, {}, "must have the same variables"),
+        ({"x": np.zeros((4, 9, 2))}, {}, "one shape"),
+        ({"x": np.full((4, 9), np.nan)}, {}, "finite"),
+        ({"x": np.zeros((4, 9))}, {"var_names": ["z"]}, "'z' must be in both"),
+        ({"x": np.zeros((4, 9))}, {"rows": [[1.0]]}, "rows"),
+        ({"x": np.zeros((4, 9))}, {"level": 2}, "level"),
+    ],
+)
+def test_misfits_are_named(other, options, words):
+    with pytest.raises(bm.DataError, match=words):
+        bm.compare({"x": np.ones((4, 9))}, other, **options)
+
+
+def test_variables_can_be_chosen_but_not_of_a_law():
+    one = draws_of(LAW, 1).posterior.to_dataset()
+    chosen = bm.compare(one.assign(extra=one["mu"]), draws_of(LAW, 2), var_names=["mu"])
+    assert list(chosen.table.index) == ["mu"]
+    with pytest.raises(bm.DataError, match="var_names"):
+        bm.compare(LAW, one, var_names=["mu"])
