@@ -73,7 +73,9 @@ if TYPE_CHECKING:
     from bayesmodels.models.unknown_ratio import ratio_posterior as ratio_posterior
     from bayesmodels.pair import logistic_coefficients as logistic_coefficients
     from bayesmodels.ranking import rank_features as rank_features
+    from bayesmodels.referee import Calibration as Calibration
     from bayesmodels.referee import approximation_error as approximation_error
+    from bayesmodels.referee import calibrate as calibrate
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
@@ -127,6 +129,8 @@ _HOMES = {
     "boundary": "decision",
     "check_identity": "referee",
     "check_joint": "referee",
+    "Calibration": "referee",
+    "calibrate": "referee",
     "compare": "referee",
     "compare_evidence": "evidence",
     "datasets": "",

@@ -135,7 +135,7 @@ def _names(name: str, block: Block, *, cells: bool = False) -> Names:
     return Names({v: v + end for v in (*block.belief.dims, "x", "likelihood")}, own)
 
 
-def _own(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
+def own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
     """Return a part's own variables, under its own names."""
     return {variable: draws[names(variable)] for variable in belief.dims}
 
@@ -166,7 +166,7 @@ def _variable(parameters: Draws, name: str) -> Any:
     return parameters[name]
 
 
-def _data_parts(self: Generative, data: Any) -> Iterator[tuple[Any, Names, Any]]:
+def data_parts(self: Generative, data: Any) -> Iterator[tuple[Any, Names, Any]]:
     """Yield each part with its names and its own rows."""
     given = Classified(self.classes, self.blocks, data)
     yield self.classes, _CLASSES, given.target
@@ -226,7 +226,7 @@ def statistic(self: Generative, data: Any) -> ClassStatistic:
             )
             raise DataError(msg)
         return data
-    (classes, _, target), *blocks = _data_parts(self, data)
+    (classes, _, target), *blocks = data_parts(self, data)
     found = [belief.statistic(rows) for belief, _, rows in blocks]
     return ClassStatistic(classes.statistic(target), dict(zip(self.blocks, found, strict=True)))
 
@@ -286,7 +286,7 @@ def _added(self: Generative, draws: Draws, verb: str) -> Array:
     sample_axes = np.ndim(draws["pi"]) - 1
     total: Any = 0.0
     for belief, names in parts(self):
-        each = np.asarray(getattr(belief, verb)(_own(draws, belief, names)))
+        each = np.asarray(getattr(belief, verb)(own_draws(draws, belief, names)))
         total = total + each.reshape(*each.shape[:sample_axes], -1).sum(-1)
     return total
 
@@ -303,8 +303,8 @@ def log_likelihood(self: Generative, draws: Draws, data: Any) -> dict[str, Array
     """
     return {
         names(x): each
-        for belief, names, rows in _data_parts(self, data)
-        for x, each in belief.log_likelihood(_own(draws, belief, names), rows).items()
+        for belief, names, rows in data_parts(self, data)
+        for x, each in belief.log_likelihood(own_draws(draws, belief, names), rows).items()
     }
 
 
@@ -312,8 +312,8 @@ def replicate(self: Generative, draws: Draws, data: Any, rng: np.random.Generato
     """Return new classes, and new features of rows with the classes that `data` have."""
     return {
         names(x): each
-        for belief, names, rows in _data_parts(self, data)
-        for x, each in belief.replicate(_own(draws, belief, names), rows, rng).items()
+        for belief, names, rows in data_parts(self, data)
+        for x, each in belief.replicate(own_draws(draws, belief, names), rows, rng).items()
     }
 
 
@@ -321,7 +321,7 @@ def observed(self: Generative, data: Any) -> Observed:
     """Return the classes as ``"y"`` and each block of features, with labels of their axes."""
     return {
         names(x): (array, names.coords(axes))
-        for belief, names, rows in _data_parts(self, data)
+        for belief, names, rows in data_parts(self, data)
         for x, (array, axes) in belief.observed(rows).items()
     }
 
@@ -335,7 +335,7 @@ def add_to_model(self: Generative, data: Any, likelihood: Likelihood, names: Nam
         for name, block in self.blocks.items():
             block.belief.add_to_model(data.features[name], likelihood, _names(name, block))
         return
-    for belief, own, rows in _data_parts(self, data):
+    for belief, own, rows in data_parts(self, data):
         belief.add_to_model(rows, likelihood, own)
 
 

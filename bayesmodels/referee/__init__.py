@@ -3,18 +3,22 @@
 Identity (`check_identity`) needs no sampling and is exact up to rounding; it speaks about formulas
 and declarations. Comparison (`compare`) speaks about draws. Of a model without a closed form the
 joint density is checked (`check_joint`), and of an approximation how far draws are from it
-(`approximation_error`), which is a report and no verdict.
+(`approximation_error`), which is a report and no verdict. Calibration (`calibrate`) draws data from
+the model, and speaks about prior, likelihood and posterior together.
 """
 
 from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
+from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
+    "Calibration",
     "Identity",
     "JointIdentity",
     "Verdict",
     "approximation_error",
+    "calibrate",
     "check_identity",
     "check_joint",
     "compare",

@@ -1,0 +1,116 @@
+"""New data of the same form as given ones, drawn from a model at known parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels import data as checked
+from bayesmodels.containers import Block, read
+from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts, Split
+from bayesmodels.errors import DataError
+from bayesmodels.models.generative import ClassStatistic, data_parts, own_draws
+from bayesmodels.protocol import Draws
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """New data.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What the model needs to know of them.
+    log_likelihood : callable
+        From draws of the parameters, sample axis first, to the log density of all the new data.
+    """
+
+    statistic: Any
+    log_likelihood: Callable[[Draws], Array]
+
+
+def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    """Draw data like `design`: as many rows, the same predictors, groups, trials and gaps.
+
+    Parameters
+    ----------
+    model : Belief
+        The model.
+    design : rows
+        As in the model's `statistic`; what is random in them is drawn anew.
+    parameters : mapping
+        One value of each variable, with a sample axis of length one.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Raises
+    ------
+    DataError
+        If the design is a statistic, or weighted: a weighted row is no draw from anything.
+    """
+    if hasattr(design, "without_rows"):
+        msg = "design: must be rows, of which new ones are drawn; got a statistic."
+        raise DataError(msg)
+    if checked.weighted(design):
+        msg = "design: must not be weighted, since no row is drawn half a time; leave weights out."
+        raise DataError(msg)
+    if hasattr(model, "blocks"):
+        return _classified(model, design, parameters, rng)
+    (new,) = model.replicate(parameters, design, rng).values()
+    data = _replaced(model, design, new[0])
+    return Simulated(model.statistic(data), lambda draws: _total(model.log_likelihood(draws, data)))
+
+
+def _classified(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    """Draw classes first, then features of rows with these classes."""
+    codes = model.replicate(parameters, design, rng)["y"][0]
+    labels = np.array(model.classes.categories, dtype=object)
+    data = replace(checked.paired(design), target=labels[codes].tolist())
+    (classes, names, target), *blocks = data_parts(model, data)
+    parts = [(classes, names, target)]
+    for belief, names, rows in blocks:
+        (new,) = belief.replicate(own_draws(parameters, belief, names), rows, rng).values()
+        parts.append((belief, names, _replaced(belief, rows, new[0])))
+
+    def log_likelihood(draws: Draws) -> Array:
+        each = [
+            _total(belief.log_likelihood(own_draws(draws, belief, names), rows))
+            for belief, names, rows in parts
+        ]
+        return np.asarray(np.sum(each, axis=0))
+
+    first, *others = (belief.statistic(rows) for belief, _, rows in parts)
+    return Simulated(
+        ClassStatistic(first, dict(zip(model.blocks, others, strict=True))), log_likelihood
+    )
+
+
+def _replaced(belief: Any, rows: Any, new: Any) -> Any:
+    """Return rows with other values, in the same wrappers."""
+    if isinstance(rows, (Grouped, Split)):
+        return replace(rows, rows=_replaced(belief, rows.rows, new))
+    if isinstance(rows, BinomialCounts):
+        return BinomialCounts(new, rows.trials)
+    if isinstance(rows, MultinomialCounts):
+        return MultinomialCounts(new)
+    if not isinstance(rows, Block) and "w" in belief.dims:
+        return replace(checked.paired(rows), target=new)
+    found = read(rows, "design")
+    labels = getattr(belief, "categories", None) or getattr(belief, "outcomes", None)
+    if labels is not None:
+        every = np.empty(len(labels), dtype=object)
+        every[:] = labels  # one object each, tuples too
+        new = every[new]
+    return Block(found.argument, new, found.columns)
+
+
+def _total(logs: Any) -> Array:
+    """Return the sum of log densities of all rows, one a draw."""
+    each = [np.asarray(x).reshape(len(x), -1).sum(-1) for x in logs.values()]
+    return np.sum(each, axis=0)
