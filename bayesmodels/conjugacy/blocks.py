@@ -499,7 +499,10 @@ class Gaussian:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
-        return f"{names} are jointly normal ({len(self.elements)} elements)"
+        if len(self.elements) == 1:
+            return f"{names} is normal"
+        verb = "are" if " and " in names else "is"
+        return f"{names} {verb} jointly normal ({len(self.elements)} elements)"
 
 
 @dataclass(frozen=True, eq=False)

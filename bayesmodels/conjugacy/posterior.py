@@ -345,7 +345,7 @@ class ExactPosterior:
     def _why_numerically(self) -> str:
         parts = list(self._audit.opaque)
         if self._audit.questions:
-            parts.append(f"{self._audit.questions} comparisons or roundings")
+            parts.append(f"comparisons or roundings: {self._audit.questions}")
         return ", ".join(parts)
 
     def __repr__(self) -> str:

@@ -178,10 +178,7 @@ class Stacked:
                 return np.stack(
                     [getattr(law, verb)(x[..., i]) for i, law in enumerate(self.laws)], -1
                 )
-            found = [getattr(law, verb)(*given) for law in self.laws]
-            if given and given[0] == "sk":
-                return tuple(np.array([part[i] for part in found]) for i in range(2))
-            return np.array(found)
+            return np.array([getattr(law, verb)(*given) for law in self.laws])
 
         return every
 
