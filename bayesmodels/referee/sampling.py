@@ -13,7 +13,7 @@ are those of the binomial law, continued to an effective number that is not whol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +108,7 @@ def tests(law: Belief, draws: Any) -> list[Test]:
     cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
     every = scalar_draws(law, draws)
     found: list[Test] = []
-    seen = set()
+    seen: dict[tuple[bytes, float, float], list[Test]] = {}
     for name in nominal:
         mass = np.asarray(law.mean()[name])
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
@@ -119,8 +119,9 @@ def tests(law: Belief, draws: Any) -> list[Test]:
         mean, sd, kurtosis = (part[at] for part in standard[name])
         same = (x.tobytes(), float(mean), float(sd))
         if same in seen:  # the other half of a symmetric matrix
+            found += [replace(test, label=label) for test in seen[same]]
             continue
-        seen.add(same)
+        seen[same] = []
         if np.isfinite(sd):
             functions.append(("mean", (x - mean) / sd, 0.0, 1.0))
             if np.isfinite(kurtosis):
@@ -132,7 +133,8 @@ def tests(law: Belief, draws: Any) -> list[Test]:
             size = values.size
             number = 1.0 if np.ptp(values) == 0 else min(float(ess(values, method="mean")), size)
             z = float((values.mean() - expected) / (spread * np.sqrt(1 / number + 1 / reference)))
-            found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
+            seen[same].append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
+        found += seen[same]
     return found
 
 
@@ -188,8 +190,8 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
     for test in found:
         worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
     for label, _, _, x in scalar_draws(law, draws):
-        if label not in worst:  # the other half of a symmetric matrix, tested once
-            rows[label] = twins[x.tobytes()]
+        if (known := twins.get(x.tobytes())) is not None:  # as above
+            rows[label] = {**known, "z": worst[label]}
             continue
         low, high = np.quantile(x, [0.055, 0.945])
         twins[x.tobytes()] = rows[label] = {

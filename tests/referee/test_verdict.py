@@ -113,3 +113,11 @@ def test_one_chain_alone_gives_no_agreement():
     verdict = bm.compare(LAW, draws)
     assert verdict.outcome == "inconclusive"
     assert "only one chain" in verdict.sentence()
+
+
+def test_both_halves_of_a_symmetric_matrix_have_their_rows():
+    law = bm.NormalInverseWishart([0, 0], 0.5, 12, [[2, 0.5], [0.5, 1]])
+    verdict = bm.compare(law, law.to_datatree(rng=np.random.default_rng(1)))
+    table = verdict.table
+    assert table.loc["Sigma[0, 1]"].equals(table.loc["Sigma[1, 0]"])
+    assert {test.label for test in verdict.tests} == set(table.index)
