@@ -98,6 +98,11 @@ def normal():
     return report(bm.NormalInverseGamma(0, 1, 2, 2), pd.DataFrame(rows, columns=["a", "b"]))
 
 
+def vectors():
+    case = cases.VECTORS_OF_NUMBERS[0]
+    return report(case.prior, case.data)
+
+
 def statistic():
     return report(bm.BetaBernoulli(2, 2), bm.BernoulliStatistic(3, 17))
 
@@ -222,6 +227,7 @@ SAMPLES = {
         regression,
         flat,
         normal,
+        vectors,
         statistic,
         wide,
         targets,
