@@ -307,6 +307,7 @@ for _made, _loops in (
 
 
 def _undone(_: Any, node: Any) -> Any:
+    """Return the root that a covariance was made of; both have a positive diagonal."""
     (sigma,) = node.inputs
     made = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
     return [sigma.owner.inputs[0]] if made else None

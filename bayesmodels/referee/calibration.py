@@ -36,7 +36,8 @@ from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels, numbers, places
-from bayesmodels.referee.simulation import Simulated, simulated
+from bayesmodels.referee.error_control import holm
+from bayesmodels.referee.simulation import Simulated, simulated, told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,9 +209,16 @@ def calibrate(
         if simulate is None:
             new = simulated(prior, design, here, rng)
         else:
-            new = _told(prior, simulate({name: x[0] for name, x in here.items()}, rng))
+            new = told(prior, simulate({name: x[0] for name, x in here.items()}, rng))
         after = prior.update(new.statistic)
         sampled = after.sample(draws, rng)
+        for name, x in sampled.items():
+            if x.shape[1:] != here[name].shape[1:]:
+                msg = (
+                    f"model: its {name} must have the shape that data give it, {x.shape[1:]}; got "
+                    f"{here[name].shape[1:]}. Give the prior an axis for groups or columns."
+                )
+                raise DataError(msg)
         both = {name: np.concatenate([here[name], sampled[name]]) for name in here}
         values = np.column_stack([_scalars(after, both)[:, kept], *_joint(after, new, both)])
         below, equal = (values[1:] < values[0]).sum(0), (values[1:] == values[0]).sum(0)
@@ -225,20 +233,10 @@ def calibrate(
         },
         index=labels,
     )
-    wrong = _holm(table["p"], level)
+    wrong = [labels[number] for number in holm(table["p"].to_numpy(), level)]
     findings = tuple(_sentence(label, table.loc[label]) for label in wrong)
     u = pd.DataFrame(ranks, columns=labels)
     return Calibration("disagree" if wrong else "agree", findings, level, n, draws, table, u)
-
-
-def _told(prior: Any, data: Any) -> Simulated:
-    """Return what a user's simulator made."""
-
-    def log_likelihood(draws: Any) -> Array:
-        each = prior.log_likelihood(draws, data).values()
-        return np.asarray(sum(np.asarray(x).reshape(len(x), -1).sum(-1) for x in each))
-
-    return Simulated(prior.statistic(data), log_likelihood)
 
 
 def _scalars(law: Any, draws: dict[str, Any]) -> Array:
@@ -267,17 +265,6 @@ def _labels(law: Any, true: dict[str, Any]) -> tuple[list[str], NDArray[np.intp]
         labels += found
     chosen = [labels[k] for k in kept]
     return [*chosen, "log density", "log likelihood"], np.array(kept, dtype=np.intp)
-
-
-def _holm(p: Any, level: float) -> list[str]:
-    """Return the labels that Holm's step-down procedure rejects, the gravest first."""
-    rejected = []
-    ordered = p.sort_values(kind="stable")
-    for rank, (label, value) in enumerate(ordered.items()):
-        if value > level / (len(ordered) - rank):
-            break
-        rejected.append(str(label))
-    return rejected
 
 
 def _sentence(label: str, row: Any) -> str:

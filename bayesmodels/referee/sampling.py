@@ -180,7 +180,7 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
         the scalar in standard errors.
     """
     import pandas as pd
-    from arviz_stats.sampling_diagnostics import ess, mcse, rhat
+    from arviz_stats.sampling_diagnostics import mcse
 
     exact = law.summary()
     found = tests(law, draws) if found is None else found
@@ -199,14 +199,23 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
             "sampled_sd": x.std(ddof=1),
             "sampled_eti89_lb": low,
             "sampled_eti89_ub": high,
-            "ess_bulk": float(ess(x)),
-            "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
-            # Of a value never visited, or always, chains cannot say different things.
-            "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
+            **mixing(x),
             "mcse_mean": float(mcse(x)) if np.ptp(x) > 0 else 0.0,
             "z": worst[label],
         }
     return exact.join(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def mixing(x: Array) -> dict[str, float]:
+    """Return `ess_bulk`, `ess_tail` and `r_hat` of draws of the shape (chain, draw)."""
+    from arviz_stats.sampling_diagnostics import ess, rhat
+
+    return {
+        "ess_bulk": float(ess(x)),
+        "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
+        # Of a value never visited, or always, chains cannot say different things.
+        "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
+    }
 
 
 def _standardised(law: Law) -> tuple[Array, Array, Array]:

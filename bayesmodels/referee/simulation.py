@@ -63,7 +63,11 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
     if hasattr(model, "blocks"):
         return _classified(model, design, parameters, rng)
     (new,) = model.replicate(parameters, design, rng).values()
-    data = _replaced(model, design, new[0])
+    return told(model, _replaced(model, design, new[0]))
+
+
+def told(model: Any, data: Any) -> Simulated:
+    """Return data that are known, as if they had been drawn here."""
     return Simulated(model.statistic(data), lambda draws: _total(model.log_likelihood(draws, data)))
 
 

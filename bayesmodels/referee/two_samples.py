@@ -10,7 +10,7 @@ with s the standard deviation of f over all draws and n the effective sample siz
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.errors import DataError
-from bayesmodels.referee.sampling import QUANTILES, Test
+from bayesmodels.referee.sampling import QUANTILES, Test, mixing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +35,10 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
     DataError
         If the two have different variables or shapes, or hold values that are not finite numbers.
     """
-    from arviz_base import convert_to_dataset, xarray_sel_iter
+    from arviz_base import xarray_sel_iter
     from arviz_base.labels import BaseLabeller
 
-    one, other = convert_to_dataset(first), convert_to_dataset(second)
+    one, other = _dataset(first), _dataset(second)
     here, there = ([str(name) for name in data.data_vars] for data in (one, other))
     if var_names is None and set(here) != set(there):
         msg = (
@@ -114,7 +114,6 @@ def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
         ``z``, the largest discrepancy of the scalar in standard errors.
     """
     import pandas as pd
-    from arviz_stats.sampling_diagnostics import ess, rhat
 
     worst: dict[str, float] = {}
     for test in found:
@@ -131,14 +130,36 @@ def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
             low, high = np.quantile(v, [0.055, 0.945])
             row |= {f"{prefix}_mean": v.mean(), f"{prefix}_sd": v.std(ddof=1)}
             row |= {f"{prefix}_eti89_lb": low, f"{prefix}_eti89_ub": high}
-        moving = [v for v in (x, y) if np.ptp(v) > 0]
-        row["ess_bulk"] = min((float(ess(v)) for v in moving), default=float(x.size))
-        row["ess_tail"] = min(
-            (float(ess(v, method="tail", prob=(0.05, 0.95))) for v in moving), default=float(x.size)
-        )
-        row["r_hat"] = max((float(rhat(v)) for v in moving), default=1.0)
+        one, other = mixing(x), mixing(y)
+        row |= {name: min(one[name], other[name]) for name in ("ess_bulk", "ess_tail")}
+        row["r_hat"] = max(one["r_hat"], other["r_hat"])
         row["z"] = worst[label]
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _dataset(given: Any) -> Any:
+    """Return draws in any form as a dataset."""
+    from arviz_base import convert_to_dataset
+
+    if not (hasattr(given, "data_vars") or isinstance(given, Mapping)):
+        msg = (
+            "law, draws: must be an exact law, or draws as a DataTree, Dataset or mapping of "
+            f"arrays with the axes (chain, draw, ...); got {type(given).__name__}."
+        )
+        raise DataError(msg)
+    try:
+        data = convert_to_dataset(given)
+    except ValueError as error:
+        msg = (
+            "draws: must be arrays with the axes (chain, draw, ...), or a tree with a group "
+            f"posterior; ArviZ says: {str(error).splitlines()[0]}"
+        )
+        raise DataError(msg) from error
+    for name, values in data.data_vars.items():
+        if not {"chain", "draw"} <= set(values.dims):
+            msg = f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
+            raise DataError(msg)
+    return data
 
 
 def _draws_last(values: Any) -> Array:

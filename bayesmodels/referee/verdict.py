@@ -12,6 +12,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.referee import sampling, two_samples
 from bayesmodels.referee.classes import class_probabilities
+from bayesmodels.referee.error_control import holm
 from bayesmodels.referee.invariants import invariant_law
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def compare(
 
 def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **more: Any) -> Verdict:
     """Return the verdict on all tests."""
-    wrong = _holm(found, level)
+    wrong = [found[number] for number in holm([test.p for test in found], level)]
     outcome: Outcome = "agree"
     findings = [_sentence(test) for test in wrong]
     if wrong:
@@ -207,17 +208,6 @@ def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **mo
         if findings:
             outcome = "inconclusive"
     return Verdict(outcome, tuple(findings), level, tuple(found), table, **more)
-
-
-def _holm(found: list[sampling.Test], level: float) -> list[sampling.Test]:
-    """Return the tests that Holm's step-down procedure rejects, the gravest first."""
-    rejected = []
-    ordered = sorted(found, key=lambda test: test.p)
-    for rank, test in enumerate(ordered):
-        if test.p > level / (len(ordered) - rank):
-            break
-        rejected.append(test)
-    return rejected
 
 
 def _name(test: sampling.Test) -> str:

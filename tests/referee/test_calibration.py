@@ -153,3 +153,11 @@ def test_models_without_draws_are_refused():
         bm.calibrate(logistic, (X, np.zeros(12)))
     with pytest.raises(bm.PriorError):
         bm.calibrate(bm.LinearRegression.flat(2), (X, np.zeros(12)))
+
+
+def test_a_prior_without_the_axes_of_the_data_is_named():
+    def simulate(parameters, rng):
+        return bm.Grouped(rng.random(6) < parameters["theta"], list("aabbab"))
+
+    with pytest.raises(bm.DataError, match=r"theta must have the shape.*axis"):
+        bm.calibrate(COIN, simulate=simulate, n=100, rng=1)

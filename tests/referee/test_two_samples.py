@@ -89,6 +89,9 @@ def test_numbers_that_never_vary():
         ({"x": np.zeros((4, 9))}, {"var_names": ["z"]}, "'z' must be in both"),
         ({"x": np.zeros((4, 9))}, {"rows": [[1.0]]}, "rows"),
         ({"x": np.zeros((4, 9))}, {"level": 2}, "level"),
+        (xr.Dataset({"x": ("draw", np.zeros(9))}), {}, "axes chain and draw"),
+        ({"x": np.zeros(9)}, {}, "axes .chain, draw"),
+        (xr.DataTree.from_dict({"prior": xr.Dataset()}), {}, "group posterior"),
     ],
 )
 def test_misfits_are_named(other, options, words):
@@ -102,3 +105,9 @@ def test_variables_can_be_chosen_but_not_of_a_law():
     assert list(chosen.table.index) == ["mu"]
     with pytest.raises(bm.DataError, match="var_names"):
         bm.compare(LAW, one, var_names=["mu"])
+
+
+@pytest.mark.parametrize("given", [5, [1.0, 2.0]])
+def test_what_is_neither_law_nor_draws_is_named(given):
+    with pytest.raises(bm.DataError, match=rf"exact law, or draws.*{type(given).__name__}"):
+        bm.compare(given, {"x": np.zeros((4, 9))})
