@@ -1,13 +1,4 @@
-"""The joint log density of a PyMC model in natural space, with a bound on its own rounding error.
-
-The bound is a running error analysis done by automatic differentiation. Every intermediate value
-v of the computation is off by a few units in the last place, which moves the result by
-``|v * d(result)/dv| * eps`` to first order; a sum, product or solve over m numbers has m chances
-to round, and a factorisation says itself how near the matrix is that it has factored. Adding this
-up over the whole graph bounds the error that the graph can make at that very point, so that "equal
-up to rounding" needs no tolerance (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002,
-sections 3.1, 3.3 and 10.1).
-"""
+"""The joint log density of a PyMC model in natural space, with a bound on its rounding error."""
 
 from __future__ import annotations
 
@@ -39,19 +30,15 @@ from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
-from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.shape import Reshape
-from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+
+from bayesmodels.conjugacy.rounding import error_terms
 
 Array = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
-# A special function of SciPy may be off by a few units in the last place.
-_UNITS = 8
-_STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
 _SINGLE = ("float16", "float32")
 _NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
-_EXACT = (DimShuffle, Reshape, Subtensor)
 
 
 class _Filled(Op):
@@ -139,7 +126,7 @@ class JointDensity:
             self._points = [(point.name, point.dtype) for point in points]
             self._inputs, self._terms = points, terms
             self._total = add([_whole_sum(term) for term in terms])
-            in_total = _error_terms(self._total)
+            in_total = error_terms(self._total)
             self._size = len(in_total)
             self._value = function(
                 points, [*in_total, *terms], mode=PYTHON_MODE, on_unused_input="ignore"
@@ -158,7 +145,7 @@ class JointDensity:
             slope = add(parts or [pt.constant(0.0)])
             run = function(
                 [*self._inputs, *along],
-                [slope, *_error_terms(slope)],
+                [slope, *error_terms(slope)],
                 mode=PYTHON_MODE,
                 on_unused_input="ignore",
             )
@@ -259,75 +246,6 @@ def _dtype(v: Any) -> str:
     return str(getattr(v, "dtype", ""))
 
 
-def _error_terms(result: Any) -> list[Any]:
-    """Return, for every float in the graph, how many units it may be off times its influence."""
-    variables = [
-        v
-        for v in ancestors([result])
-        if _dtype(v).startswith("float")
-        and (v.owner is not None or isinstance(v, Constant))
-        and not _single(v)
-    ]
-    units = _units(variables)
-    influence: Any = grad(
-        result, variables, disconnected_inputs="ignore", return_disconnected="zero"
-    )
-    sizes = [(units[v] * pt.abs(v), g) for v, g in zip(variables, influence, strict=True)]
-    return [
-        pt.switch(pt.eq(g, 0), 0.0, size * pt.abs(g)).sum() for size, g in sizes + _backward(result)
-    ]
-
-
-def _backward(result: Any) -> list[tuple[Any, Any]]:
-    """Return the error that whole matrices make, as error of what goes in, and its influence.
-
-    A factor of an ill-conditioned matrix is far off in its elements, and yet the exact factor of a
-    nearby matrix: an operation with a method ``backward_error`` says how near.
-    """
-    nodes = {v.owner for v in ancestors([result]) if v.owner is not None}
-    found = []
-    for node in nodes:
-        if hasattr(node.op, "backward_error"):
-            (given,) = node.inputs
-            influence: Any = grad(
-                result, given, disconnected_inputs="ignore", return_disconnected="zero"
-            )
-            found.append((node.op.backward_error(given), influence))
-    return found
-
-
-def _single(v: Any) -> bool:
-    """Whether a variable is one constant number, which nothing rounds.
-
-    (It may be an exponent, with respect to which the derivative at a negative base is not finite.)
-    """
-    if isinstance(v, Constant):
-        return bool(v.type.ndim == 0)
-    if v.owner is None or not isinstance(v.owner.op, DimShuffle):
-        return False
-    return _single(v.owner.inputs[0])
-
-
-def _units(variables: list[Any]) -> dict[Any, Any]:
-    """Count roundings: of a value as it is made, and of the sums that it goes into."""
-    units: dict[Any, Any] = {}
-    for v in variables:
-        if isinstance(v, Constant):
-            units[v] = 1  # as a prior's location, which the belief works out from its factor
-        else:
-            units[v] = 0 if isinstance(v.owner.op, _EXACT) else _UNITS
-            if _dtype(v) in _SINGLE:
-                units[v] = units[v] * 2.0**29  # single precision has 29 bits less
-    for node in {v.owner for v in variables if v.owner is not None}:
-        if isinstance(node.op, (Elemwise, *_EXACT)):
-            continue
-        for part in node.inputs:
-            if part not in units or part.type.ndim == 0:
-                continue
-            units[part] = units[part] + _chances(node, part)
-    return units
-
-
 def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     """Work out once whatever does not depend on the inputs."""
     moving = set(inputs)
@@ -349,19 +267,6 @@ def _whole_sum(term: Any) -> Any:
     total = term.sum()
     total.tag.correctly_rounded = True
     return total
-
-
-def _chances(node: Any, part: Any) -> Any:
-    """Return how often a summand may be rounded on its way into a sum, product or solve."""
-    if getattr(node.outputs[0].tag, "correctly_rounded", False):
-        return 1
-    if not isinstance(node.op, CAReduce):
-        return part.shape[-1]
-    everything = node.outputs[0].type.ndim == 0
-    if everything and part.owner is not None and isinstance(part.owner.op, Elemwise):
-        # NumPy adds up a fresh array in pairs of blocks of 128 numbers, each in eight strands.
-        return pt.minimum(part.size, _STRANDS + pt.log2(pt.maximum(part.size, 1)))
-    return part.size
 
 
 def add(parts: list[Any]) -> Any:

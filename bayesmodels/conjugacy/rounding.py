@@ -1,0 +1,164 @@
+"""A bound on the rounding error of a graph's result, worked out beside the result.
+
+The bound is a running error analysis done by automatic differentiation. Every intermediate value
+v of the computation is off by a few units in the last place, which moves the result by
+``|v * d(result)/dv| * eps`` to first order; a sum, product or solve over m numbers has m chances
+to round, and a factorisation says itself how near the matrix is that it has factored. Adding this
+up over the whole graph bounds the error that the graph can make at that very point, so that "equal
+up to rounding" needs no tolerance (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002,
+sections 3.1, 3.3 and 10.1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pytensor.gradient import grad
+from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.op import Op
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.shape import Reshape
+from pytensor.tensor.subtensor import Subtensor
+
+# A special function of SciPy may be off by a few units in the last place.
+_UNITS = 8
+_STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
+_SINGLE = ("float16", "float32")
+_EXACT = (DimShuffle, Reshape, Subtensor)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """How often a value is rounded: as it is made, and in the sums that it goes into.
+
+    Attributes
+    ----------
+    made : float
+        Units in the last place as it is made, and in sums that are rounded once.
+    rows, whole, pairs : int
+        Number of sums over its last axis, over all of it, and over all of it in pairs of blocks.
+    """
+
+    made: float
+    rows: int = 0
+    whole: int = 0
+    pairs: int = 0
+
+    def of(self, value: Any) -> float:
+        """Count them for a value, whose shape is now known."""
+        count = self.made + self.whole * value.size
+        if self.rows:
+            count += self.rows * value.shape[-1]
+        if self.pairs:
+            # NumPy adds up a fresh array in pairs of blocks of 128 numbers, in eight strands each.
+            count += self.pairs * min(value.size, _STRANDS + math.log2(max(value.size, 1)))
+        return float(count)
+
+
+class _Moved(Op):
+    """From a value and its influence, by how much its rounding moves the result, in epsilons."""
+
+    __props__ = ("units",)
+
+    def __init__(self, units: _Units) -> None:
+        self.units = units
+
+    def make_node(self, *inputs: Any) -> Any:
+        """Return the node; called by PyTensor."""
+        return Apply(self, list(inputs), [pt.dscalar()])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
+        """Evaluate in Python."""
+        value, influence = inputs
+        sizes, slopes = np.broadcast_arrays(
+            np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
+        )
+        moved = float(np.vdot(sizes, slopes))
+        if not math.isfinite(moved):  # what has no influence is of no matter, be it infinite
+            counts = slopes != 0
+            moved = float(np.sum(sizes[counts] * slopes[counts]))
+        outputs[0][0] = np.asarray(self.units.of(value) * moved)
+
+
+def error_terms(result: Any) -> list[Any]:
+    """Return, for every float in the graph, how many units it may be off times its influence."""
+    variables = [
+        v
+        for v in ancestors([result])
+        if _dtype(v).startswith("float")
+        and (v.owner is not None or isinstance(v, Constant))
+        and not _single(v)
+    ]
+    matrices = [v for v in ancestors([result]) if _factored(v)]
+    units = _units(variables)
+    influence: Any = grad(
+        result,
+        [*variables, *(v.owner.inputs[0] for v in matrices)],
+        disconnected_inputs="ignore",
+        return_disconnected="none",
+    )
+    found = [
+        _Moved(units[v])(v, g) for v, g in zip(variables, influence, strict=False) if g is not None
+    ]
+    # A factor of an ill-conditioned matrix is far off in its elements, and yet the exact factor of
+    # a nearby matrix: an operation with a method `backward_error` says how near.
+    for v, g in zip(matrices, influence[len(variables) :], strict=True):
+        if g is not None:
+            found.append(_Moved(_Units(1))(v.owner.op.backward_error(v.owner.inputs[0]), g))
+    return found
+
+
+def _dtype(v: Any) -> str:
+    return str(getattr(v, "dtype", ""))
+
+
+def _factored(v: Any) -> bool:
+    return v.owner is not None and hasattr(v.owner.op, "backward_error")
+
+
+def _single(v: Any) -> bool:
+    """Whether a variable is one constant number, which nothing rounds.
+
+    (It may be an exponent, with respect to which the derivative at a negative base is not finite.)
+    """
+    if isinstance(v, Constant):
+        return bool(v.type.ndim == 0)
+    if v.owner is None or not isinstance(v.owner.op, DimShuffle):
+        return False
+    return _single(v.owner.inputs[0])
+
+
+def _units(variables: list[Any]) -> dict[Any, _Units]:
+    """Count roundings: of a value as it is made, and of the sums that it goes into."""
+    units: dict[Any, _Units] = {}
+    for v in variables:
+        if isinstance(v, Constant):
+            units[v] = _Units(1)  # as a prior's location, which the belief works out of its factor
+        else:
+            made = 0 if isinstance(v.owner.op, _EXACT) else _UNITS
+            # Single precision has 29 bits less.
+            units[v] = _Units(made * 2.0**29 if _dtype(v) in _SINGLE else made)
+    for node in {v.owner for v in variables if v.owner is not None}:
+        if isinstance(node.op, (Elemwise, *_EXACT)):
+            continue
+        for part in node.inputs:
+            if part in units and part.type.ndim > 0:
+                units[part] = _summed(units[part], node, part)
+    return units
+
+
+def _summed(units: _Units, node: Any, part: Any) -> _Units:
+    """Add how often a summand may be rounded on its way into a sum, product or solve."""
+    if getattr(node.outputs[0].tag, "correctly_rounded", False):
+        return replace(units, made=units.made + 1)
+    if not isinstance(node.op, CAReduce):
+        return replace(units, rows=units.rows + 1)
+    everything = node.outputs[0].type.ndim == 0
+    if everything and part.owner is not None and isinstance(part.owner.op, Elemwise):
+        return replace(units, pairs=units.pairs + 1)
+    return replace(units, whole=units.whole + 1)
