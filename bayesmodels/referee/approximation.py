@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.protocol import Draws
 from bayesmodels.referee.identity import check_identity
-from bayesmodels.referee.sampling import scalar_draws
+from bayesmodels.referee.scalars import scalar_draws
 
 if TYPE_CHECKING:
     import pandas as pd

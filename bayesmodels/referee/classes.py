@@ -27,7 +27,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from bayesmodels.data import MultinomialCounts
-from bayesmodels.referee.sampling import Test
+from bayesmodels.referee.scores import Test
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -52,6 +52,20 @@ class EmpiricalLaw:
             return np.asarray(np.searchsorted(self.sample, x, side="right") / len(self.sample))
         return np.asarray((self.sample <= x).mean(0))
 
+    def randomised(self, x: Array, rng: np.random.Generator) -> Array:
+        """Return a random probability between those below x and up to x, over leading axes of x.
+
+        It is uniform if x comes from the law, though values may come more than once.
+        """
+        result = np.empty(np.shape(x))
+        for at in np.ndindex(self.sample.shape[1:]):
+            own, given = self.sample[:, *at], np.asarray(x)[..., *at]
+            below, up_to = (np.searchsorted(own, given, side=side) for side in ("left", "right"))
+            # Among n + 1 draws, x being one more, its rank is one of n + 1.
+            rank = below + rng.random(given.shape) * (up_to - below + 1)
+            result[..., *at] = rank / (len(own) + 1)
+        return result
+
     def ppf(self, q: float) -> Array:
         """Return the quantile with probability q below it."""
         return np.asarray(np.quantile(self.sample, q, axis=0, method="inverted_cdf"))

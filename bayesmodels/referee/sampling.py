@@ -1,10 +1,8 @@
-"""Draws against an exact law: means, spreads and quantiles in Monte-Carlo standard errors.
+"""Draws against an exact law: every scalar, and how scalars hang together, in standard errors.
 
-Each scalar is put through functions whose exact mean and variance under the law are known: the
-value itself, its square about the mean, and indicators of lying below a quantile. The average over
-the draws differs from the exact mean by noise of known size, ``sd(function) / sqrt(ESS)``, where
-the effective sample size is that of this very function. Functions without a variance under the law
-(heavy tails) are left out; the quantiles always remain.
+Each scalar is put through its own distribution function, and the result, which is uniform if the
+draws are right, through functions whose exact mean and variance are known (`scores`). How several
+scalars vary together is seen among exact draws (`joint`).
 
 Of a nominal variable, each value's probability is compared with the frequency of visits. Among n
 effective draws a rare value is visited a few times or never, where no normal law holds: the tails
@@ -13,129 +11,85 @@ are those of the binomial law, continued to an effective number that is not whol
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.interpolate import PchipInterpolator
 from scipy.special import betainc, betaincc
 
-from bayesmodels.errors import DataError
-from bayesmodels.protocol import Belief, Law
-from bayesmodels.reading import levels, numbers, places
+from bayesmodels.protocol import Belief
+from bayesmodels.reading import levels
+from bayesmodels.referee.joint import joint_tests
+from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.scores import Test, score_tests
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
 _TINY = float(np.finfo(float).tiny)
+_KNOTS = 256
 
 
-@dataclass(frozen=True)
-class Test:
-    """One function of one scalar.
-
-    Attributes
-    ----------
-    label : str
-        The scalar, such as ``w[age]``.
-    kind : str
-        ``mean``, ``sd``, ``probability``, or a quantile such as ``q05``.
-    z : float
-        Discrepancy in Monte-Carlo standard errors.
-    ess : float
-        Effective number of draws for this function.
-    p : float
-        Two-sided probability of a larger discrepancy under a Student-t law with `ess` degrees; of
-        a frequency, under the binomial law of `ess` draws.
-    """
-
-    label: str
-    kind: str
-    z: float
-    ess: float
-    p: float
-
-
-def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:
-    """Return label, variable, index and the (chain, draw) array of every scalar.
-
-    Raises
-    ------
-    DataError
-        If a variable is missing from the draws, has another shape, or holds NaN.
-    """
-    group = draws.posterior if hasattr(draws, "posterior") else draws
-    given, shapes = {}, {}
-    for name, marginal in law.marginals().items():
-        if name not in group:
-            msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
-            raise DataError(msg)
-        shapes[name] = np.shape(marginal.std())
-        shape = shapes[name][:-1] if name in levels(law) else shapes[name]
-        values = np.asarray(group[name], dtype=float)
-        if values.shape[2:] != shape:
-            msg = (
-                f"draws: {name!r} must have the axes (chain, draw) and then {shape}; got shape "
-                f"{values.shape}."
-            )
-            raise DataError(msg)
-        if not np.isfinite(values).all():
-            bad = int((~np.isfinite(values)).sum())
-            msg = f"draws: {name!r} holds {bad} values that are not finite."
-            raise DataError(msg)
-        given[name] = values
-    result = []
-    for name, values in numbers(law, given).items():
-        places_last = np.moveaxis(values, (0, 1), (-2, -1))
-        inner = places(law, name, shapes[name])
-        result += [(label, name, at, places_last[at]) for label, at in inner]
-    return result
-
-
-def tests(law: Belief, draws: Any) -> list[Test]:
-    """Return all tests of all scalars."""
-    from arviz_stats.sampling_diagnostics import ess
-
+def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
+    """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     nominal = levels(law)
-    reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
-    marginals = {name: own for name, own in law.marginals().items() if name not in nominal}
-    standard = {name: _standardised(marginal) for name, marginal in marginals.items()}
-    cuts = {name: [marginal.ppf(q) for q in QUANTILES] for name, marginal in marginals.items()}
     every = scalar_draws(law, draws)
     found: list[Test] = []
-    seen: dict[tuple[bytes, float, float], list[Test]] = {}
     for name in nominal:
         mass = np.asarray(law.mean()[name])
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
-    for label, name, at, x in every:
-        if name in nominal:
+    labels: list[str] = []
+    u: list[Any] = []
+    twins: dict[str, str] = {}
+    for name, marginal in law.marginals().items():
+        own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
+        if not own:
             continue
-        functions = []
-        mean, sd, kurtosis = (part[at] for part in standard[name])
-        same = (x.tobytes(), float(mean), float(sd))
-        if same in seen:  # the other half of a symmetric matrix
-            found += [replace(test, label=label) for test in seen[same]]
-            continue
-        seen[same] = []
-        if np.isfinite(sd):
-            functions.append(("mean", (x - mean) / sd, 0.0, 1.0))
-            if np.isfinite(kurtosis):
-                functions.append(("sd", ((x - mean) / sd) ** 2, 1.0, np.sqrt(kurtosis - 1)))
-        for q, cut in zip(QUANTILES, cuts[name], strict=True):
-            below = (x <= cut[at] if np.ndim(cut) else x <= cut).astype(float)
-            functions.append((f"q{100 * q:02.0f}", below, q, np.sqrt(q * (1 - q))))
-        for kind, values, expected, spread in functions:
-            size = values.size
-            number = 1.0 if np.ptp(values) == 0 else min(float(ess(values, method="mean")), size)
-            z = float((values.mean() - expected) / (spread * np.sqrt(1 / number + 1 / reference)))
-            seen[same].append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), number))))
-        found += seen[same]
-    return found
+        shape = np.shape(marginal.std())
+        x = np.moveaxis(np.array([x for _, _, x in own]), 0, -1)
+        uniform: Any = _uniform(marginal, x.reshape(*x.shape[:-1], *shape), rng)
+        seen: dict[tuple[bytes, str], str] = {}
+        mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
+        for label, at, values in own:
+            first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
+            if first != label:  # the other half of a symmetric matrix
+                twins[label] = first
+                continue
+            labels.append(label)
+            u.append(uniform[..., *at])
+    if not labels:
+        return found
+    transforms = np.array(u)
+    reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
+    alone = score_tests(labels, transforms, reference)
+    for label, first in twins.items():
+        alone += [replace(test, label=label) for test in alone if test.label == first]
+    return found + alone + joint_tests(law, draws, labels, transforms, rng)
+
+
+def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
+    """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
+    if hasattr(law, "randomised"):
+        return np.asarray(law.randomised(x, rng))
+    if hasattr(law, "args"):  # SciPy's, which are fast
+        return np.asarray(law.cdf(x))
+    # Others may need a quadrature a value: a few of the draws, and a monotone curve through them.
+    flat = np.sort(x.reshape(-1, *x.shape[2:]), axis=0)
+    some = flat[np.linspace(0, len(flat) - 1, min(_KNOTS, len(flat))).round().astype(int)]
+    probability = np.asarray(law.cdf(some))
+    result = np.empty_like(x)
+    for at in np.ndindex(x.shape[2:]):
+        knots, which = np.unique(some[(slice(None), *at)], return_index=True)
+        known = probability[(which, *at)]
+        result[(..., *at)] = (
+            PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
+        )
+    return result
 
 
 def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
@@ -169,7 +123,7 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
     return found
 
 
-def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFrame:
+def table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
     """Return exact beside sampled values, one row a scalar.
 
     Returns
@@ -183,7 +137,6 @@ def table(law: Belief, draws: Any, found: list[Test] | None = None) -> pd.DataFr
     from arviz_stats.sampling_diagnostics import mcse
 
     exact = law.summary()
-    found = tests(law, draws) if found is None else found
     rows: dict[str, dict[str, float]] = {}
     twins: dict[bytes, dict[str, float]] = {}
     worst: dict[str, float] = {}
@@ -216,11 +169,3 @@ def mixing(x: Array) -> dict[str, float]:
         # Of a value never visited, or always, chains cannot say different things.
         "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
     }
-
-
-def _standardised(law: Law) -> tuple[Array, Array, Array]:
-    """Return mean, standard deviation and kurtosis (3 for a normal law), elementwise."""
-    kurtosis = np.asarray(law.stats("k"), dtype=np.float64) + 3
-    kurtosis = np.where(np.isnan(kurtosis), np.inf, kurtosis)
-    mean, sd, fourth = np.broadcast_arrays(law.mean(), law.std(), kurtosis)
-    return mean, sd, fourth

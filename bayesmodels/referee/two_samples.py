@@ -1,7 +1,8 @@
 r"""Draws against draws, of two samplers or two libraries.
 
-Each scalar's value, its square about the mean of all draws, and indicators of lying below quantiles
-of all draws are averaged over either set. Under one law the two averages differ by noise only,
+Each scalar is replaced by its rank among the draws of both, which takes the place of a distribution
+function; the functions of it are those of `scores`. Under one law their averages over the two sets
+differ by noise only,
 
 .. math:: z = \frac{\bar f_1 - \bar f_2}{s \sqrt{1 / n_1 + 1 / n_2}},
 
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.errors import DataError
-from bayesmodels.referee.sampling import QUANTILES, Test, mixing
+from bayesmodels.referee.effective import effective_draws
+from bayesmodels.referee.sampling import mixing
+from bayesmodels.referee.scores import KINDS, PER, Test, chain_tests, functions, polynomials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,34 +75,40 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
 
 def tests(every: list[Pair]) -> list[Test]:
     """Return all tests of all scalars; of scalars that are the same everywhere, once."""
-    from arviz_stats.sampling_diagnostics import ess
-
-    found, seen = [], set()
+    found: list[Test] = []
+    seen = set()
     for label, x, y in every:
         if (same := (x.tobytes(), y.tobytes())) in seen:
             continue
         seen.add(same)
-        both = np.concatenate([x.ravel(), y.ravel()])
-        middle, sd = both.mean(), both.std()
-        cuts = np.quantile(both, QUANTILES)
-        functions = [("mean", (x - middle), (y - middle))]
-        functions += [("sd", (x - middle) ** 2, (y - middle) ** 2)]
-        functions += [
-            (f"q{100 * q:02.0f}", (x <= cut).astype(float), (y <= cut).astype(float))
-            for q, cut in zip(QUANTILES, cuts, strict=True)
-        ]
-        for kind, f, g in functions if sd > 0 else functions[:1]:
-            spread = np.concatenate([f.ravel(), g.ravel()]).std()
-            numbers = [
-                min(float(ess(v, method="mean")), v.size) if np.ptp(v) > 0 else 1.0 for v in (f, g)
-            ]
-            if spread == 0:  # a number that never varies, or nothing below a quantile
-                if kind == "mean":
-                    found.append(Test(label, kind, 0.0, float(min(x.size, y.size)), 1.0))
-                continue
-            z = float((f.mean() - g.mean()) / (spread * np.sqrt(sum(1 / n for n in numbers))))
-            p = float(2 * stats.t.sf(abs(z), min(numbers)))
-            found.append(Test(label, kind, z, min(numbers), p))
+        if np.ptp(x) == 0 and np.ptp(y) == 0 and x.flat[0] == y.flat[0]:
+            found.append(Test(label, "location", 0.0, float(min(x.size, y.size)), 1.0, 0.0))
+            continue
+        ranks = (stats.rankdata([*x.flat, *y.flat]) - 0.5) / (x.size + y.size)
+        u, v = ranks[: x.size].reshape(x.shape), ranks[x.size :].reshape(y.shape)
+        found += _between(label, functions(u), functions(v))
+        for moving in (polynomials(u)[:2], polynomials(v)[:2]):
+            spread = moving.std((-2, -1), keepdims=True)
+            varies = np.where(spread > 0, spread, 1.0)
+            found += chain_tests([label], (moving / varies)[:, None])
+    return found
+
+
+def _between(label: str, f: Array, g: Array) -> list[Test]:
+    """Compare averages of functions, of shape (function, chain, draw)."""
+    whole = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
+    spread = whole.std(1)
+    (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
+    gap = f.mean((-2, -1)) - g.mean((-2, -1))
+    found = []
+    for k, kind in enumerate(KINDS):
+        if spread[k] == 0:  # nothing below a quantile, of values that are often the same
+            continue
+        z = float(gap[k] / (spread[k] * np.sqrt(1 / one[k] + 1 / other[k])))
+        free = max(1.0, float(min(freedom[k], freedom_too[k])))
+        number = float(min(one[k], other[k]))
+        effect = float(gap[k] / PER[k])
+        found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), free)), effect))
     return found
 
 

@@ -14,6 +14,7 @@ from bayesmodels.referee import sampling, two_samples
 from bayesmodels.referee.classes import class_probabilities
 from bayesmodels.referee.error_control import holm
 from bayesmodels.referee.invariants import invariant_law
+from bayesmodels.referee.scores import TAIL, Test, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +24,6 @@ Outcome = Literal["agree", "disagree", "inconclusive"]
 LEAST_ESS = 400.0
 """Effective draws that every tested function needs before a verdict is given."""
 LARGEST_R_HAT = 1.01
-
-_WORDS = {
-    "mean": "mean",
-    "sd": "spread",
-    "class probability": "probability",
-    "probability": "frequency",
-}
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Verdict:
     outcome: Outcome
     findings: tuple[str, ...]
     level: float
-    tests: tuple[sampling.Test, ...]
+    tests: tuple[Test, ...]
     table: pd.DataFrame
     predictions: pd.DataFrame | None = None
     law: Any = field(default=None, repr=False)
@@ -68,7 +62,7 @@ class Verdict:
     exact: bool = True
 
     @property
-    def largest(self) -> sampling.Test:
+    def largest(self) -> Test:
         """The test with the largest discrepancy."""
         return max(self.tests, key=lambda test: abs(test.z))
 
@@ -81,7 +75,8 @@ class Verdict:
             return (
                 f"{subject} {agree}: the largest of {len(self.tests)} "
                 f"discrepancies is {abs(worst.z):.1f} standard errors ({worst.label}, "
-                f"{_name(worst)}), which correct draws exceed often enough (level {self.level:g})."
+                f"{name_of(worst)}), which correct draws exceed often enough "
+                f"(level {self.level:g})."
             )
         lead = {
             "disagree": f"{subject} do not come from "
@@ -105,12 +100,14 @@ def compare(
 ) -> Verdict:
     """Decide whether draws come from a known law, or two sets of draws from one law.
 
-    For every scalar, its mean, spread and five quantile indicators are compared with their exact
-    values in Monte-Carlo standard errors; of a nominal variable, how often each value was visited.
-    Holm's correction (1979) keeps the probability of a false alarm at `level` over all of them.
+    Every scalar is put through its distribution function; location, spread, skew and tails of the
+    result, visits of quartiles and tails, and chains against each other are measured in Monte-Carlo
+    standard errors. Scalars are compared together by the log density, rank correlations and random
+    directions; of a nominal variable, how often each value was visited. Holm's correction (1979)
+    keeps the probability of a false alarm at `level` over all of them.
 
-    Two sets of draws, of two samplers or libraries, are compared by the same functions, about the
-    mean and at the quantiles of both together, with the standard errors of both. Findings speak of
+    Two sets of draws, of two samplers or libraries, are compared by the same functions of ranks
+    among both together, one scalar at a time, with the standard errors of both. Findings speak of
     the first set.
 
     Parameters
@@ -128,7 +125,8 @@ def compare(
     var_names : sequence of str, optional
         Of two sets of draws, the variables to be compared; if not given, they must have the same.
     rng : numpy.random.Generator, optional
-        Source of the exact draws that a mixture's invariant quantities are compared with.
+        Source of the exact draws that several scalars together, and a mixture's invariant
+        quantities, are compared with; fresh if not given.
 
     Returns
     -------
@@ -170,11 +168,12 @@ def compare(
         found = two_samples.tests(every)
         table = two_samples.table(every, found)
         return _decided(found, table, level, law=law, draws=draws, exact=False)
+    rng = np.random.default_rng(rng)
     if rows is not None and isinstance(law, NaiveBayesMixture):
         known: Any
-        known, draws = invariant_law(law, draws, rows, np.random.default_rng(rng))
+        known, draws = invariant_law(law, draws, rows, rng)
         law, rows = known, None
-    found = sampling.tests(law, draws)
+    found = sampling.tests(law, draws, rng)
     table = sampling.table(law, draws, found)
     predictions = None
     if rows is not None:
@@ -183,7 +182,7 @@ def compare(
     return _decided(found, table, level, predictions=predictions, law=law, draws=draws)
 
 
-def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **more: Any) -> Verdict:
+def _decided(found: list[Test], table: pd.DataFrame, level: float, **more: Any) -> Verdict:
     """Return the verdict on all tests."""
     wrong = [found[number] for number in holm([test.p for test in found], level)]
     outcome: Outcome = "agree"
@@ -195,7 +194,7 @@ def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **mo
         mixed = table["r_hat"].max()
         if few.ess < LEAST_ESS:
             findings.append(
-                f"{_name(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
+                f"{name_of(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
                 f"{LEAST_ESS:.0f} are needed. Draw about {LEAST_ESS / few.ess:.1f} times as many."
             )
         if table["r_hat"].isna().all():
@@ -210,21 +209,32 @@ def _decided(found: list[sampling.Test], table: pd.DataFrame, level: float, **mo
     return Verdict(outcome, tuple(findings), level, tuple(found), table, **more)
 
 
-def _name(test: sampling.Test) -> str:
-    return _WORDS.get(test.kind) or f"the {int(test.kind[1:])} % quantile"
-
-
-def _sentence(test: sampling.Test) -> str:
+def _sentence(test: Test) -> str:  # noqa: PLR0911 - a table
     size = f"{abs(test.z):.1f} standard errors"
-    if test.kind == "mean":
-        return f"the sampled mean of {test.label} is {size} too {'high' if test.z > 0 else 'low'}."
-    if test.kind == "sd":
-        wide = "wide" if test.z > 0 else "narrow"
-        return f"the sampled spread of {test.label} is {size} too {wide}."
+    up = test.z > 0
+    if test.kind == "location":
+        apart = f"{abs(test.effect):.2g} standard deviations too {'high' if up else 'low'}"
+        return f"{test.label} lies {apart} ({size})."
+    if test.kind == "spread":
+        wide = f"{100 * abs(test.effect):.2g} % too {'wide' if up else 'narrow'}"
+        return f"the spread of {test.label} is {wide} ({size})."
+    if test.kind == "skew":
+        return f"{test.label} is skewed too far to the {'right' if up else 'left'} ({size})."
+    if test.kind == "tails":
+        return f"the tails of {test.label} are too {'heavy' if up else 'light'} ({size})."
+    if test.kind in ("low tail", "high tail"):
+        end = "low" if test.kind == "low tail" else "high"
+        often = "often" if up else "seldom"
+        return f"the {end}est {100 * TAIL:g} % of {test.label} were visited too {often} ({size})."
+    if test.kind == "chain":
+        return f"chain {test.chain} of {test.label} stands apart from the other chains ({size})."
+    if test.kind == "correlation":
+        high = f"{abs(test.effect):.2g} too {'high' if up else 'low'}"
+        return f"the rank correlation of {test.label} is {high} ({size})."
     if test.kind == "probability":
-        return f"{test.label} was visited {size} too {'often' if test.z > 0 else 'seldom'}."
+        return f"{test.label} was visited {size} too {'often' if up else 'seldom'}."
     if test.kind == "class probability":
-        high = "high" if test.z > 0 else "low"
+        high = "high" if up else "low"
         return f"the predicted class probability ({test.label}) is {size} too {high}."
-    many = "many" if test.z > 0 else "few"
-    return f"{size} too {many} draws of {test.label} lie below {_name(test)}."
+    many = "many" if up else "few"
+    return f"too {many} draws of {test.label} lie below its {name_of(test)} ({size})."

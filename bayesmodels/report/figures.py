@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bayesmodels.conjugacy.scattered import Scattered
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.reading import levels
-from bayesmodels.referee.sampling import scalar_draws
+from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.concept import hypotheses

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels.reading import levels, places
-from bayesmodels.referee.sampling import scalar_draws
+from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas, figures, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.model_validation import ModelReport
@@ -58,7 +58,8 @@ def comparison(report: ModelReport) -> list[Table]:
 
 def continuous(report: ModelReport) -> int:
     """Return how many scalars there are of variables that are not finite."""
-    return len({test.label for test in report.comparison.tests if test.kind != "probability"})
+    counted = {test.label for test in report.comparison.tests if test.kind == "probability"}
+    return sum(label not in counted for label in report.comparison.table.index)
 
 
 def evidence(report: ModelReport) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
 from bayesmodels.referee.invariants import InvariantLaw
+from bayesmodels.referee.scores import Test, name_of
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
@@ -26,8 +27,6 @@ from bayesmodels.report.validation import Report
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayesmodels.referee.sampling import Test
 
 Array = NDArray[np.float64]
 
@@ -281,16 +280,20 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
         Column("z", tuple(map(_signed, size["z"])), "Discrepancy"),
         Column(
             "of",
-            tuple(_kind(worst[str(label)].kind) for label in values.index),
+            tuple(name_of(worst[str(label)]) for label in values.index),
             "Discrepancy",
             numeric=False,
         ),
     )
+    alone = sum(test.label in values.index for test in tests)
     note = (
-        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over its mean,"
-        f" its spread and five quantiles. An arrow marks those beyond {BEYOND:g}; some are to be "
-        f"expected among {len(tests)} comparisons, for which the verdict allows."
+        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
+        " spread, skew, tails, quartiles and chains. An arrow marks those beyond "
+        f"{BEYOND:g}; some are to be expected among {alone} comparisons, for which the verdict "
+        "allows."
     )
+    if len(tests) > alone:
+        note += f" How scalars vary together was compared by {len(tests) - alone} further tests."
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
     return cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
 
@@ -465,12 +468,6 @@ def _coefficients(statistic: Any) -> float:
     if isinstance(statistic, ClassStatistic):
         return sum(map(_coefficients, (statistic.classes, *statistic.features.values())))
     return float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
-
-
-def _kind(kind: str) -> str:
-    return {"mean": "mean", "sd": "spread", "probability": "visits"}.get(
-        kind
-    ) or f"{int(kind[1:])} % quantile"
 
 
 def _signed(z: float) -> str:

@@ -120,6 +120,35 @@ def stuck(x):
     return x
 
 
+def offset(w):
+    """Put one chain half a standard deviation too high."""
+    w[2] += 0.5 * w.std((0, 1))
+    return w
+
+
+def unrelated(w):
+    """Let one coefficient come from the next chain."""
+    w[..., 0] = np.roll(w[..., 0], 1, axis=0)
+    return w
+
+
+def without_tail(w):
+    """Repeat a draw where its successor would be in the upper tail."""
+    flat = w[..., 0].reshape(-1)
+    high = np.quantile(flat, 0.975)
+    for i in np.flatnonzero(flat > high):
+        flat[i] = flat[i - 1] if flat[i - 1] <= high else flat.mean()
+    w[..., 0] = flat.reshape(w.shape[:2])
+    return w
+
+
+def one_seed():
+    """Draw every variable by the same random numbers, as conjugate-models 0.14 does."""
+    levels = np.random.default_rng(7).random((4, 1000))
+    laws = LAW.marginals()
+    return {"sigma2": laws["sigma2"].ppf(levels), "w": laws["w"].ppf(levels[..., None])}
+
+
 def narrow(w):
     mean = LAW.mean()["w"]
     return mean + 0.9 * (w - mean)
@@ -381,6 +410,15 @@ PLANTED = [
     Slip("draws a tenth too narrow", "sampling", lambda: sampled(w=narrow), sampled),
     Slip("draws shifted by 0.3 sd", "sampling", lambda: sampled(w=shifted), sampled),
     Slip("one chain stuck at the mean", "sampling", lambda: sampled(w=stuck), sampled),
+    Slip(
+        "one random number for all coefficients",
+        "sampling",
+        lambda: Work(law=LAW, draws=one_seed()),
+        sampled,
+    ),
+    Slip("dependence between coefficients lost", "sampling", lambda: sampled(w=unrelated), sampled),
+    Slip("one chain offset by half a deviation", "sampling", lambda: sampled(w=offset), sampled),
+    Slip("a tail of 2.5 % never visited", "sampling", lambda: sampled(w=without_tail), sampled),
     Slip("draws of sigma, not sigma2", "sampling", lambda: sampled(sigma2=np.sqrt), sampled),
     Slip(
         "acceptance by rescaled probabilities",

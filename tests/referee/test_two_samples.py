@@ -32,7 +32,7 @@ def test_the_first_is_said_to_be_too_high():
     one = draws_of(LAW, 1).posterior.to_dataset()
     verdict = bm.compare(one.assign(mu=one["mu"] + 0.3), draws_of(LAW, 2))
     assert verdict.outcome == "disagree"
-    assert "mean of mu" in verdict.sentence()
+    assert "mu lies 0.3" in verdict.sentence()
     assert "too high" in verdict.sentence()
     assert "one law" in verdict.sentence()
 

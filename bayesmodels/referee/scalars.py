@@ -1,0 +1,50 @@
+"""Draws as scalars, labelled as ArviZ does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.protocol import Belief
+from bayesmodels.reading import levels, numbers, places
+
+Array = NDArray[np.float64]
+
+
+def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:
+    """Return label, variable, index and the (chain, draw) array of every scalar.
+
+    Raises
+    ------
+    DataError
+        If a variable is missing from the draws, has another shape, or holds NaN.
+    """
+    group = draws.posterior if hasattr(draws, "posterior") else draws
+    given, shapes = {}, {}
+    for name, marginal in law.marginals().items():
+        if name not in group:
+            msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
+            raise DataError(msg)
+        shapes[name] = np.shape(marginal.std())
+        shape = shapes[name][:-1] if name in levels(law) else shapes[name]
+        values = np.asarray(group[name], dtype=float)
+        if values.shape[2:] != shape:
+            msg = (
+                f"draws: {name!r} must have the axes (chain, draw) and then {shape}; got shape "
+                f"{values.shape}."
+            )
+            raise DataError(msg)
+        if not np.isfinite(values).all():
+            bad = int((~np.isfinite(values)).sum())
+            msg = f"draws: {name!r} holds {bad} values that are not finite."
+            raise DataError(msg)
+        given[name] = values
+    result = []
+    for name, values in numbers(law, given).items():
+        places_last = np.moveaxis(values, (0, 1), (-2, -1))
+        inner = places(law, name, shapes[name])
+        result += [(label, name, at, places_last[at]) for label, at in inner]
+    return result
