@@ -17,7 +17,7 @@ copyright = "2026, bayesmodels contributors"  # noqa: A001 - Sphinx wants this n
 release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"  # numpydoc sections state types and shapes
 autodoc_member_order = "bysource"

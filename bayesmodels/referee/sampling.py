@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.interpolate import PchipInterpolator
 from scipy.special import betainc, betaincc
+from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
+from bayesmodels.referee.invariants import EmpiricalLaw
 from bayesmodels.referee.joint import joint_tests
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.scores import Test, score_tests
@@ -74,9 +76,9 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
 
 def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
-    if hasattr(law, "randomised"):
-        return np.asarray(law.randomised(x, rng))
-    if hasattr(law, "args"):  # SciPy's, which are fast
+    if isinstance(law, EmpiricalLaw):
+        return law.randomised(x, rng)
+    if isinstance(law, rv_frozen):  # SciPy's, which are fast
         return np.asarray(law.cdf(x))
     # Others may need a quadrature a value: a few of the draws, and a monotone curve through them.
     flat = np.sort(x.reshape(-1, *x.shape[2:]), axis=0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import stats
 
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
@@ -24,6 +25,11 @@ Outcome = Literal["agree", "disagree", "inconclusive"]
 LEAST_ESS = 400.0
 """Effective draws that every tested function needs before a verdict is given."""
 LARGEST_R_HAT = 1.01
+TOLERANCE = 0.1
+"""Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
+CONFIDENCE = 0.95
+
+_SEED = 20260519  # the same draws always get the same verdict
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,15 @@ class Verdict:
         on the order of a mixture's classes. Of draws against draws, `law` is the first set.
     exact : bool
         Whether the law was exact; not if it was known by draws only.
+    tolerance : float
+        What ``agree`` keeps discrepancies below: of locations in standard deviations of the law, of
+        spreads in parts of themselves.
+    bound : float
+        The largest such discrepancy there may be, at 95 % confidence each; zero if there is no
+        location, as of nominal variables.
+    more : float or None
+        About how many times as many draws would decide, where the verdict is ``inconclusive`` for
+        want of draws.
     """
 
     outcome: Outcome
@@ -60,6 +75,9 @@ class Verdict:
     law: Any = field(default=None, repr=False)
     draws: Any = field(default=None, repr=False)
     exact: bool = True
+    tolerance: float = TOLERANCE
+    bound: float = 0.0
+    more: float | None = None
 
     @property
     def largest(self) -> Test:
@@ -72,11 +90,16 @@ class Verdict:
         subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
             agree = "agree with the exact law" if self.exact else "agree"
+            near = (
+                f"locations are within {self.bound:.2g} standard deviations and spreads within "
+                f"{100 * self.bound:.2g} % ({100 * CONFIDENCE:.0f} % confidence each), and "
+                if self.bound
+                else ""
+            )
             return (
-                f"{subject} {agree}: the largest of {len(self.tests)} "
-                f"discrepancies is {abs(worst.z):.1f} standard errors ({worst.label}, "
-                f"{name_of(worst)}), which correct draws exceed often enough "
-                f"(level {self.level:g})."
+                f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
+                f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "
+                f"correct draws exceed often enough (level {self.level:g})."
             )
         lead = {
             "disagree": f"{subject} do not come from "
@@ -94,6 +117,7 @@ def compare(
     draws: Any,
     *,
     level: float = 0.01,
+    tolerance: float = TOLERANCE,
     rows: Any = None,
     var_names: Sequence[str] | None = None,
     rng: np.random.Generator | None = None,
@@ -118,6 +142,11 @@ def compare(
         Arrays with the axes (chain, draw, ...), of any sampler or library.
     level : float, default 0.01
         Probability of ``disagree`` for correct draws.
+    tolerance : float, default 0.1
+        To agree, every location must be within so many standard deviations of the law's, and every
+        spread within that part of its own, at 95 % confidence each. It decides how many draws are
+        needed: about 1,400 effective ones of one scalar, 3,000 of each of hundreds. What is
+        significantly off disagrees, however little it is.
     rows : features, optional
         For a classifier: a few rows whose class probabilities are compared as well. For a mixture:
         the data; then quantities are compared that do not depend on the order of the classes, and
@@ -126,19 +155,21 @@ def compare(
         Of two sets of draws, the variables to be compared; if not given, they must have the same.
     rng : numpy.random.Generator, optional
         Source of the exact draws that several scalars together, and a mixture's invariant
-        quantities, are compared with; fresh if not given.
+        quantities, are compared with; if not given always the same, so that the same draws get
+        the same verdict.
 
     Returns
     -------
     Verdict
-        ``inconclusive`` where effective draws are fewer than 400 or R-hat exceeds 1.01 and nothing
-        is significant.
+        ``inconclusive`` where nothing is significant, but a discrepancy may be as large as
+        `tolerance`, effective draws are fewer than 400, or R-hat exceeds 1.01.
 
     Raises
     ------
     DataError
-        If a variable is missing, has another shape, or `level` is not between 0 and 1; if `rows`
-        are given with two sets of draws, or `var_names` with a law.
+        If a variable is missing, has another shape, or `level` is not between 0 and 1 or
+        `tolerance` is not positive; if `rows` are given with two sets of draws, or `var_names` with
+        a law.
 
     Examples
     --------
@@ -156,6 +187,10 @@ def compare(
     if not 0 < level < 1:
         msg = f"level: must be strictly between 0 and 1; got {level!r}."
         raise DataError(msg)
+    if not (np.isfinite(tolerance) and tolerance > 0):
+        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
+        raise DataError(msg)
+    limits = (level, tolerance)
     exact = hasattr(law, "marginals")
     if exact and var_names is not None:
         msg = "var_names: chooses variables of two sets of draws; a law has its own."
@@ -167,8 +202,8 @@ def compare(
         every = two_samples.pairs(law, draws, var_names)
         found = two_samples.tests(every)
         table = two_samples.table(every, found)
-        return _decided(found, table, level, law=law, draws=draws, exact=False)
-    rng = np.random.default_rng(rng)
+        return _decided(found, table, *limits, law=law, draws=draws, exact=False)
+    rng = np.random.default_rng(_SEED if rng is None else rng)
     if rows is not None and isinstance(law, NaiveBayesMixture):
         known: Any
         known, draws = invariant_law(law, draws, rows, rng)
@@ -179,34 +214,68 @@ def compare(
     if rows is not None:
         of_classes, predictions = class_probabilities(law, draws, rows)
         found = [*found, *of_classes]
-    return _decided(found, table, level, predictions=predictions, law=law, draws=draws)
+    return _decided(found, table, *limits, predictions=predictions, law=law, draws=draws)
 
 
-def _decided(found: list[Test], table: pd.DataFrame, level: float, **more: Any) -> Verdict:
+def _decided(
+    found: list[Test], table: pd.DataFrame, level: float, tolerance: float, **more: Any
+) -> Verdict:
     """Return the verdict on all tests."""
     wrong = [found[number] for number in holm([test.p for test in found], level)]
-    outcome: Outcome = "agree"
-    findings = [_sentence(test) for test in wrong]
+    sizes = [
+        test for test in found if test.kind in ("location", "spread") and test.label in table.index
+    ]
+    loose = max(sizes, key=_bound, default=None)
+    bound = 0.0 if loose is None else _bound(loose)
+    given = {"tolerance": tolerance, "bound": bound, **more}
     if wrong:
-        outcome = "disagree"
-    else:
-        few = min(found, key=lambda test: test.ess)
-        mixed = table["r_hat"].max()
-        if few.ess < LEAST_ESS:
-            findings.append(
-                f"{name_of(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
-                f"{LEAST_ESS:.0f} are needed. Draw about {LEAST_ESS / few.ess:.1f} times as many."
-            )
-        if table["r_hat"].isna().all():
-            findings.append("there is only one chain, and none to compare it with. Run four.")
-        elif not mixed <= LARGEST_R_HAT:
-            findings.append(
-                f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
-                f"above {LARGEST_R_HAT}. Tune longer or draw more."
-            )
-        if findings:
-            outcome = "inconclusive"
-    return Verdict(outcome, tuple(findings), level, tuple(found), table, **more)
+        # What is wrong of one scalar explains more than what is wrong of all together.
+        wrong.sort(key=lambda test: test.label not in table.index)
+        findings = tuple(_sentence(test) for test in wrong)
+        return Verdict("disagree", findings, level, tuple(found), table, **given)
+    open_questions, factors = [], []
+    few = min(found, key=lambda test: test.ess)
+    if few.ess < LEAST_ESS:
+        factors.append(LEAST_ESS / few.ess)
+        open_questions.append(
+            f"{name_of(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
+            f"{LEAST_ESS:.0f} are needed. Draw about {factors[-1]:.1f} times as many."
+        )
+    if loose is not None and bound > tolerance:
+        factors.append(_factor(sizes, tolerance))
+        unit = "" if loose.kind == "spread" else " standard deviations"
+        open_questions.append(
+            f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
+            f"and {tolerance:g} are allowed. Draw about {factors[-1]:.1f} times as many."
+        )
+    if table["r_hat"].isna().all():
+        open_questions.append("there is only one chain, and none to compare it with. Run four.")
+    elif not (mixed := table["r_hat"].max()) <= LARGEST_R_HAT:
+        factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
+        open_questions.append(
+            f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
+            f"above {LARGEST_R_HAT}. Tune longer, or draw about {factors[-1]:.1f} times as many."
+        )
+    outcome: Outcome = "inconclusive" if open_questions else "agree"
+    given["more"] = max(factors, default=None)
+    return Verdict(outcome, tuple(open_questions), level, tuple(found), table, **given)
+
+
+def _error(test: Test) -> float:
+    """Return the standard error of an effect."""
+    return abs(test.effect / test.z) if test.z else 0.0
+
+
+def _bound(test: Test) -> float:
+    """Return how large a discrepancy may be, at the confidence that is asked for."""
+    return abs(test.effect) + float(stats.norm.ppf(CONFIDENCE)) * _error(test)
+
+
+def _factor(sizes: list[Test], tolerance: float) -> float:
+    """Return how many times as many draws bound all effects, most likely, if they are right."""
+    likely = float(stats.norm.isf((1 - CONFIDENCE) / 2 / len(sizes)))  # the largest of so many
+    needed = tolerance / (float(stats.norm.ppf(CONFIDENCE)) + likely)
+    return max(1.5, *((_error(test) / needed) ** 2 for test in sizes))
 
 
 def _sentence(test: Test) -> str:  # noqa: PLR0911 - a table

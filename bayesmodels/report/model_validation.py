@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesmodels.errors import PriorError
 from bayesmodels.referee import Verdict, compare
+from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report.rounding import significant
 
@@ -158,31 +159,39 @@ def validate_model(
         progress(words)
         start = time.perf_counter()
         result = work()
-        seconds[part] = time.perf_counter() - start
+        seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start
         return result
 
     draws, chains = settings["draws a chain"], settings["chains"]
     posterior = timed("closed form", "closed form", lambda: exact(model, rng=rng))
     drawn = timed("exact draws", "exact draws", lambda: exact_tree(posterior, draws, chains, rng))
-    from_pymc = timed(
-        "sampling",
-        "compiling and sampling the PyMC model",
-        lambda: sampled(
-            model,
-            draws,
-            rng,
-            tune=settings["tuning steps a chain"],
-            chains=chains,
-            progressbar=False,
-            quiet=True,
-            compute_convergence_checks=False,
-        ),
-    )
-    comparison = timed(
-        "comparison",
-        "comparing draws",
-        lambda: compare(posterior, from_pymc, level=settings["level"]),
-    )
+
+    def sample(number: int) -> Any:
+        return timed(
+            "sampling",
+            "compiling and sampling the PyMC model",
+            lambda: sampled(
+                model,
+                number,
+                rng,
+                tune=settings["tuning steps a chain"],
+                chains=chains,
+                progressbar=False,
+                quiet=True,
+                compute_convergence_checks=False,
+            ),
+        )
+
+    def judge(given: Any, share: float) -> Verdict:
+        return timed(
+            "comparison",
+            "comparing draws",
+            lambda: compare(posterior, given, level=share, rng=rng),
+        )
+
+    comparison, from_pymc, number = decide(sample, judge, draws, settings["level"], progress)
+    if number != draws:
+        settings[AGAIN] = number
     return ModelReport(
         title=model.name or "PyMC model",
         posterior=posterior,

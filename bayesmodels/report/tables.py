@@ -20,6 +20,7 @@ from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
 from bayesmodels.referee.invariants import InvariantLaw
 from bayesmodels.referee.scores import Test, name_of
+from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
@@ -457,7 +458,7 @@ def reproduction(report: Report | ApproximationReport | ModelReport) -> str:
     settings = ", ".join(
         f"{names.get(key, key)}={value!r}"
         for key, value in report.settings.items()
-        if value != "not given"
+        if value != "not given" and key != AGAIN  # which follows from the others
     )
     given = "model" if isinstance(report, ModelReport) else "prior, data"
     return f"report = bm.validate({given}, {settings})"

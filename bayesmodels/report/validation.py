@@ -23,6 +23,7 @@ from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.referee import Identity, Verdict, check_identity, compare
 from bayesmodels.referee.classes import telling_rows
+from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report.approximation import ApproximationReport, validate_approximation
 from bayesmodels.report.model_validation import ModelReport, validate_model
@@ -188,7 +189,8 @@ def validate(
     data : rows or statistic
         As in the model's `declare`; not with a PyMC model.
     draws, tune, chains : int
-        Settings of the sampler.
+        Settings of the sampler. If so many draws leave the verdict open, the sampler runs once
+        more with as many as should decide it, at most ten times as many.
     likelihood : {"rows", "statistic"}
         How the data are declared in PyMC; not with a PyMC model.
     level : float, default 0.01
@@ -252,7 +254,7 @@ def validate(
         progress(words)
         start = time.perf_counter()
         result = work()
-        seconds[part] = time.perf_counter() - start
+        seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start
         return result
 
     posterior = timed("posterior", "exact posterior", lambda: model.update(data))
@@ -272,26 +274,33 @@ def validate(
         "exact draws",
         lambda: exact_draws(model, data, draws=draws, chains=chains, rng=generator),
     )
-    sampled = timed(
-        "sampling",
-        "compiling and sampling the PyMC model",
-        lambda: mcmc_draws(
-            model,
-            data,
-            draws=draws,
-            tune=tune,
-            chains=chains,
-            likelihood=likelihood,
-            rng=generator,
-        ),
-    )
-    comparison = timed(
-        "comparison",
-        "comparing draws",
-        lambda: compare(
-            posterior, sampled, level=level, rows=_rows_to_compare(posterior, data), rng=generator
-        ),
-    )
+    rows = _rows_to_compare(posterior, data)
+
+    def sample(number: int) -> Any:
+        return timed(
+            "sampling",
+            "compiling and sampling the PyMC model",
+            lambda: mcmc_draws(
+                model,
+                data,
+                draws=number,
+                tune=tune,
+                chains=chains,
+                likelihood=likelihood,
+                rng=generator,
+            ),
+        )
+
+    def judge(sampled: Any, share: float) -> Verdict:
+        return timed(
+            "comparison",
+            "comparing draws",
+            lambda: compare(posterior, sampled, level=share, rows=rows, rng=generator),
+        )
+
+    comparison, sampled, number = decide(sample, judge, draws, level, progress)
+    if number != draws:
+        settings[AGAIN] = number
     return Report(
         title=getattr(model, "title", type(model).__name__),
         prior=model,

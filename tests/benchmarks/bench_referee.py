@@ -13,12 +13,13 @@ one chain offset; one mode missing. Peers see the same draws: a Kolmogorov-Smirn
 scalar, the same after thinning to the effective number of draws, R-hat, ArviZ's test of uniformity
 (`pot_c`), and z scores of the means; each with Bonferroni's correction over the scalars.
 
+``--advice`` follows the advice of verdicts that are open at first, and says how many then agree.
+
 Run as ``python tests/benchmarks/bench_referee.py [--repetitions N] [--only WORD ...] [--peers]``.
-Rates are in percent, with standard errors.
+Rates are in percent, with standard errors; ESS is the median of locations'.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -40,9 +41,9 @@ CHAINS, DRAWS, LEVEL = 4, 1000, 0.01
 RHO = {"iid": 0.0, "AR(0.5)": 0.5, "AR(0.9)": 0.9, "AR(-0.8)": -0.8}
 
 
-def walk(rng: np.random.Generator, rho: float, size: int) -> np.ndarray:
+def walk(rng: np.random.Generator, rho: float, size: int, draws: int = DRAWS) -> np.ndarray:
     """Return standard normal chains of the shape (chain, draw, size)."""
-    noise = rng.standard_normal((CHAINS, DRAWS + 200, size)) * np.sqrt(1 - rho**2)
+    noise = rng.standard_normal((CHAINS, draws + 200, size)) * np.sqrt(1 - rho**2)
     return signal.lfilter([1.0], [1.0, -rho], noise, axis=1)[:, 200:]
 
 
@@ -257,15 +258,39 @@ def judged(job: tuple[str, float, int, int, bool]) -> np.ndarray:
     """Return for some repetitions who raises an alarm: the referee, and its peers."""
     name, rho, seed, repetitions, peers = job
     setting, rng = SETTINGS[name], np.random.default_rng([seed, 20261122])
-    alarms = []
+    rows = []
     for _ in range(repetitions):
         draws = setting.spoil(setting.make(walk(rng, rho, setting.size)))
-        found = sampling.tests(setting.law(), draws, rng)
+        agrees = np.nan
+        if name.startswith("right"):
+            verdict = bm.compare(setting.law(), draws, level=LEVEL, rng=rng)
+            found, agrees = list(verdict.tests), verdict.outcome == "agree"
+        else:
+            found = sampling.tests(setting.law(), draws, rng)
         p = np.array([test.p for test in found])
-        every = [bool(holm(p, LEVEL)), simes(p) <= LEVEL, cauchy(p) <= LEVEL]
-        every.append(min(test.ess for test in found))
-        alarms.append([*every, *(others(setting.law(), draws) if peers else [])])
-    return np.array(alarms, dtype=float)
+        alarms = [bool(holm(p, LEVEL)), simes(p) <= LEVEL, cauchy(p) <= LEVEL]
+        alarms += others(setting.law(), draws) if peers else []
+        ess = np.median([test.ess for test in found if test.kind == "location"])
+        rows.append([ess, agrees, *alarms])
+    return np.array(rows, dtype=float)
+
+
+def advised(job: tuple[str, float, int, int]) -> np.ndarray:
+    """Return whether a first verdict was open, its advice, and what following it led to."""
+    name, rho, seed, repetitions = job
+    setting, rng = SETTINGS[name], np.random.default_rng([seed, 20261123])
+    rows = []
+    for _ in range(repetitions):
+        first = bm.compare(setting.law(), setting.make(walk(rng, rho, setting.size)), rng=rng)
+        outcome, more = first.outcome, first.more or 1.0
+        if outcome == "inconclusive":
+            size = (setting.size, int(np.ceil(DRAWS * more)))
+            outcome = bm.compare(
+                setting.law(), setting.make(walk(rng, rho, *size)), rng=rng
+            ).outcome
+        open_at_first = first.outcome == "inconclusive"
+        rows.append([open_at_first, more, outcome == "agree", outcome == "disagree"])
+    return np.array(rows, dtype=float)
 
 
 def simes(p: np.ndarray) -> float:
@@ -317,36 +342,49 @@ def pot_c(u: np.ndarray) -> float:
     return float(array_stats.uniformity_test(u)[0])
 
 
+def in_percent(values: np.ndarray) -> str:
+    """Return rates with their standard errors."""
+    rates = values.mean(0)
+    errors = np.sqrt(rates * (1 - rates) / len(values))
+    return "".join(f"{100 * r:8.2f} ± {100 * e:4.2f}" for r, e in zip(rates, errors, strict=True))
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--rho", nargs="*", default=list(RHO))
-    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--only", nargs="*", default=[], help="words of the rows wanted")
+    parser.add_argument("--rho", nargs="*", default=list(RHO), choices=list(RHO))
+    parser.add_argument("--peers", action="store_true", help="with other tests of the same draws")
+    parser.add_argument("--advice", action="store_true", help="follow the advice of open verdicts")
     given = parser.parse_args()
-    heads = ["holm", "simes", "cauchy"]
-    heads += ["KS", "thinned", "R-hat", "pot_c", "means"] if given.peers else []
-    print(f"{'':42s} {'draws':9s} {'ESS':>6s}  " + "".join(f"{head:>14s}" for head in heads))
+    names = [name for name in SETTINGS if all(word in name for word in given.only)]
+    share = min(20, given.repetitions)
+    each = -(-given.repetitions // share)
     with ProcessPoolExecutor(2) as pool:
-        for name in SETTINGS:
-            if not all(word in name for word in given.only):
-                continue
+        if given.advice:
+            print(
+                f"{'':42s} {'draws':9s} {'open at first':>15s} {'advice':>7s} {'then agree':>15s}"
+            )
+            for name in [name for name in names if name.startswith("right")]:
+                for kind in given.rho:
+                    jobs = [(name, RHO[kind], seed, each) for seed in range(share)]
+                    rows = np.concatenate(list(pool.map(advised, jobs)))
+                    first, more, agree, _ = rows.T
+                    row = f"{in_percent(first[:, None])} {np.median(more):6.1f}x "
+                    print(f"{name:42s} {kind:9s} {row}{in_percent(agree[:, None])}", flush=True)
+            return
+        heads = ["agree", "holm", "simes", "cauchy"]
+        heads += ["KS", "thinned", "R-hat", "pot_c", "means"] if given.peers else []
+        print(f"{'':42s} {'draws':9s} {'ESS':>6s} " + "".join(f"{head:>15s}" for head in heads))
+        for name in names:
             for kind in given.rho:
-                start, share = time.perf_counter(), 20
-                jobs = [
-                    (name, RHO[kind], seed, -(-given.repetitions // share), given.peers)
-                    for seed in range(share)
-                ]
-                every = np.concatenate(list(pool.map(judged, jobs)))
-                rates = np.delete(every, 3, axis=1).mean(0)
-                errors = np.sqrt(rates * (1 - rates) / len(every))
-                row = "".join(
-                    f"{100 * r:8.2f} ± {100 * e:4.2f}" for r, e in zip(rates, errors, strict=True)
-                )
+                start = time.perf_counter()
+                jobs = [(name, RHO[kind], seed, each, given.peers) for seed in range(share)]
+                rows = np.concatenate(list(pool.map(judged, jobs)))
                 took = time.perf_counter() - start
-                print(f"{name:42s} {kind:9s} {np.median(every[:, 3]):6.0f} {row} {took:6.0f} s")
-                sys.stdout.flush()
+                row = f"{np.median(rows[:, 0]):6.0f} {in_percent(rows[:, 1:])} {took:6.0f} s"
+                print(f"{name:42s} {kind:9s} {row}", flush=True)
 
 
 if __name__ == "__main__":

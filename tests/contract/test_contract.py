@@ -334,7 +334,7 @@ def test_nothing_near_the_mode_is_denser(case):
 
 def test_the_referee_agrees_with_exact_draws(case):
     belief = case.prior.update(case.data)
-    verdict = bm.compare(belief, belief.to_datatree(draws=500, rng=np.random.default_rng(10)))
+    verdict = bm.compare(belief, belief.to_datatree(draws=1500, rng=np.random.default_rng(10)))
     assert verdict.outcome == "agree", verdict
 
 

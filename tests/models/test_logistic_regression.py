@@ -537,6 +537,10 @@ class Elementwise:
     def __getattr__(self, name):
         return lambda *args: np.array([getattr(law, name)(*args) for law in self._laws])
 
+    def cdf(self, x):
+        """Return probabilities at points whose last axis is that of the laws."""
+        return np.stack([law.cdf(x[..., i]) for i, law in enumerate(self._laws)], -1)
+
 
 class Quadrature:
     """The exact posterior of two weights, on a grid."""

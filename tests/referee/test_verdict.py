@@ -60,6 +60,55 @@ def test_wrong_draws_are_found_and_the_finding_is_named(change, words):
     assert "do not come from" in verdict.sentence()
 
 
+def test_agreement_bounds_every_location_and_spread():
+    verdict = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)))
+    assert verdict.outcome == "agree"
+    assert verdict.more is None
+    assert 0 < verdict.bound <= verdict.tolerance == 0.1
+    assert "are within 0.0" in verdict.sentence()
+    finer = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)), tolerance=0.02)
+    assert finer.outcome == "inconclusive"
+    assert finer.bound == verdict.bound
+    assert "0.02 are allowed" in finer.sentence()
+    assert finer.more > 5
+
+
+def test_what_is_within_the_tolerance_and_significant_disagrees():
+    draws = LAW.to_datatree(draws=50_000, rng=np.random.default_rng(21)).posterior["theta"]
+    moved = draws.to_numpy() + 0.05 * LAW.marginals()["theta"].std()
+    assert bm.compare(LAW, tree(moved), tolerance=0.2).outcome == "disagree"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_following_the_advice_decides(rho):
+    rng, law = np.random.default_rng(22), LAW.marginals()["theta"]
+    open_ones = decided = 0
+    for _ in range(60):
+        first = bm.compare(LAW, tree(autocorrelated(rng, law, rho, draws=150)))
+        if first.outcome != "inconclusive":
+            continue
+        open_ones += 1
+        more = int(np.ceil(150 * first.more))
+        then = bm.compare(LAW, tree(autocorrelated(rng, law, rho, draws=more)))
+        decided += then.outcome == "agree"
+    assert open_ones > 20
+    assert decided >= 0.85 * open_ones
+
+
+def test_the_same_draws_get_the_same_verdict():
+    law = bm.NormalInverseGamma(1.0, 2.0, 3.0, 4.0)
+    draws = law.to_datatree(rng=np.random.default_rng(23))
+    one, other = bm.compare(law, draws), bm.compare(law, draws)
+    assert [test.p for test in one.tests] == [test.p for test in other.tests]
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, np.nan, np.inf])
+def test_tolerance_must_be_positive(tolerance):
+    with pytest.raises(bm.DataError, match="tolerance"):
+        bm.compare(LAW, LAW.to_datatree(draws=10), tolerance=tolerance)
+
+
 def test_too_few_effective_draws_give_no_verdict_but_advice():
     rng = np.random.default_rng(4)
     draws = autocorrelated(rng, LAW.marginals()["theta"], 0.98)

@@ -1,0 +1,68 @@
+"""Draws are asked for until the verdict is decided; the level holds over all looks."""
+
+import numpy as np
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.referee.sequential import LOOKS, MOST, decide
+
+LAW = bm.BetaBernoulli(5, 19)
+
+
+def sampler(rng, shift=0.0):
+    """Return a sampler, and the numbers of draws that were asked of it."""
+    asked = []
+
+    def sample(draws):
+        asked.append(draws)
+        return {"theta": LAW.sample(4 * draws, rng)["theta"].reshape(4, draws) + shift}
+
+    return sample, asked
+
+
+def judge(draws, level):
+    return bm.compare(LAW, draws, level=level)
+
+
+def test_enough_draws_are_looked_at_once():
+    sample, asked = sampler(np.random.default_rng(1))
+    verdict, draws, number = decide(sample, judge, 1000, 0.01)
+    assert (verdict.outcome, number, asked) == ("agree", 1000, [1000])
+    assert verdict.level == 0.01 / LOOKS
+    assert draws["theta"].shape == (4, 1000)
+
+
+def test_few_draws_lead_to_as_many_as_decide():
+    said = []
+    sample, asked = sampler(np.random.default_rng(2))
+    verdict, draws, number = decide(sample, judge, 120, 0.01, said.append)
+    assert verdict.outcome == "agree"
+    assert asked == [120, number]
+    assert draws["theta"].shape == (4, number)
+    assert 120 < number <= 120 * MOST
+    assert f"{number:,} draws a chain" in said[0]
+
+
+def test_what_is_wrong_at_once_is_not_looked_at_again():
+    sample, asked = sampler(np.random.default_rng(3), shift=0.1)
+    assert decide(sample, judge, 500, 0.01).verdict.outcome == "disagree"
+    assert asked == [500]
+
+
+def test_chains_that_do_not_mix_are_no_matter_of_more_draws():
+    def one_chain(draws):
+        return {"theta": LAW.sample(draws, np.random.default_rng(4))["theta"].reshape(1, draws)}
+
+    verdict, _, number = decide(one_chain, judge, 4000, 0.01)
+    assert verdict.outcome == "inconclusive"
+    assert number == 4000
+
+
+@pytest.mark.slow
+def test_the_level_holds_over_both_looks():
+    rng = np.random.default_rng(5)
+    sample, asked = sampler(rng)
+    wrong = sum(decide(sample, judge, 200, 0.05).verdict.outcome == "disagree" for _ in range(300))
+    assert len(asked) > 300
+    # 300 trials at 5 %: more than 28 alarms has probability below 1e-3.
+    assert wrong <= 28
