@@ -8,9 +8,9 @@ not centred. What counts are effective draws a second: the smallest bulk ESS ove
 the time of sampling alone (for the partial posterior with the exact draws of the rest), and with
 the time of compiling and of `bm.exact(model, partial=True)` as well. Both are sampled by
 `pm.sample` with its defaults, in turn in one process; the first run of each (cold) fills Numba's
-cache. The referee then compares the posteriors, for which the whole model is sampled once more,
-with many draws (and, of the firms, with small steps: with the usual ones its chains get stuck
-where a scale is small).
+cache. The referee then compares the posteriors, for which whole and partial are sampled once more,
+with many draws (and, of the firms, the whole with small steps: with the usual ones its chains get
+stuck where a scale is small).
 Run as ``python tests/benchmarks/bench_partial.py`` (about half an hour).
 """
 
@@ -25,6 +25,7 @@ from arviz_stats.sampling_diagnostics import ess, rhat
 import bayesmodels as bm
 
 PANELS = ("firms", "countries")
+MOST_COMPARED = 5000  # draws a chain
 LONG: dict[str, dict[str, Any]] = {
     "firms": {"draws": 4000, "target_accept": 0.99},
     "countries": {"draws": 20_000},
@@ -112,7 +113,7 @@ def sampled(panel: str, *, centred: bool, partial: bool, seed: int, draws: int, 
 
 def compared(one: Any, other: Any) -> str:
     """Return what the referee says about the variables that both have."""
-    thin = max(1, other.posterior.sizes["draw"] // 2000)
+    thin = max(1, other.posterior.sizes["draw"] // MOST_COMPARED)
     there = other.posterior.isel(draw=slice(None, None, thin))
     names = [name for name in one.posterior if name in there]
     verdict = bm.compare(one.posterior.to_dataset(), there.to_dataset(), var_names=names)
@@ -164,6 +165,12 @@ def main() -> None:
         print(f"the better partial against the better whole: {ratio:.1f} times")
         long, *_ = sampled(panel, centred=True, partial=False, seed=given.seed + 1, **LONG[panel])
         print(f"whole, centred, many draws: {smallest(long, {'mean', 'spread', 'noise', 'b'})}")
+        many, *_ = sampled(
+            panel, centred=True, partial=True, seed=given.seed + 2, draws=4 * given.draws
+        )
+        print(
+            f"partial, many draws, against those of the whole: {compared(many, long)}", flush=True
+        )
         for (centred, partial), tree in every.items():
             title = f"{'' if centred else 'not '}centred, {'partial' if partial else 'whole'}"
             print(f"{title}, against many draws of the whole: {compared(tree, long)}", flush=True)
