@@ -13,7 +13,7 @@ import xarray as xr
 
 import bayesmodels as bm
 from bayesmodels import sampling
-from bayesmodels.report import ModelReport, model_page
+from bayesmodels.report import ModelReport, model_page, tables
 from bayesmodels.report.html import render
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -75,7 +75,13 @@ def test_wrong_draws_and_too_few_are_told_apart():
     assert wrong.sentences()[0].endswith("but PyMC's draws do not come from it.")
     few = report(coin, draws=20)
     assert few.outcome == "inconclusive"
-    assert "effective draws; at least 400 are needed" in few.sentences()[-1]
+    assert "is only known to within 0.1" in few.sentences()[-1]
+    # The sampler ran once more, with ten times as many draws; that is as far as it goes.
+    assert few.settings["draws a chain"] == 20
+    assert few.settings["draws a chain, sampled again"] == 200
+    assert few.sampled.posterior.sizes["draw"] == 200
+    assert "draws=20," in tables.reproduction(few)
+    assert "again" not in tables.reproduction(few)
 
 
 def test_as_plain_values():
