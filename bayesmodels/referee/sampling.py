@@ -21,6 +21,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import betainc, betaincc
 from scipy.stats.distributions import rv_frozen
 
+from bayesmodels.errors import DataError
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
 from bayesmodels.referee.invariants import EmpiricalLaw
@@ -67,6 +68,12 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
     if not labels:
         return found
     transforms = np.array(u)
+    if (unknown := np.isnan(transforms).any((1, 2))).any():
+        msg = (
+            f"law: the distribution function of {labels[int(unknown.argmax())]} must be a number "
+            "at every draw; at some it is not. Check the law's parameters."
+        )
+        raise DataError(msg)
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
     alone = score_tests(labels, transforms, reference)
     for label, first in twins.items():

@@ -151,6 +151,13 @@ def test_draws_that_do_not_fit_are_refused(draws, words):
         bm.compare(LAW, draws)
 
 
+def test_a_law_that_is_not_a_number_at_the_draws_is_refused(monkeypatch):
+    draws = LAW.to_datatree(draws=10)
+    monkeypatch.setattr(bm.BetaBernoulli, "marginals", lambda _: {"theta": stats.beta(np.nan, 1.0)})
+    with pytest.raises(bm.DataError, match="distribution function of theta"):
+        bm.compare(LAW, draws)
+
+
 def test_level_must_be_a_probability():
     with pytest.raises(bm.DataError, match="level"):
         bm.compare(LAW, LAW.to_datatree(draws=10), level=1)
