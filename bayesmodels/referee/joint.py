@@ -1,4 +1,4 @@
-"""How scalars of draws vary together, against exact draws from the law.
+"""How scalars of draws vary together, against exact draws from the law or another set of draws.
 
 Draws may have every marginal right and still be wrong: dependence lost, or put in. Seen is
 
@@ -14,6 +14,7 @@ Exact draws have noise of their own, which every standard error here takes in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -64,7 +65,7 @@ def joint_tests(
     exact = law.sample(REFERENCE + _LOOKED_AT, rng)
     own = _scalars(law, exact, labels)
     found = _densities(law, draws, exact, rng)
-    pairs = _pairs(own[:, REFERENCE:])
+    pairs = chosen_pairs(own[:, REFERENCE:])
     if len(pairs):
         found += _correlations(labels, pairs, u, own[:, :REFERENCE])
     if len(labels) > FEW:
@@ -107,13 +108,18 @@ def _whole(law: Any, draws: dict[str, Array], axes: int) -> Array:
 def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
     """Test sums of normal scores with random signs."""
     found = []
-    scores, reference = (special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in (u, own))
-    for number in range(_DIRECTIONS):
-        signs = rng.choice([-1.0, 1.0], len(u))
-        law = EmpiricalLaw(np.tensordot(signs, reference, 1))
-        along = law.randomised(np.tensordot(signs, scores, 1), rng)
-        found += _moved(f"random direction {number}", along)
+    for number, (along, reference) in enumerate(sums(rng, u, own)):
+        u_along = EmpiricalLaw(reference).randomised(along, rng)
+        found += _moved(f"random direction {number}", u_along)
     return found
+
+
+def sums(rng: np.random.Generator, *every: Array) -> Iterator[list[Array]]:
+    """Return sums of normal scores with random signs, the same for each set of transforms."""
+    scores = [special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in every]
+    for _ in range(_DIRECTIONS):
+        signs = rng.choice([-1.0, 1.0], len(every[0]))
+        yield [np.tensordot(signs, part, 1) for part in scores]
 
 
 def _moved(label: str, u: Array) -> list[Test]:
@@ -123,22 +129,34 @@ def _moved(label: str, u: Array) -> list[Test]:
     return _tests([label] * 2, kinds, f, none, one, np.array([PER_SHIFT, PER_SPREAD]))
 
 
-def _pairs(own: Array) -> Pairs:
-    """Return the pairs to be looked at, of shape (pair, 2)."""
-    every = np.array(list(combinations(range(len(own)), 2)), dtype=np.intp)
-    if len(own) <= FEW:
-        return every
+def chosen_pairs(*every: Array) -> Pairs:
+    """Return the pairs to be looked at, of shape (pair, 2).
+
+    Parameters
+    ----------
+    *every : ndarray of shape (scalar, draw)
+        Transforms of one or more sets of draws; the average of their rank correlations decides.
+    """
+    pairs = np.array(list(combinations(range(len(every[0])), 2)), dtype=np.intp)
+    if len(every[0]) <= FEW:
+        return pairs
     with np.errstate(invalid="ignore"):
-        size = np.abs(np.corrcoef(own))[*every.T]
-    order = np.argsort(-np.nan_to_num(size), kind="stable")[:_MOST]
-    return every[order[size[order] > _DEPENDENT]]
+        mean = np.mean([np.corrcoef(part) for part in every], axis=0)
+    size = np.abs(np.nan_to_num(mean))[*pairs.T]
+    order = np.argsort(-size, kind="stable")[:_MOST]
+    return pairs[order[size[order] > _DEPENDENT]]
+
+
+def products(u: Array, pairs: Pairs) -> Array:
+    """Return what averages to rank correlations: bounded, unlike products of normal scores."""
+    return 12 * (u[pairs[:, 0]] - 0.5) * (u[pairs[:, 1]] - 0.5)
 
 
 def _correlations(labels: list[str], pairs: Pairs, u: Array, own: Array) -> list[Test]:
-    """Test rank correlations; bounded, where products of normal scores have heavy tails."""
+    """Test rank correlations."""
     names = [f"{labels[i]} and {labels[j]}" for i, j in pairs]
     kinds: list[Kind] = ["correlation"] * len(pairs)
-    f, known = (12 * (v[pairs[:, 0]] - 0.5) * (v[pairs[:, 1]] - 0.5) for v in (u, own))
+    f, known = products(u, pairs), products(own, pairs)
     return _tests(names, kinds, f, known.mean(-1), known.std(-1), np.ones(len(pairs)))
 
 

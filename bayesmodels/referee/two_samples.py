@@ -6,7 +6,8 @@ differ by noise only,
 
 .. math:: z = \frac{\bar f_1 - \bar f_2}{s \sqrt{1 / n_1 + 1 / n_2}},
 
-with s the standard deviation of f over all draws and n the effective sample sizes of f.
+with s the standard deviation of f over all draws and n the effective sample sizes of f. How scalars
+hang together is compared by rank correlations and in random directions, as in `joint`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from scipy import stats
 
 from bayesmodels.errors import DataError
 from bayesmodels.referee.effective import effective_draws
+from bayesmodels.referee.joint import FEW, chosen_pairs, products, sums
 from bayesmodels.referee.sampling import mixing
-from bayesmodels.referee.scores import KINDS, PER, Test, chain_tests, functions, polynomials
+from bayesmodels.referee.scores import KINDS, PER, Kind, Test, chain_tests, functions, polynomials
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,10 +75,12 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
     return found
 
 
-def tests(every: list[Pair]) -> list[Test]:
-    """Return all tests of all scalars; of scalars that are the same everywhere, once."""
+def tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
+    """Return all tests of all scalars, alone and together; of those that are the same, once."""
     found: list[Test] = []
     seen = set()
+    labels: list[str] = []
+    ranks: list[tuple[Array, Array]] = []
     for label, x, y in every:
         if (same := (x.tobytes(), y.tobytes())) in seen:
             continue
@@ -84,30 +88,57 @@ def tests(every: list[Pair]) -> list[Test]:
         if np.ptp(x) == 0 and np.ptp(y) == 0 and x.flat[0] == y.flat[0]:
             found.append(Test(label, "location", 0.0, float(min(x.size, y.size)), 1.0, 0.0))
             continue
-        ranks = (stats.rankdata([*x.flat, *y.flat]) - 0.5) / (x.size + y.size)
-        u, v = ranks[: x.size].reshape(x.shape), ranks[x.size :].reshape(y.shape)
-        found += _between(label, functions(u), functions(v))
+        u, v = _ranked(x, y)
+        found += _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
         for moving in (polynomials(u)[:2], polynomials(v)[:2]):
             spread = moving.std((-2, -1), keepdims=True)
             varies = np.where(spread > 0, spread, 1.0)
             found += chain_tests([label], (moving / varies)[:, None])
+        labels.append(label)
+        ranks.append((u, v))
+    if len(ranks) > 1:
+        first, second = (np.array(side) for side in zip(*ranks, strict=True))
+        found += _together(labels, first, second, rng)
     return found
 
 
-def _between(label: str, f: Array, g: Array) -> list[Test]:
+def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return ranks among the draws of both, between zero and one."""
+    ranks = (stats.rankdata([*x.flat, *y.flat]) - 0.5) / (x.size + y.size)
+    return ranks[: x.size].reshape(x.shape), ranks[x.size :].reshape(y.shape)
+
+
+def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -> list[Test]:
+    """Compare rank correlations, and sums with random signs; u and v are (scalar, chain, draw)."""
+    found: list[Test] = []
+    flat = [part.reshape(len(part), -1) for part in (u, v)]
+    if len(pairs := chosen_pairs(*flat)):
+        names = [f"{labels[i]} and {labels[j]}" for i, j in pairs]
+        kinds: list[Kind] = ["correlation"] * len(pairs)
+        found += _between(names, kinds, np.ones(len(pairs)), products(u, pairs), products(v, pairs))
+    if len(labels) > FEW:
+        for number, (along, too) in enumerate(sums(rng, u, v)):
+            f, g = (polynomials(part)[:2] for part in _ranked(along, too))
+            found += _between([f"random direction {number}"] * 2, KINDS[:2], PER, f, g)
+    return found
+
+
+def _between(
+    labels: Sequence[str], kinds: Sequence[Kind], unit: Array, f: Array, g: Array
+) -> list[Test]:
     """Compare averages of functions, of shape (function, chain, draw)."""
     whole = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
     spread = whole.std(1)
     (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
     gap = f.mean((-2, -1)) - g.mean((-2, -1))
     found = []
-    for k, kind in enumerate(KINDS):
+    for k, (label, kind) in enumerate(zip(labels, kinds, strict=True)):
         if spread[k] == 0:  # nothing below a quantile, of values that are often the same
             continue
         z = float(gap[k] / (spread[k] * np.sqrt(1 / one[k] + 1 / other[k])))
         free = max(1.0, float(min(freedom[k], freedom_too[k])))
         number = float(min(one[k], other[k]))
-        effect = float(gap[k] / PER[k])
+        effect = float(gap[k] / unit[k])
         found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), free)), effect))
     return found
 

@@ -131,8 +131,8 @@ def compare(
     keeps the probability of a false alarm at `level` over all of them.
 
     Two sets of draws, of two samplers or libraries, are compared by the same functions of ranks
-    among both together, one scalar at a time, with the standard errors of both. Findings speak of
-    the first set.
+    among both together, with the standard errors of both; of several scalars together, by rank
+    correlations and random directions. Findings speak of the first set.
 
     Parameters
     ----------
@@ -154,9 +154,9 @@ def compare(
     var_names : sequence of str, optional
         Of two sets of draws, the variables to be compared; if not given, they must have the same.
     rng : numpy.random.Generator, optional
-        Source of the exact draws that several scalars together, and a mixture's invariant
-        quantities, are compared with; if not given always the same, so that the same draws get
-        the same verdict.
+        Source of random directions, and of the exact draws that several scalars together, and a
+        mixture's invariant quantities, are compared with; if not given always the same, so that
+        the same draws get the same verdict.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def compare(
             msg = "rows: must not be given with two sets of draws, which predict nothing."
             raise DataError(msg)
         every = two_samples.pairs(law, draws, var_names)
-        found = two_samples.tests(every)
+        found = two_samples.tests(every, np.random.default_rng(_SEED if rng is None else rng))
         table = two_samples.table(every, found)
         return _decided(found, table, *limits, law=law, draws=draws, exact=False)
     rng = np.random.default_rng(_SEED if rng is None else rng)

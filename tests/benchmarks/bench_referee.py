@@ -1,7 +1,7 @@
 """How often the referee raises a false alarm, and how often it finds what is wrong.
 
-Draws are exact copies of a law, made autocorrelated by a Gaussian copula: independent, AR(0.5),
-AR(0.9) and antithetic AR(-0.8), four chains of 1000. Laws are
+Draws are exact copies of a law, made autocorrelated by a Gaussian copula: independent, AR(0.1) to
+AR(0.9) and antithetic AR(-0.8), four chains of 1000; or real draws of NUTS. Laws are
 
 ``beta``     a Beta law, one scalar
 ``t3``       a Student t law with 3 degrees of freedom, with its variance
@@ -13,284 +13,178 @@ one chain offset; one mode missing. Peers see the same draws: a Kolmogorov-Smirn
 scalar, the same after thinning to the effective number of draws, R-hat, ArviZ's test of uniformity
 (`pot_c`), and z scores of the means; each with Bonferroni's correction over the scalars.
 
-``--advice`` follows the advice of verdicts that are open at first, and says how many then agree.
+Parts:
 
-Run as ``python tests/benchmarks/bench_referee.py [--repetitions N] [--only WORD ...] [--peers]``.
-Rates are in percent, with standard errors; ESS is the median of locations'.
+``right``, ``wrong``, ``peers``   false alarms, what is found, and the same beside peers
+``large``                         false alarms with 603 scalars
+``power``                         what is found, by the number of draws
+``advice``                        what following an open verdict's advice leads to
+``nuts``                          false alarms on draws of nutpie and PyMC
+
+Run as ``python tests/benchmarks/bench_referee.py [--part NAME ...] [--share X]``: everything takes
+some hours on two cores. Results are added to ``referee.csv`` beside this file, and
+``docs/referee-rates.md`` and ``docs/referee-power.svg`` are written anew from it. A repeated row
+replaces the former one; ``--page`` only writes, and ``--share 0.1`` makes a tenth of the
+repetitions, for a try.
 """
 
 import argparse
+import csv
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import signal, special, stats
-from scipy.linalg import solve_triangular
+import referee_page
+from referee_laws import CHAINS, DRAWS, MISTAKES, RHO, SETTINGS, nig_data, walk
+from scipy import stats
+from threadpoolctl import threadpool_limits
 
 import bayesmodels as bm
-from bayesmodels.laws import MixtureLaw
 from bayesmodels.referee import sampling
 from bayesmodels.referee.error_control import holm
 from bayesmodels.referee.scalars import scalar_draws
 
-CHAINS, DRAWS, LEVEL = 4, 1000, 0.01
-RHO = {"iid": 0.0, "AR(0.5)": 0.5, "AR(0.9)": 0.9, "AR(-0.8)": -0.8}
+LEVEL = 0.01
+PEERS = ["KS", "thinned KS", "R-hat", "pot_c", "means"]
+OURS = ["holm", "simes", "cauchy"]
+KEYS = ("part", "setting", "kind", "draws")
+RESULTS = Path(__file__).with_name("referee.csv")
 
 
-def walk(rng: np.random.Generator, rho: float, size: int, draws: int = DRAWS) -> np.ndarray:
-    """Return standard normal chains of the shape (chain, draw, size)."""
-    noise = rng.standard_normal((CHAINS, draws + 200, size)) * np.sqrt(1 - rho**2)
-    return signal.lfilter([1.0], [1.0, -rho], noise, axis=1)[:, 200:]
+class Row(NamedTuple):
+    """What is measured together: a setting, a kind of chain, and who looks at it."""
+
+    part: str
+    setting: str
+    kind: str
+    repetitions: int
+    draws: int = DRAWS
+    peers: bool = False
+    verdict: bool = False
 
 
-@cache
-def beta() -> Any:
-    """Return the law of one probability."""
-    return bm.BetaBernoulli(5, 19)
+EVERY, NEAR = ["iid", "AR(0.3)", "AR(0.5)", "AR(0.9)", "AR(-0.8)"], ["iid", "AR(0.3)"]
+BETA, NIG = ([f"{mistake}: {law}" for mistake in MISTAKES] for law in ("beta", "nig"))
+SIZES = [("iid", 2000), ("AR(0.9)", 32000)]
+ROWS = [
+    *(Row("peers", "right: beta", kind, 2000, peers=True, verdict=True) for kind in EVERY),
+    *(
+        Row("peers", setting, kind, 2000, peers=True)
+        for setting, kind in product(BETA, ["iid", "AR(0.1)", "AR(0.3)", "AR(0.9)"])
+    ),
+    *(
+        Row("peers", "one mode missing: two modes", kind, 2000, peers=True)
+        for kind in ("iid", "AR(0.3)", "AR(0.9)")
+    ),
+    Row("advice", "right: beta", "AR(0.9)", 2000),
+    Row("advice", "right: nig", "AR(0.9)", 200),
+    *(
+        Row("right", f"right: {law}", kind, 2000, verdict=kind in NEAR)
+        for law, kind in product(("t3", "nig"), EVERY)
+    ),
+    *(Row("wrong", "dependence lost: nig", kind, 2000) for kind in ("iid", "AR(0.3)", "AR(0.9)")),
+    *(
+        Row("wrong", setting, kind, 2000)
+        for setting, kind in product(NIG, ["iid", "AR(0.1)", "AR(0.3)"])
+    ),
+    Row("peers", "dependence lost: nig", "iid", 400, peers=True),
+    *(
+        Row("large", "right: bayes", kind, 500)
+        for kind in ("iid", "AR(0.5)", "AR(0.9)", "AR(-0.8)")
+    ),
+    *(
+        Row("power", setting, kind, 500, draws=longest // 2**halvings)
+        for setting, (kind, longest), halvings in product(BETA, SIZES, range(5))
+    ),
+    *(
+        Row("nuts", f"right: {law}", sampler, 200)
+        for sampler, law in product(("nutpie", "pymc"), ("beta", "nig"))
+    ),
+]
+"""Everything that is measured."""
 
 
-def beta_draws(z: np.ndarray) -> dict[str, np.ndarray]:
-    """Turn normal numbers into draws of it."""
-    return {"theta": beta().marginals()["theta"].ppf(special.ndtr(z[..., 0]))}
+def measured(job: tuple[Row, int, int]) -> list[list[float]]:
+    """Return ESS, whether the verdict agrees, and who raises an alarm, for some repetitions."""
+    row, seed, repetitions = job
+    if row.part == "advice":
+        return [advised(row, np.random.default_rng([seed, k, 1123])) for k in range(repetitions)]
+    return [once(row, np.random.default_rng([seed, k, 1122])) for k in range(repetitions)]
 
 
-@cache
-def t3() -> Any:
-    """Return a law whose marginal is Student's t with 3 degrees of freedom."""
-    return bm.LinearRegression(0, 1, 1.5, 1)
+def once(row: Row, rng: np.random.Generator) -> list[float]:
+    """Make draws and judge them."""
+    setting = SETTINGS[row.setting]
+    if row.part == "nuts":
+        draws = from_nuts(row, int(rng.integers(2**31)))
+    else:
+        draws = setting.spoil(setting.make(walk(rng, RHO[row.kind], setting.size, row.draws)))
+    agrees = np.nan
+    if row.verdict or row.part == "nuts":
+        verdict = bm.compare(setting.law(), draws, level=LEVEL, rng=rng)
+        found, agrees = list(verdict.tests), verdict.outcome == "agree"
+    else:
+        found = sampling.tests(setting.law(), draws, rng)
+    p = np.array([test.p for test in found])
+    alarms = [bool(holm(p, LEVEL)), simes(p) <= LEVEL, cauchy(p) <= LEVEL]
+    others = peers(setting.law(), draws) if row.peers else [np.nan] * len(PEERS)
+    ess = np.median([test.ess for test in found if test.kind == "location"])
+    return [float(ess), float(agrees), *alarms, *others]
 
 
-@cache
-def nig() -> Any:
-    """Return the posterior of ten correlated coefficients and a variance."""
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((60, 10))
-    X[:, 1] = -0.7 * X[:, 0] + np.sqrt(1 - 0.49) * X[:, 1]  # makes coefficients 0 and 1 correlated
-    y = X @ rng.standard_normal(10) + rng.standard_normal(60)
-    return bm.LinearRegression(np.zeros(10), 0.01 * np.eye(10), 2, 2).update((X, y))
-
-
-def regression_draws(law: Any, z: np.ndarray) -> dict[str, np.ndarray]:
-    """Turn normal numbers into draws of a regression."""
-    variance = law.marginals()["sigma2"].ppf(special.ndtr(z[..., -1]))
-    size = z.shape[-1] - 1
-    noise = solve_triangular(law.precision_factor, z[..., :-1].reshape(-1, size).T).T
-    w = law.mean()["w"] + np.sqrt(variance)[..., None] * noise.reshape(*variance.shape, size)
-    return {"sigma2": variance, "w": w}
-
-
-@cache
-def bayes() -> Any:
-    """Return the posterior of naive Bayes."""
-    rng = np.random.default_rng(2)
-    label = rng.integers(0, 3, 300)
-    bits = rng.random((300, 200)) < rng.random((3, 200))[label]
-    prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1, 1]), bm.BetaBernoulli(1, 1))
-    return prior.update((bits.astype(int), label))
-
-
-@cache
-def bayes_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return quantiles of every probability of the naive Bayes model at many normal scores."""
-    z = np.linspace(-5.5, 5.5, 2000)
-    law = bayes().marginals()["theta"]
-    return z, law.ppf(special.ndtr(z)[:, None, None]).reshape(len(z), -1)
-
-
-def bayes_draws(z: np.ndarray) -> dict[str, np.ndarray]:
-    """Turn normal numbers into draws of it; quantiles are read off a fine table."""
-    grid, known = bayes_tables()
-    theta = np.empty((*z.shape[:2], known.shape[1]))
-    for k in range(known.shape[1]):
-        theta[..., k] = np.interp(z[..., k], grid, known[:, k])
-    shape = np.shape(bayes().mean()["pi"])
-    gamma = stats.gamma(bayes().classes.alpha).ppf(special.ndtr(z[..., known.shape[1] :]))
-    pi = gamma / gamma.sum(-1, keepdims=True)
-    return {
-        "pi": pi.reshape(*z.shape[:2], *shape),
-        "theta": theta.reshape(*z.shape[:2], *np.shape(bayes().mean()["theta"])),
-    }
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A law and a way to make draws of it, right or wrong."""
-
-    law: Callable[[], Any]
-    size: int
-    make: Callable[[np.ndarray], dict[str, np.ndarray]]
-    spoil: Callable[[dict[str, np.ndarray]], Any] = dict
-
-
-def first(draws: dict[str, np.ndarray]) -> tuple[str, np.ndarray]:
-    """Return the variable that is spoilt, and its first scalar."""
-    name = "w" if "w" in draws else "theta"
-    x = draws[name]
-    return name, (x if x.ndim == 2 else x[..., 0])
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """Draws of one scalar, with its exact mean, standard deviation and upper 2.5 % point."""
-
-    x: np.ndarray
-    mean: float
-    sd: float
-    high: float
-
-
-def changed(
-    change: Callable[[Scalar], np.ndarray], law: Callable[[], Any]
-) -> Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]]:
-    """Return a way to spoil the first scalar."""
-
-    def spoil(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        name, x = first(draws)
-        own = law().marginals()[name]
-        exact = (float(np.ravel(v)[0]) for v in (own.mean(), own.std(), own.ppf(0.975)))
-        value = change(Scalar(x, *exact))
-        if draws[name].ndim == 2:
-            return {**draws, name: value}
-        result = draws[name].copy()
-        result[..., 0] = value
-        return {**draws, name: result}
-
-    return spoil
-
-
-def shifted(own: Scalar) -> np.ndarray:
-    """Return draws a tenth of a standard deviation too high."""
-    return own.x + 0.1 * own.sd
-
-
-def wide(own: Scalar) -> np.ndarray:
-    """Return draws a tenth too wide."""
-    return own.mean + 1.1 * (own.x - own.mean)
-
-
-def narrow(own: Scalar) -> np.ndarray:
-    """Return draws a tenth too narrow."""
-    return own.mean + 0.9 * (own.x - own.mean)
-
-
-def cut(own: Scalar) -> np.ndarray:
-    """Return draws that stay where they were instead of visiting the upper 2.5 %."""
-    fine = own.x <= own.high
-    fine[:, 0] = True
-    last = np.maximum.accumulate(np.where(fine, np.arange(own.x.shape[1]), 0), axis=1)
-    return np.take_along_axis(np.minimum(own.x, own.high), last, axis=1)
-
-
-def offset(own: Scalar) -> np.ndarray:
-    """Return draws of which one chain is half a standard deviation too high."""
-    result = own.x.copy()
-    result[1] += 0.5 * own.sd
-    return result
-
-
-def unrelated(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Let the first coefficient come from another run, which has nothing to do with the others."""
-    w = draws["w"].copy()
-    w[..., 0] = np.roll(w[..., 0], 1, axis=0)
-    return {**draws, "w": w}
-
-
-class TwoModes:
-    """A probability that is either low or high."""
-
-    def __init__(self) -> None:
-        self.dims: dict[str, tuple[str, ...]] = {"theta": ()}
-        self.coords: dict[str, tuple[int, ...]] = {}
-        parts = stats.beta(np.array([4.0, 16.0]), np.array([16.0, 4.0]))
-        self.law = MixtureLaw(np.array([0.5, 0.5]), parts)
-
-    def marginals(self) -> dict[str, Any]:
-        """Return the law."""
-        return {"theta": self.law}
-
-    def mean(self) -> dict[str, Any]:
-        """Return the mean."""
-        return {"theta": self.law.mean()}
+def advised(row: Row, rng: np.random.Generator) -> list[float]:
+    """Return ESS, whether a first verdict was open, what it advised, and the next one."""
+    setting = SETTINGS[row.setting]
+    draws = setting.make(walk(rng, RHO[row.kind], setting.size))
+    first = bm.compare(setting.law(), draws, rng=rng)
+    outcome, more = first.outcome, first.more or 1.0
+    if outcome == "inconclusive":
+        longer = walk(rng, RHO[row.kind], setting.size, int(np.ceil(DRAWS * more)))
+        outcome = bm.compare(setting.law(), setting.make(longer), rng=rng).outcome
+    ess = np.median([test.ess for test in first.tests if test.kind == "location"])
+    opened = first.outcome == "inconclusive"
+    return [float(ess), more, opened, outcome == "agree", outcome == "disagree"]
 
 
 @cache
-def two_modes() -> Any:
-    """Return the law."""
-    return TwoModes()
+def compiled(name: str, sampler: str) -> Any:
+    """Return a declared model, compiled once in this process where nutpie allows it."""
+    prior, data = (bm.BetaBernoulli(1, 1), [1] * 4 + [0] * 18) if name == "beta" else nig_data()
+    model = prior.declare(data)
+    if sampler == "pymc":
+        return model
+    import nutpie
+
+    return nutpie.compile_pymc_model(model)
 
 
-def one_mode(z: np.ndarray) -> dict[str, np.ndarray]:
-    """Turn normal numbers into draws of the lower mode only."""
-    return {"theta": stats.beta(4, 16).ppf(special.ndtr(z[..., 0]))}
+def from_nuts(row: Row, seed: int) -> Any:
+    """Return draws of a real sampler."""
+    model = compiled(row.setting.split(": ")[1], row.kind)
+    if row.kind == "nutpie":
+        import nutpie
 
+        return nutpie.sample(
+            model, draws=DRAWS, tune=1000, chains=CHAINS, seed=seed, cores=1, progress_bar=False
+        )
+    import pymc as pm
 
-LAWS = {
-    "beta": (beta, 1, beta_draws),
-    "t3": (t3, 2, lambda z: regression_draws(t3(), z)),
-    "nig": (nig, 11, lambda z: regression_draws(nig(), z)),
-    "bayes": (bayes, 603, bayes_draws),
-}
-MISTAKES = {
-    "shifted by 0.1 sd": shifted,
-    "10 % too wide": wide,
-    "10 % too narrow": narrow,
-    "2.5 % of a tail cut off": cut,
-    "one chain offset by 0.5 sd": offset,
-}
-SETTINGS: dict[str, Setting] = {
-    f"right: {name}": Setting(law, size, make) for name, (law, size, make) in LAWS.items()
-}
-for name, (law, size, make) in LAWS.items():
-    if name in ("beta", "nig"):
-        SETTINGS |= {
-            f"{mistake}: {name}": Setting(law, size, make, changed(change, law))
-            for mistake, change in MISTAKES.items()
-        }
-SETTINGS["dependence lost: nig"] = Setting(*LAWS["nig"], unrelated)
-SETTINGS["one mode missing: two modes"] = Setting(two_modes, 1, one_mode)
-
-
-def judged(job: tuple[str, float, int, int, bool]) -> np.ndarray:
-    """Return for some repetitions who raises an alarm: the referee, and its peers."""
-    name, rho, seed, repetitions, peers = job
-    setting, rng = SETTINGS[name], np.random.default_rng([seed, 20261122])
-    rows = []
-    for _ in range(repetitions):
-        draws = setting.spoil(setting.make(walk(rng, rho, setting.size)))
-        agrees = np.nan
-        if name.startswith("right"):
-            verdict = bm.compare(setting.law(), draws, level=LEVEL, rng=rng)
-            found, agrees = list(verdict.tests), verdict.outcome == "agree"
-        else:
-            found = sampling.tests(setting.law(), draws, rng)
-        p = np.array([test.p for test in found])
-        alarms = [bool(holm(p, LEVEL)), simes(p) <= LEVEL, cauchy(p) <= LEVEL]
-        alarms += others(setting.law(), draws) if peers else []
-        ess = np.median([test.ess for test in found if test.kind == "location"])
-        rows.append([ess, agrees, *alarms])
-    return np.array(rows, dtype=float)
-
-
-def advised(job: tuple[str, float, int, int]) -> np.ndarray:
-    """Return whether a first verdict was open, its advice, and what following it led to."""
-    name, rho, seed, repetitions = job
-    setting, rng = SETTINGS[name], np.random.default_rng([seed, 20261123])
-    rows = []
-    for _ in range(repetitions):
-        first = bm.compare(setting.law(), setting.make(walk(rng, rho, setting.size)), rng=rng)
-        outcome, more = first.outcome, first.more or 1.0
-        if outcome == "inconclusive":
-            size = (setting.size, int(np.ceil(DRAWS * more)))
-            outcome = bm.compare(
-                setting.law(), setting.make(walk(rng, rho, *size)), rng=rng
-            ).outcome
-        open_at_first = first.outcome == "inconclusive"
-        rows.append([open_at_first, more, outcome == "agree", outcome == "disagree"])
-    return np.array(rows, dtype=float)
+    with model:
+        return pm.sample(
+            draws=DRAWS,
+            tune=1000,
+            chains=CHAINS,
+            cores=1,
+            nuts_sampler="pymc",
+            random_seed=seed,
+            progressbar=False,
+            quiet=True,
+            compute_convergence_checks=False,
+        )
 
 
 def simes(p: np.ndarray) -> float:
@@ -303,8 +197,9 @@ def cauchy(p: np.ndarray) -> float:
     return float(stats.cauchy.sf(np.mean(1 / np.tan(np.pi * np.clip(p, 1e-300, 0.99)))))
 
 
-def others(law: Any, draws: Any) -> list[bool]:
+def peers(law: Any, draws: Any) -> list[bool]:
     """Return which peers raise an alarm."""
+    from arviz_stats.base import array_stats
     from arviz_stats.sampling_diagnostics import ess, rhat
 
     every = scalar_draws(law, draws)
@@ -312,79 +207,78 @@ def others(law: Any, draws: Any) -> list[bool]:
     plain = thinned = apart = uniform = means = False
     marginals = law.marginals()
     for _, name, at, x in every:
-        u = np.asarray(marginals[name].cdf(x if not at else _filled(x, at, marginals[name])))
-        u = u if not at else u[(..., *at)]
+        mean, sd = (
+            np.broadcast_to(v, np.shape(marginals[name].std()))[at]
+            for v in (marginals[name].mean(), marginals[name].std())
+        )
+        full = np.zeros((*x.shape, *np.shape(marginals[name].std())))
+        full[(..., *at)] = x
+        u = np.asarray(marginals[name].cdf(full))[(..., *at)]
         number = min(float(ess(x, method="mean")), x.size)
         step = max(1, int(np.ceil(x.size / number)))
         plain |= stats.kstest(u.ravel(), "uniform").pvalue < share
         thinned |= stats.kstest(u[:, ::step].ravel(), "uniform").pvalue < share
         apart |= float(rhat(x)) > 1.01
-        uniform |= pot_c(u.ravel()) < share
-        mean, sd = (
-            np.broadcast_to(v, np.shape(marginals[name].std()))[at]
-            for v in (marginals[name].mean(), marginals[name].std())
-        )
-        z = (x.mean() - mean) / (sd / np.sqrt(number))
-        means |= 2 * stats.norm.sf(abs(z)) < share
+        uniform |= float(array_stats.uniformity_test(u.ravel())[0]) < share
+        means |= 2 * stats.norm.sf(abs(x.mean() - mean) / (sd / np.sqrt(number))) < share
     return [plain, thinned, apart, uniform, means]
 
 
-def _filled(x: np.ndarray, at: tuple[int, ...], law: Any) -> np.ndarray:
-    full = np.zeros((*x.shape, *np.shape(law.std())))
-    full[(..., *at)] = x
-    return full
+def recorded(row: Row, values: np.ndarray, seconds: float) -> list[dict[str, Any]]:
+    """Return one line a rate, as the file holds them."""
+    known = {"part": row.part, "setting": row.setting, "kind": row.kind, "draws": row.draws}
+    known |= {"repetitions": len(values), "ess": round(float(np.median(values[:, 0])))}
+    if row.part == "advice":
+        heads = ["times as many", "open at first", "then agree", "then disagree"]
+    else:
+        heads = ["agree", *OURS, *PEERS]
+    lines = []
+    for who, column in zip(heads, values[:, 1:].T, strict=True):
+        if not np.isnan(column).any():
+            rate = float(np.median(column) if who == "times as many" else column.mean())
+            lines.append({**known, "who": who, "rate": round(rate, 5)})
+    said = ", ".join(f"{line['who']} {100 * line['rate']:.2f}" for line in lines)
+    print(f"{row.setting:32s} {row.kind:8s} {row.draws:6d} {known['ess']:6d}  {said}", end="")
+    print(f"  ({seconds:.0f} s)", flush=True)
+    return lines
 
 
-def pot_c(u: np.ndarray) -> float:
-    """Return the p value of ArviZ's test of uniformity."""
-    from arviz_stats.base import array_stats
-
-    return float(array_stats.uniformity_test(u)[0])
-
-
-def in_percent(values: np.ndarray) -> str:
-    """Return rates with their standard errors."""
-    rates = values.mean(0)
-    errors = np.sqrt(rates * (1 - rates) / len(values))
-    return "".join(f"{100 * r:8.2f} ± {100 * e:4.2f}" for r, e in zip(rates, errors, strict=True))
+def kept(lines: list[dict[str, Any]]) -> None:
+    """Add lines to the file of results; former ones of the same row go."""
+    fields = list(lines[0])
+    old: list[dict[str, Any]] = []
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            old = list(csv.DictReader(file))
+    same = {tuple(str(line[k]) for k in KEYS) for line in lines}
+    old = [line for line in old if tuple(line[k] for k in KEYS) not in same]
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*old, *lines])
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure, keep the results, and write the page."""
+    parts = sorted({row.part for row in ROWS})
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=2000)
-    parser.add_argument("--only", nargs="*", default=[], help="words of the rows wanted")
-    parser.add_argument("--rho", nargs="*", default=list(RHO), choices=list(RHO))
-    parser.add_argument("--peers", action="store_true", help="with other tests of the same draws")
-    parser.add_argument("--advice", action="store_true", help="follow the advice of open verdicts")
+    parser.add_argument("--part", nargs="*", default=parts, choices=parts)
+    parser.add_argument("--only", default="", help="a word of the rows wanted")
+    parser.add_argument("--share", type=float, default=1.0, help="of the repetitions")
+    parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
-    names = [name for name in SETTINGS if all(word in name for word in given.only)]
-    share = min(20, given.repetitions)
-    each = -(-given.repetitions // share)
-    with ProcessPoolExecutor(2) as pool:
-        if given.advice:
-            print(
-                f"{'':42s} {'draws':9s} {'open at first':>15s} {'advice':>7s} {'then agree':>15s}"
-            )
-            for name in [name for name in names if name.startswith("right")]:
-                for kind in given.rho:
-                    jobs = [(name, RHO[kind], seed, each) for seed in range(share)]
-                    rows = np.concatenate(list(pool.map(advised, jobs)))
-                    first, more, agree, _ = rows.T
-                    row = f"{in_percent(first[:, None])} {np.median(more):6.1f}x "
-                    print(f"{name:42s} {kind:9s} {row}{in_percent(agree[:, None])}", flush=True)
-            return
-        heads = ["agree", "holm", "simes", "cauchy"]
-        heads += ["KS", "thinned", "R-hat", "pot_c", "means"] if given.peers else []
-        print(f"{'':42s} {'draws':9s} {'ESS':>6s} " + "".join(f"{head:>15s}" for head in heads))
-        for name in names:
-            for kind in given.rho:
+    if not given.page:
+        with ProcessPoolExecutor(2, initializer=threadpool_limits, initargs=(1,)) as pool:
+            for row in ROWS:
+                if row.part not in given.part or given.only not in f"{row.setting} {row.kind}":
+                    continue
+                number = max(2, round(row.repetitions * given.share))
+                jobs = [(row, seed, number // 20) for seed in range(20)] if number >= 40 else []
+                jobs = jobs or [(row, seed, 1) for seed in range(number)]
                 start = time.perf_counter()
-                jobs = [(name, RHO[kind], seed, each, given.peers) for seed in range(share)]
-                rows = np.concatenate(list(pool.map(judged, jobs)))
-                took = time.perf_counter() - start
-                row = f"{np.median(rows[:, 0]):6.0f} {in_percent(rows[:, 1:])} {took:6.0f} s"
-                print(f"{name:42s} {kind:9s} {row}", flush=True)
+                values = np.array([v for some in pool.map(measured, jobs) for v in some], float)
+                kept(recorded(row, values, time.perf_counter() - start))
+    referee_page.write(RESULTS)
 
 
 if __name__ == "__main__":

@@ -95,5 +95,5 @@ def test_separate_problems_have_one_density_together():
 
 
 def test_few_scalars_are_looked_at_in_all_pairs():
-    pairs = joint._pairs(np.random.default_rng(1).random((5, 100)))
+    pairs = joint.chosen_pairs(np.random.default_rng(1).random((5, 100)))
     assert len(pairs) == 10

@@ -64,7 +64,7 @@ def test_labels_are_those_of_the_draws_and_copies_are_tested_once():
     one = xr.Dataset({"x": both, "again": both})
     verdict = bm.compare(one, one + 0)
     assert list(verdict.table.index) == ["x[Oslo]", "x[Rome]", "again[Oslo]", "again[Rome]"]
-    assert {test.label for test in verdict.tests} == {"x[Oslo]", "x[Rome]"}
+    assert {test.label for test in verdict.tests} == {"x[Oslo]", "x[Rome]", "x[Oslo] and x[Rome]"}
     assert verdict.outcome == "agree"
 
 
@@ -111,3 +111,45 @@ def test_variables_can_be_chosen_but_not_of_a_law():
 def test_what_is_neither_law_nor_draws_is_named(given):
     with pytest.raises(bm.DataError, match=rf"exact law, or draws.*{type(given).__name__}"):
         bm.compare(given, {"x": np.zeros((4, 9))})
+
+
+def correlated(rng, rho, size=2):
+    """Return scalars of one law, of which the first two are correlated."""
+    z = rng.standard_normal((4, 1000, size))
+    z[..., 1] = rho * z[..., 0] + np.sqrt(1 - rho**2) * z[..., 1]
+    return {"w": z}
+
+
+@pytest.mark.parametrize("size", [2, 40])
+def test_dependence_lost_is_found_where_every_scalar_is_right(size):
+    rng = np.random.default_rng(11)
+    verdict = bm.compare(correlated(rng, 0.7, size), correlated(rng, 0.0, size))
+    assert verdict.outcome == "disagree"
+    assert "rank correlation of w[0] and w[1] is" in verdict.sentence()
+    assert "too high" in verdict.sentence()
+    same = bm.compare(correlated(rng, 0.7, size), correlated(rng, 0.7, size))
+    assert same.outcome == "agree"
+
+
+def test_one_random_number_for_all_is_found_by_random_directions():
+    rng = np.random.default_rng(12)
+    one = rng.standard_normal((4, 1000, 60))
+    other = np.repeat(0.4 * rng.standard_normal((4, 1000, 1)), 60, axis=-1)
+    other = other + np.sqrt(1 - 0.16) * rng.standard_normal((4, 1000, 60))  # correlated by 0.16
+    verdict = bm.compare({"w": one}, {"w": other})
+    assert verdict.outcome == "disagree"
+    assert "random direction" in verdict.sentence()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.9])
+def test_false_alarms_of_dependent_scalars_stay_near_the_level(rho):
+    rng = np.random.default_rng(13)
+
+    def chains(size=5):
+        z = np.stack([walk(rng, rho) for _ in range(size)], axis=-1)
+        return {"w": z @ np.linalg.cholesky(0.6 + 0.4 * np.eye(size)).T}
+
+    wrong = [bm.compare(chains(), chains(), level=0.05).outcome == "disagree" for _ in range(150)]
+    # 150 trials at 5 %: more than 17 alarms has probability below 1e-3.
+    assert sum(wrong) <= 17
