@@ -19,6 +19,7 @@ Parts:
 ``large``                         false alarms with 603 scalars
 ``power``                         what is found, by the number of draws
 ``advice``                        what following an open verdict's advice leads to
+``sizes``                         false alarms with 2 to 8 chains of 200 to 100,000 draws in all
 ``nuts``                          false alarms on draws of nutpie and PyMC
 
 Run as ``python tests/benchmarks/bench_referee.py [--part NAME ...] [--share X]``: everything takes
@@ -51,7 +52,7 @@ from bayesmodels.referee.scalars import scalar_draws
 LEVEL = 0.01
 PEERS = ["KS", "thinned KS", "R-hat", "pot_c", "means"]
 OURS = ["holm", "simes", "cauchy"]
-KEYS = ("part", "setting", "kind", "draws")
+KEYS = ("part", "setting", "kind", "draws", "chains")
 RESULTS = Path(__file__).with_name("referee.csv")
 
 
@@ -63,6 +64,7 @@ class Row(NamedTuple):
     kind: str
     repetitions: int
     draws: int = DRAWS
+    chains: int = CHAINS
     peers: bool = False
     verdict: bool = False
 
@@ -70,6 +72,7 @@ class Row(NamedTuple):
 EVERY, NEAR = ["iid", "AR(0.3)", "AR(0.5)", "AR(0.9)", "AR(-0.8)"], ["iid", "AR(0.3)"]
 BETA, NIG = ([f"{mistake}: {law}" for mistake in MISTAKES] for law in ("beta", "nig"))
 SIZES = [("iid", 2000), ("AR(0.9)", 32000)]
+SHAPES = [(2, 100, 2000), (8, 25, 2000), (2, 2000, 2000), (8, 500, 2000), (4, 25000, 400)]
 ROWS = [
     *(Row("peers", "right: beta", kind, 2000, peers=True, verdict=True) for kind in EVERY),
     *(
@@ -101,6 +104,11 @@ ROWS = [
         for setting, (kind, longest), halvings in product(BETA, SIZES, range(5))
     ),
     *(
+        Row("sizes", "right: t3", kind, number, draws=draws, chains=chains)
+        for kind in ("iid", "AR(0.5)", "AR(0.95)")
+        for chains, draws, number in SHAPES
+    ),
+    *(
         Row("nuts", f"right: {law}", sampler, 200)
         for sampler, law in product(("nutpie", "pymc"), ("beta", "nig"))
     ),
@@ -122,7 +130,8 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
     if row.part == "nuts":
         draws = from_nuts(row, int(rng.integers(2**31)))
     else:
-        draws = setting.spoil(setting.make(walk(rng, RHO[row.kind], setting.size, row.draws)))
+        z = walk(rng, RHO[row.kind], setting.size, row.draws, row.chains)
+        draws = setting.spoil(setting.make(z))
     agrees = np.nan
     if row.verdict or row.part == "nuts":
         verdict = bm.compare(setting.law(), draws, level=LEVEL, rng=rng)
@@ -227,7 +236,11 @@ def peers(law: Any, draws: Any) -> list[bool]:
 def recorded(row: Row, values: np.ndarray, seconds: float) -> list[dict[str, Any]]:
     """Return one line a rate, as the file holds them."""
     known = {"part": row.part, "setting": row.setting, "kind": row.kind, "draws": row.draws}
-    known |= {"repetitions": len(values), "ess": round(float(np.median(values[:, 0])))}
+    known |= {
+        "chains": row.chains,
+        "repetitions": len(values),
+        "ess": round(float(np.median(values[:, 0]))),
+    }
     if row.part == "advice":
         heads = ["times as many", "open at first", "then agree", "then disagree"]
     else:
@@ -238,7 +251,10 @@ def recorded(row: Row, values: np.ndarray, seconds: float) -> list[dict[str, Any
             rate = float(np.median(column) if who == "times as many" else column.mean())
             lines.append({**known, "who": who, "rate": round(rate, 5)})
     said = ", ".join(f"{line['who']} {100 * line['rate']:.2f}" for line in lines)
-    print(f"{row.setting:32s} {row.kind:8s} {row.draws:6d} {known['ess']:6d}  {said}", end="")
+    print(
+        f"{row.setting:32s} {row.kind:8s} {row.chains} x {row.draws:<6d} {known['ess']:6d}  {said}",
+        end="",
+    )
     print(f"  ({seconds:.0f} s)", flush=True)
     return lines
 

@@ -13,12 +13,22 @@ import bayesmodels as bm
 from bayesmodels.laws import MixtureLaw
 
 CHAINS, DRAWS = 4, 1000
-RHO = {"iid": 0.0, "AR(0.1)": 0.1, "AR(0.3)": 0.3, "AR(0.5)": 0.5, "AR(0.9)": 0.9, "AR(-0.8)": -0.8}
+RHO = {
+    "iid": 0.0,
+    "AR(0.1)": 0.1,
+    "AR(0.3)": 0.3,
+    "AR(0.5)": 0.5,
+    "AR(0.9)": 0.9,
+    "AR(0.95)": 0.95,
+    "AR(-0.8)": -0.8,
+}
 
 
-def walk(rng: np.random.Generator, rho: float, size: int, draws: int = DRAWS) -> np.ndarray:
+def walk(
+    rng: np.random.Generator, rho: float, size: int, draws: int = DRAWS, chains: int = CHAINS
+) -> np.ndarray:
     """Return standard normal chains of the shape (chain, draw, size)."""
-    noise = rng.standard_normal((CHAINS, draws + 200, size)) * np.sqrt(1 - rho**2)
+    noise = rng.standard_normal((chains, draws + 200, size)) * np.sqrt(1 - rho**2)
     return signal.lfilter([1.0], [1.0, -rho], noise, axis=1)[:, 200:]
 
 

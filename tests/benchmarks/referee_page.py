@@ -42,6 +42,12 @@ its effective number of draws. A rate of alarms at wrong draws is worth nothing 
 raise as many: such cells stand in brackets, where correct draws of that kind raised an alarm in
 more than 3 %.
 """
+SIZES = """
+### Correct draws, few and many
+
+The t law and its variance. Below 400 effective draws the verdict is `inconclusive` unless something
+is significant; how often something is, the table says.
+"""
 POWER = """
 ### How many draws it takes
 
@@ -73,6 +79,7 @@ def write(results: Path) -> None:
         lines = list(csv.DictReader(file))
     text = HEAD
     text += FALSE + _ours(lines, ["peers", "right", "large"], right=True)
+    text += SIZES + _sizes(lines)
     text += FOUND + _ours(lines, ["peers", "wrong"], right=False)
     text += BESIDE + _beside(lines)
     text += POWER + _needed(lines)
@@ -125,6 +132,21 @@ def _ours(lines: list[dict[str, str]], parts: list[str], *, right: bool) -> str:
         rows.append([*row, *([_rate(who.get("agree"))] if right else [])])
     head = ["law", "draws", "ESS", "repetitions", "**referee** (Holm)", "Simes", "Cauchy"]
     return _table([*head, "`agree`"] if right else ["mistake", *head], rows)
+
+
+def _sizes(lines: list[dict[str, str]]) -> str:
+    rows = [
+        [
+            line["kind"],
+            f"{line['chains']} × {int(line['draws']):,}",
+            line["ess"],
+            line["repetitions"],
+            _rate(line),
+        ]
+        for line in lines
+        if line["part"] == "sizes" and line["who"] == "holm"
+    ]
+    return _table(["draws", "chains × draws", "ESS", "repetitions", "**referee** (Holm)"], rows)
 
 
 def _beside(lines: list[dict[str, str]]) -> str:

@@ -37,6 +37,51 @@ def test_draws_that_do_not_fit_are_refused():
         bm.approximation_error(NEAR, {"theta": np.ones((2, 4))})
 
 
+def test_draws_of_an_approximation_against_an_exact_law():
+    """A normal law with the right mean, two thirds as wide: as ADVI might have it."""
+    rng = np.random.default_rng(4)
+    exact = bm.NormalInverseGamma(1.0, 2.0, 30.0, 40.0)
+    law = exact.marginals()
+    fitted = {
+        name: law[name].mean() + 2 / 3 * law[name].std() * rng.standard_normal((1, 4000))
+        for name in ("mu", "sigma2")
+    }
+    table = bm.approximation_error(fitted, exact)
+    assert (table["error"].abs() < 4 * table["mcse"]).all()
+    assert (np.abs(table["sd_ratio"] - 2 / 3) < 4 * table["sd_ratio_mcse"]).all()
+    assert (table["ess"] == np.inf).all()  # the truth is exact
+    assert table.attrs["approximation"] == "draws"
+    sampled = bm.approximation_error(fitted, exact.to_datatree(rng=rng))
+    assert (np.abs(sampled["sd_ratio"] - 2 / 3) < 4 * sampled["sd_ratio_mcse"]).all()
+    assert (sampled["mcse"] > table["mcse"].loc[sampled.index]).all()  # the truth has noise of its own
+
+
+def test_two_laws_have_nothing_to_be_measured_by():
+    with pytest.raises(bm.DataError, match="one of them must be draws"):
+        bm.approximation_error(NEAR, NEAR)
+
+
+@pytest.mark.slow
+def test_a_variational_fit_of_pymc_is_measured():
+    """Mean field on two correlated weights: too narrow, and `error` says by how much."""
+    import pymc as pm
+
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((40, 2))
+    X[:, 1] = 0.9 * X[:, 0] + np.sqrt(1 - 0.81) * X[:, 1]
+    y = X @ [1.0, -1.0] + rng.standard_normal(40)
+    prior = bm.LinearRegression([0, 0], 0.1, shape=3, scale=2)
+    with prior.declare((X, y)):
+        fit = pm.fit(5_000, method="advi", random_seed=1, progressbar=False)
+        draws = fit.sample(2000, random_seed=2)
+    table = bm.approximation_error(draws, prior.update((X, y)))
+    weights = table.loc[["w[0]", "w[1]"], "sd_ratio"]
+    assert (weights < 0.7).all()
+    gap = draws.posterior["w"].mean(("chain", "draw")) - prior.update((X, y)).mean()["w"]
+    sd = prior.update((X, y)).marginals()["w"].std()
+    np.testing.assert_allclose(table.loc[["w[0]", "w[1]"], "error"], gap / sd, rtol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("value", "slope", "holds"), [(0.5, 1, True), (2, 0, False), (0, 3, False)]
 )
