@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
+    from bayesmodels.referee import compare_until_decided as compare_until_decided
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
@@ -133,6 +134,7 @@ _HOMES = {
     "calibrate": "referee",
     "compare": "referee",
     "compare_evidence": "evidence",
+    "compare_until_decided": "referee",
     "datasets": "",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",

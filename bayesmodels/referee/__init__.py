@@ -10,10 +10,12 @@ the model, and speaks about prior, likelihood and posterior together.
 from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.identity import Identity, check_identity
+from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
     "Calibration",
+    "Decision",
     "Identity",
     "JointIdentity",
     "Verdict",
@@ -22,4 +24,5 @@ __all__ = [
     "check_identity",
     "check_joint",
     "compare",
+    "compare_until_decided",
 ]

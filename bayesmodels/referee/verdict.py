@@ -184,12 +184,7 @@ def compare(
     >>> compare(again, law.to_datatree(rng=np.random.default_rng(1))).outcome
     'agree'
     """
-    if not 0 < level < 1:
-        msg = f"level: must be strictly between 0 and 1; got {level!r}."
-        raise DataError(msg)
-    if not (np.isfinite(tolerance) and tolerance > 0):
-        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
-        raise DataError(msg)
+    check_limits(level, tolerance)
     limits = (level, tolerance)
     exact = hasattr(law, "marginals")
     if exact and var_names is not None:
@@ -215,6 +210,16 @@ def compare(
         of_classes, predictions = class_probabilities(law, draws, rows)
         found = [*found, *of_classes]
     return _decided(found, table, *limits, predictions=predictions, law=law, draws=draws)
+
+
+def check_limits(level: float, tolerance: float) -> None:
+    """Refuse a level or a tolerance that is none."""
+    if not 0 < level < 1:
+        msg = f"level: must be strictly between 0 and 1; got {level!r}."
+        raise DataError(msg)
+    if not (np.isfinite(tolerance) and tolerance > 0):
+        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
+        raise DataError(msg)
 
 
 def _decided(

@@ -53,7 +53,9 @@ def test_draws_of_an_approximation_against_an_exact_law():
     assert table.attrs["approximation"] == "draws"
     sampled = bm.approximation_error(fitted, exact.to_datatree(rng=rng))
     assert (np.abs(sampled["sd_ratio"] - 2 / 3) < 4 * sampled["sd_ratio_mcse"]).all()
-    assert (sampled["mcse"] > table["mcse"].loc[sampled.index]).all()  # the truth has noise of its own
+    assert (
+        sampled["mcse"] > table["mcse"].loc[sampled.index]
+    ).all()  # the truth has noise of its own
 
 
 def test_two_laws_have_nothing_to_be_measured_by():

@@ -66,3 +66,23 @@ def test_the_level_holds_over_both_looks():
     assert len(asked) > 300
     # 300 trials at 5 %: more than 28 alarms has probability below 1e-3.
     assert wrong <= 28
+
+
+@pytest.mark.parametrize("draws", [120, 1000])
+def test_a_sampler_of_ones_own_is_asked_until_the_verdict_is_decided(draws):
+    sample, asked = sampler(np.random.default_rng(5))
+    found = bm.compare_until_decided(LAW, sample, draws=draws)
+    assert found.verdict.outcome == "agree"
+    assert len(asked) == (2 if draws == 120 else 1)
+    assert found.sampled["theta"].shape == (4, found.draws) == (4, asked[-1])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"draws": 2}, "draws: "), ({"level": 0}, "level: "), ({"tolerance": np.nan}, "tolerance: ")],
+)
+def test_numbers_out_of_range_are_named_before_anything_is_sampled(options, words):
+    sample, asked = sampler(np.random.default_rng(6))
+    with pytest.raises(bm.DataError, match=words):
+        bm.compare_until_decided(LAW, sample, **options)
+    assert asked == []
