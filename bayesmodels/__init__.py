@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
+    from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
@@ -134,6 +135,7 @@ _HOMES = {
     "compare": "referee",
     "compare_evidence": "evidence",
     "datasets": "",
+    "diagnose": "referee",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",

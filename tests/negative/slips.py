@@ -80,7 +80,7 @@ def line_declared(noise=pm.math.sqrt, spread=pm.math.sqrt, precision=PRECISION):
 
 
 def flat(**mistaken):
-    right = Work(FLAT.declare((X, Y)), FLAT, FLAT.update((X, Y)))
+    right = Work(FLAT.declare((X, Y)), FLAT, (X, Y), FLAT.update((X, Y)))
     return replace(right, **mistaken)
 
 

@@ -21,6 +21,7 @@ class Work:
     # identity
     model: Any = None
     prior: Any = None
+    data: Any = None
     posterior: Any = None
     log_evidence: float | None = None
     # sampling
@@ -84,6 +85,7 @@ def hand_in(prior, data, **mistaken):
     right = Work(
         model=None if "model" in mistaken else prior.declare(data),
         prior=prior,
+        data=data,
         posterior=prior.update(data),
         log_evidence=float(np.sum(prior.log_evidence(data))),
     )
