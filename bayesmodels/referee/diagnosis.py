@@ -267,7 +267,8 @@ def _varied(
         if not _equal(declared(moved, names) + own, _prior(wide, moved) + here):
             wrong.append(v)
     reason = f"on which that of {' and '.join(wrong)} depends"
-    return [f"the prior of {v}" for v in wrong], [f"the prior of {v}, {reason}" for v in untold]
+    named = [f"the prior of {v}" for v in children if v in wrong]
+    return named, [f"the prior of {v}, {reason}" for v in children if v in untold]
 
 
 def _points(wide: Belief, posterior: Belief, number: int, rng: np.random.Generator) -> list[Point]:
@@ -296,16 +297,13 @@ def _prior(wide: Belief, at: list[Point]) -> _Logs:
 
 def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, _Logs] | None:
     """Return the belief's log likelihood by what is observed; None of weights or a statistic."""
-    draws = {name: np.array([point[name] for point in at]) for name in at[0]}
     if hasattr(data, "without_rows") or checked.weighted(data):
         return None
     try:
         with np.errstate(all="ignore"):  # as above
-            found = prior.log_likelihood(draws, data)
+            found = [prior.log_likelihood(point, data) for point in at]
     except DataError:  # sparse counts are not spread out
         return None
-    exact = np.zeros(len(at))  # the terms' bounds are for both sides
-    return {
-        name: _Logs(np.array([math.fsum(row) for row in logs.reshape(len(at), -1)]), exact)
-        for name, logs in found.items()
-    }
+    sums = {name: [math.fsum(np.ravel(rows[name])) for rows in found] for name in found[0]}
+    # The terms' bounds are for both sides.
+    return {name: _Logs(np.array(total), np.zeros(len(at))) for name, total in sums.items()}
