@@ -62,7 +62,9 @@ class Diagnosis:
 
     def sentence(self) -> str:
         """Say the finding in words."""
-        named = f"To blame: {' and '.join(self.terms)}" if self.terms else "No term is to blame"
+        if not self.terms and not self.unknown:
+            return "Nothing is to blame."
+        named = f"To blame: {' and '.join(self.terms)}" if self.terms else "No term could be named"
         if not self.unknown:
             return f"{named}."
         rest = " and ".join(self.unknown)
@@ -120,6 +122,8 @@ def diagnose(
         terms = [UPDATE]
     elif not terms and identity.slope <= 1:
         terms = ["the log evidence"]
+    elif not terms:
+        unknown.append("slopes, which differ while all values agree")
     return Diagnosis(tuple(terms), tuple(unknown))
 
 

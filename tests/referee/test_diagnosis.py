@@ -96,7 +96,16 @@ def test_an_identity_that_holds_has_nothing_to_blame():
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
     nothing = bm.diagnose(found, model, COIN, TOSSES)
     assert nothing == Diagnosis(())
-    assert nothing.sentence() == "No term is to blame."
+    assert nothing.sentence() == "Nothing is to blame."
+
+
+def test_a_discrepancy_of_slopes_alone_is_not_placed():
+    model = COIN.declare(TOSSES)
+    found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
+    said = bm.diagnose(replace(found, slope=2.0), model, COIN, TOSSES).sentence()
+    assert said == (
+        "No term could be named. Not compared: slopes, which differ while all values agree."
+    )
 
 
 def test_what_is_left_is_the_update():
