@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
     from bayesmodels.referee import compare_until_decided as compare_until_decided
+    from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
@@ -136,6 +137,7 @@ _HOMES = {
     "compare_evidence": "evidence",
     "compare_until_decided": "referee",
     "datasets": "",
+    "diagnose": "referee",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
