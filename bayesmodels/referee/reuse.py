@@ -106,12 +106,13 @@ class Sampler:
     @cached_property
     def _template(self) -> Any:
         from pymc.model.fgraph import model_from_fgraph
-        from pytensor import shared
+        from pytensor.compile.sharedvalue import shared
 
+        variable_of: Any = shared  # it has no types
         copy = Anatomy.of(self._model)
         for k in self._varying:
             constant = copy.constants[k]
-            variable = shared(constant.data, name=f"{_NAME}{k}")
+            variable = variable_of(constant.data, name=f"{_NAME}{k}")
             copy.graph.replace(constant, variable, import_missing=True)
         return _compiled(model_from_fgraph(copy.graph, mutate_fgraph=True))
 
@@ -126,8 +127,9 @@ def _compiled(model: pm.Model) -> Any:
 def draws_of(compiled: Any, draws: int, seed: int) -> dict[str, NDArray[Any]]:
     """Return draws of one chain by the names of the variables, sample axis first."""
     import nutpie
+    import pyarrow as pa
 
-    tree = nutpie.sample(
+    trace = nutpie.sample(
         compiled,
         draws=draws,
         tune=_TUNE,
@@ -135,6 +137,16 @@ def draws_of(compiled: Any, draws: int, seed: int) -> dict[str, NDArray[Any]]:
         cores=1,
         seed=seed,
         progress_bar=False,
-        save_warmup=False,
+        return_raw_trace=True,  # a DataTree takes longer to make than a small model to sample
     )
-    return {str(name): x.to_numpy()[0] for name, x in tree.posterior.data_vars.items()}
+    ((chain, *_), _) = trace.get_arrow_trace()
+    table = pa.record_batch(chain)
+    found = {}
+    for name in table.schema.names:
+        column = table.column(name)
+        while pa.types.is_nested(column.type):
+            column = column.flatten()
+        flat = column.to_numpy(zero_copy_only=False)
+        rows = flat.reshape(table.num_rows, *compiled.shapes[name])
+        found[name] = rows[-draws:]  # steps of tuning come before them
+    return found
