@@ -219,8 +219,13 @@ def test_a_foreign_checkpoint_is_refused(tmp_path, model, arguments, words):
 def test_a_changed_posterior_and_a_file_of_something_else_are_refused(tmp_path, monkeypatch):
     file = tmp_path / "coin.npz"
     bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
+    update = bm.BetaBernoulli.update
+
+    def twice(self, data):
+        return update(update(self, data), data)
+
     with monkeypatch.context() as patch:
-        patch.setattr(bm.BetaBernoulli, "update", Swapped.update)
+        patch.setattr(bm.BetaBernoulli, "update", twice)
         with pytest.raises(bm.DataError, match="another posterior"):
             bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
     for content in (b"", b"no archive"):
