@@ -39,7 +39,7 @@ class Anatomy:
     constants : list of pytensor.graph.Constant
         All its constants, in the order in which they are met.
     form : str
-        All but their values: operations, and what goes into each.
+        All but their values: operations, what goes into each, and shapes.
     """
 
     graph: Any
@@ -60,9 +60,11 @@ class Anatomy:
         number = {x: k for k, x in enumerate(met)}
         lines = [f"{node.op} {[number[x] for x in node.inputs]}" for node in nodes]
         lines.append(str([number[x] for x in graph.outputs]))
+        constants = [x for x in met if isinstance(x, Constant)]
+        lines.append(str([x.type for x in constants]))
         # A transform shows where it lies in memory.
         form = re.sub(r" at 0x[0-9a-f]+", "", "\n".join(lines))
-        return cls(graph, [x for x in met if isinstance(x, Constant)], form)
+        return cls(graph, constants, form)
 
     def digest(self) -> str:
         """Return a digest of form and constants."""

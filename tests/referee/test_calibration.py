@@ -234,10 +234,12 @@ def test_a_changed_posterior_and_a_file_of_something_else_are_refused(tmp_path, 
             bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
 
 
-@pytest.mark.slow  # other processes import everything anew
-def test_ranks_do_not_depend_on_the_number_of_processes(tmp_path):
-    one = bm.calibrate(COIN, TOSSES, n=350, rng=8)
-    two = bm.calibrate(COIN, TOSSES, n=350, rng=8, cores=2, checkpoint=tmp_path / "coin.npz")
+@pytest.mark.slow  # other processes import, and compile, everything anew
+@pytest.mark.parametrize(("method", "n"), [("exact", 350), ("mcmc", 100)])
+def test_ranks_do_not_depend_on_the_number_of_processes(tmp_path, method, n):
+    settings = {"n": n, "rng": 8, "method": method}
+    one = bm.calibrate(COIN, TOSSES, **settings)
+    two = bm.calibrate(COIN, TOSSES, **settings, cores=2, checkpoint=tmp_path / "coin.npz")
     assert one.u.equals(two.u)
 
 
@@ -266,11 +268,11 @@ def test_what_differs_between_declared_models_is_found():
 
 
 def tosses(parameters, rng):
-    return rng.random(10) < parameters["theta"]
+    return rng.random(20) < parameters["theta"]
 
 
 def sticky(parameters, rng):
-    return np.repeat(rng.random(5) < parameters["theta"], 2)
+    return np.repeat(rng.random(5) < parameters["theta"], 4)
 
 
 @pytest.mark.slow
@@ -314,3 +316,16 @@ def test_a_wrong_link_of_a_logistic_regression_is_caught():
 
     found = bm.calibrate(LOGISTIC, simulate=probit, n=200, method="mcmc", rng=3)
     assert found.outcome == "disagree"
+
+
+@pytest.mark.slow
+def test_data_of_another_shape_are_compiled_anew():
+    def longer(parameters, rng):
+        return rng.random(5 + (rng.random() > 0.97)) < parameters["theta"]
+
+    told = []
+    found = bm.calibrate(
+        COIN, simulate=longer, n=100, method="mcmc", level=5e-4, rng=1, progress=told.append
+    )
+    assert found.outcome == "agree", found.findings
+    assert "compiled anew" in told[-1]
