@@ -74,7 +74,8 @@ class Unconstrained:
             self._forward = _batched(self._natural, list(clone_replace(moved, points)))
             self._density = _batched(values, [model.logp()])
         observed = [model.rvs_to_values[rv].size for rv in model.observed_RVs]
-        size = sum(int(n) for n in function([], observed, mode=PYTHON_MODE)())  # type: ignore[operator]
+        sizes: Any = function([], observed, mode=PYTHON_MODE)
+        size = sum(map(int, sizes()))
         self._rows = max(1, _TOGETHER // max(size, len(self.names)))
         self._shapes: list[tuple[int, ...]] = []
 
@@ -127,9 +128,7 @@ class Unconstrained:
         """Evaluate a few points at a time."""
         n = len(inputs[0])
         with np.errstate(all="ignore"):  # infinite values are looked at where they are used
-            found = [
-                run(*(x[i : i + self._rows] for x in inputs)) for i in range(0, n, self._rows)
-            ]
+            found = [run(*(x[i : i + self._rows] for x in inputs)) for i in range(0, n, self._rows)]
         return [np.concatenate(parts) for parts in zip(*found, strict=True)]
 
 
