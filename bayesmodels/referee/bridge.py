@@ -43,7 +43,7 @@ _FAR = 50.0  # log units beyond which one of two densities no longer counts
 
 
 @dataclass(frozen=True)
-class BridgeEstimate:
+class EvidenceEstimate:
     """An estimate of a log evidence.
 
     Attributes
@@ -51,7 +51,7 @@ class BridgeEstimate:
     log_evidence : float
         The estimate.
     error : float
-        Its Monte-Carlo standard error, with the autocorrelation of the draws.
+        Its Monte-Carlo standard error, with the autocorrelation of the draws; 0 of an exact sum.
     freedom : float
         Degrees of freedom of the error.
     ess : float
@@ -66,7 +66,7 @@ class BridgeEstimate:
 
 def bridge_sampling(
     model: pm.Model, draws: Any, *, rng: np.random.Generator | None = None
-) -> BridgeEstimate:
+) -> EvidenceEstimate:
     r"""Estimate the log evidence of any PyMC model from draws of its posterior, with its error.
 
     A normal law is fitted to the first half of each chain, in PyMC's unconstrained coordinates, and
@@ -87,7 +87,7 @@ def bridge_sampling(
 
     Returns
     -------
-    BridgeEstimate
+    EvidenceEstimate
         With the standard error of the logarithm, that is the relative error of the evidence. An
         error above 0.1 is itself uncertain: the normal law and the posterior hardly overlap.
 
@@ -128,7 +128,7 @@ def bridge_sampling(
     return bridged(space, x, np.random.default_rng(rng))
 
 
-def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> BridgeEstimate:
+def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> EvidenceEstimate:
     """Return the estimate from coordinates of draws, of shape (chain, draw, D)."""
     chains, length, width = x.shape
     least = max(_LEAST, 2 * (2 * width // chains + 1))
@@ -158,7 +158,7 @@ def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> BridgeE
     return _bridge(at_draws.reshape(chains, -1), np.where(np.isnan(at_own), -np.inf, at_own))
 
 
-def _bridge(at_draws: Array, at_own: Array) -> BridgeEstimate:
+def _bridge(at_draws: Array, at_own: Array) -> EvidenceEstimate:
     """Return the log ratio of the integrals of two densities.
 
     Given are log ratios of the densities at draws of the first, of shape (chain, draw), and at
@@ -187,7 +187,7 @@ def _bridge(at_draws: Array, at_own: Array) -> BridgeEstimate:
     seen = effective_draws(of_draws[None])
     number = np.array([seen.number[0], at_own.size])
     scatter = np.array([x.var() / x.mean() ** 2 for x in (of_draws, of_own)])
-    return BridgeEstimate(
+    return EvidenceEstimate(
         log_r,
         float(np.sqrt((scatter / number).sum())),
         float(seen.freedom[0]),

@@ -17,8 +17,7 @@ from scipy.special import logsumexp
 
 from bayesmodels import data as checked
 from bayesmodels.containers import read
-from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts
-from bayesmodels.errors import DataError
+from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, weighted
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
@@ -40,12 +39,7 @@ def log_chain(model: Any, data: Any) -> tuple[float, float]:
     model : Belief
         The prior; it must be proper.
     data : rows
-        As in the model's `statistic`.
-
-    Raises
-    ------
-    DataError
-        If the data are a statistic, or weighted: there is no next row then.
+        As in the model's `statistic`; `no_chain` says whether they will do.
 
     Examples
     --------
@@ -54,20 +48,25 @@ def log_chain(model: Any, data: Any) -> tuple[float, float]:
     >>> round(float(np.exp(-total)), 9)
     6.0
     """
-    if hasattr(data, "without_rows"):
-        msg = "data: must be rows, to go through one after another; got a statistic."
-        raise DataError(msg)
-    if checked.weighted(data):
-        msg = "data: must not be weighted; a row that counts half has no predictive density."
-        raise DataError(msg)
     model = model.update(model.statistic(data).without_rows())  # it knows all groups and columns
     whole = _readable(model, data)
     terms = []
     for i in range(_length(whole)):
         row = _row(whole, i)
-        terms.append(float(_log_next(model, row)))
+        terms.append(float(log_next(model, row)))
         model = model.update(row)
     return float(np.sum(terms)), float(np.sum(np.abs(terms)))
+
+
+def no_chain(model: Any, data: Any) -> str:
+    """Say why there is no chain of predictions; empty if there is one."""
+    if hasattr(data, "without_rows"):
+        return "the data are a statistic, whose rows are gone"
+    if weighted(data):
+        return "the rows are weighted, and a row that counts half has no predictive density"
+    if log_next.dispatch(type(model)) is log_next.dispatch(object):
+        return f"one-step predictive densities of {type(model).__name__} are not known"
+    return ""
 
 
 # --- rows -----------------------------------------------------------------------------------------
@@ -116,21 +115,19 @@ def _row(data: Any, i: int) -> Any:
 
 
 @singledispatch
-def _log_next(belief: Any, row: Any) -> Any:
+def log_next(belief: Any, row: Any) -> Any:
     """Return the log predictive density of one row."""
-    del row
-    msg = f"model: one-step predictive densities of {type(belief).__name__} are not known."
-    raise DataError(msg)
+    raise NotImplementedError
 
 
-@_log_next.register
+@log_next.register
 def _(belief: BetaBernoulli, row: Any) -> Any:
     given = checked.trials(row)
     law = belief.predictive(1 if given.trials is None else given.trials)
     return _of_group(law.logpmf(given.successes), given.batch)
 
 
-@_log_next.register
+@log_next.register
 def _(belief: DirichletCategorical, row: Any) -> Any:
     given = checked.categories(row, belief.categories, belief.alpha.shape[-1], belief.other)
     if given.counted:
@@ -141,14 +138,14 @@ def _(belief: DirichletCategorical, row: Any) -> Any:
     return _of_group(np.log(np.take_along_axis(mean, codes[..., None], -1)[..., 0]), given.batch)
 
 
-@_log_next.register
+@log_next.register
 def _(belief: NormalInverseGamma, row: Any) -> Any:
     given = checked.measurements(row)
     return _of_group(belief.predictive().logpdf(given.x), given.batch)
 
 
-@_log_next.register(NormalInverseWishart)
-@_log_next.register(SharedNormalInverseWishart)
+@log_next.register(NormalInverseWishart)
+@log_next.register(SharedNormalInverseWishart)
 def _(belief: Any, row: Any) -> Any:
     given = checked.vectors(row)
     if given.batch.groups is None:
@@ -156,22 +153,22 @@ def _(belief: Any, row: Any) -> Any:
     return belief.log_predictive(given.x)[0, given.batch.groups[0]]
 
 
-@_log_next.register
+@log_next.register
 def _(belief: LinearRegression, row: Any) -> Any:
     given = checked.paired(row)
     law = belief.predictive(given.features, intercept=given.intercept)
     return law.logpdf(checked.regression(row).y).sum()
 
 
-@_log_next.register(NaiveBayes)
-@_log_next.register(GaussianDiscriminant)
+@log_next.register(NaiveBayes)
+@log_next.register(GaussianDiscriminant)
 def _(belief: Any, row: Any) -> Any:
     given = checked.paired(row)
     (code,) = belief.classes.read(given.target)
     return belief.log_joint(given.features)[0, code]
 
 
-@_log_next.register
+@log_next.register
 def _(belief: NaiveBayesMixture, row: Any) -> Any:
     (code,) = belief.statistic(row).labels
     features = checked.paired(row).features if isinstance(row, (tuple, Design)) else row
@@ -179,7 +176,7 @@ def _(belief: NaiveBayesMixture, row: Any) -> Any:
     return logsumexp(each) if code == UNKNOWN else each[code]
 
 
-@_log_next.register
+@log_next.register
 def _(belief: ConceptLearning, row: Any) -> Any:
     (code,) = checked.outcomes(row, belief.outcomes).codes
     return belief.predictive().logpmf(belief.outcomes[code])
