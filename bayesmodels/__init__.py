@@ -75,7 +75,9 @@ if TYPE_CHECKING:
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import Calibration as Calibration
     from bayesmodels.referee import approximation_error as approximation_error
+    from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
+    from bayesmodels.referee import check_evidence as check_evidence
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
@@ -129,6 +131,8 @@ _HOMES = {
     "approximation_error": "referee",
     "bayes_risk": "decision",
     "boundary": "decision",
+    "bridge_sampling": "referee",
+    "check_evidence": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
     "Calibration": "referee",
