@@ -20,20 +20,31 @@ LAWS = {
 }
 HEAD = """% Written by tests/benchmarks/bench_referee.py from referee.csv: change those.
 
-Rates are in percent, with their standard errors; the level is 1 %. Chains are four of 1,000 draws.
+# The referee, measured
+
+How often [the referee](referee.md) calls correct draws wrong, and how often it finds what is wrong.
+Rates are in percent, with their standard errors; the level is 1 %. There are four chains of 1,000
+draws unless a table says otherwise, and ESS is the median effective number of draws of a location.
+Draws are exact copies of a law, made autocorrelated, or NUTS's own. `python
+tests/benchmarks/bench_referee.py` measures all of it, and writes this page.
+
+Holm's correction decides. Simes' and the Cauchy combination of the same p values stand beside it:
+Simes gains next to nothing; the Cauchy combination finds a little more where draws are only just
+enough, but the level then rests on an approximation that holds for tiny levels, and it does not say
+which quantity is wrong, as Holm does at the same level for every one of them.
 """
 FALSE = """
-### Correct draws: false alarms, and how often the verdict is `agree`
+## Correct draws: false alarms, and how often the verdict is `agree`
 """
 FOUND = """
-### Wrong draws: how often they are found
+## Wrong draws: how often they are found
 
 Of a regression, the first of eleven scalars is wrong. At an effective number of 2,150, a shift of
 0.1 standard deviations is 4.6 standard errors, which a single test at a level of 1 % that looks for
 nothing else finds 98 times in 100: no test can do better.
 """
 BESIDE = """
-### Beside other tests of the same draws
+## Beside other tests of the same draws
 
 One Beta law (two for the missing mode). `KS` is a Kolmogorov-Smirnov test that takes draws for
 independent; `thinned KS` the same of every k-th draw, as many as are effective; `R-hat` asks
@@ -43,13 +54,13 @@ raise as many: such cells stand in brackets, where correct draws of that kind ra
 more than 3 %.
 """
 SIZES = """
-### Correct draws, few and many
+## Correct draws, few and many
 
 The t law and its variance. Below 400 effective draws the verdict is `inconclusive` unless something
 is significant; how often something is, the table says.
 """
 POWER = """
-### How many draws it takes
+## How many draws it takes
 
 ```{figure} referee-power.svg
 :alt: Share of wrong draws that are found against the effective number of draws, one curve a mistake
@@ -58,12 +69,12 @@ One Beta law; independent draws (solid) and AR(0.9) (dashed).
 ```
 """
 ADVICE = """
-### Where a verdict is open
+## Where a verdict is open
 
 Correct draws, AR(0.9): what the verdict says after as many draws as it asked for.
 """
 NUTS = """
-### Draws of NUTS
+## Draws of NUTS
 """
 
 
