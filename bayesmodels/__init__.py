@@ -75,11 +75,14 @@ if TYPE_CHECKING:
     from bayesmodels.ranking import rank_features as rank_features
     from bayesmodels.referee import Calibration as Calibration
     from bayesmodels.referee import approximation_error as approximation_error
+    from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
+    from bayesmodels.referee import check_evidence as check_evidence
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
     from bayesmodels.referee import compare_until_decided as compare_until_decided
+    from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
@@ -128,6 +131,8 @@ _HOMES = {
     "approximation_error": "referee",
     "bayes_risk": "decision",
     "boundary": "decision",
+    "bridge_sampling": "referee",
+    "check_evidence": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
     "Calibration": "referee",
@@ -136,6 +141,7 @@ _HOMES = {
     "compare_evidence": "evidence",
     "compare_until_decided": "referee",
     "datasets": "",
+    "diagnose": "referee",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",

@@ -265,10 +265,11 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
 def _print_posterior(posterior: Any) -> None:
     """Print what is known in closed form."""
     from bayesmodels.errors import PriorError
+    from bayesmodels.reading import summary_or_intervals
     from bayesmodels.report.rounding import rounded, significant
 
     click.echo(posterior.explain())
-    table = _summary(posterior)
+    table = summary_or_intervals(posterior)
     rows = [
         (str(label), *(significant(float(x), 4) for x in row))
         for label, row in zip(table.index, table.to_numpy(), strict=True)
@@ -286,6 +287,7 @@ def _print_posterior(posterior: Any) -> None:
 def _as_values(posterior: Any) -> dict[str, Any]:
     """Return a closed form as plain values, for JSON."""
     from bayesmodels.errors import PriorError
+    from bayesmodels.reading import summary_or_intervals
 
     log_evidence = None
     with suppress(PriorError):  # an improper prior
@@ -295,27 +297,8 @@ def _as_values(posterior: Any) -> dict[str, Any]:
         "verified": posterior.verified,
         "log_evidence": log_evidence,
         "families": posterior.families,
-        "summary": _summary(posterior).to_dict(orient="index"),
+        "summary": summary_or_intervals(posterior).to_dict(orient="index"),
     }
-
-
-def _summary(posterior: Any) -> Any:
-    """Return the summary; only intervals if some law's tails are too heavy for moments."""
-    import numpy as np
-    import pandas as pd
-
-    from bayesmodels.errors import PriorError
-    from bayesmodels.reading import places
-
-    try:
-        return posterior.summary()
-    except PriorError:
-        rows = {
-            text: [float(np.asarray(end)[at]) for end in ends]
-            for name, ends in posterior.interval().items()
-            for text, at in places(posterior, name, np.shape(ends[0]))
-        }
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["eti89_lb", "eti89_ub"])
 
 
 def _worst(row: dict[str, Any]) -> str:

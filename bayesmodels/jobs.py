@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import active_children, get_context
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 from bayesmodels import catalog
+from bayesmodels.processes import side_by_side
 from bayesmodels.report import validate
 
 
@@ -43,18 +43,12 @@ def validate_examples(
     workers = min(len(examples), os.cpu_count() or 1)
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     progress(_checking(examples))
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_ctrl_c) as pool:
-        running = {pool.submit(_one, *e, seed, draws, chains): e for e in examples}
-        try:
-            for done in as_completed(running):
-                rows[running[done]] = done.result()
-                left = [e for e in examples if e not in rows]
-                progress(_checking(left) if left else "done")
-        except KeyboardInterrupt:
-            for worker in active_children():
-                worker.terminate()
-            raise
+    check = partial(_one, seed=seed, draws=draws, chains=chains)
+    with closing(side_by_side(check, examples, workers)) as results:
+        for example, row in results:
+            rows[example] = row
+            left = [e for e in examples if e not in rows]
+            progress(_checking(left) if left else "done")
     return [rows[e] for e in examples]
 
 
@@ -62,13 +56,9 @@ def _checking(examples: Sequence[tuple[str, str]]) -> str:
     return f"checking {', '.join(f'{name} ({data})' for name, data in examples)}"
 
 
-def _leave_ctrl_c() -> None:
-    """Let the parent alone answer Ctrl-C, which reaches every process of a terminal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _one(name: str, dataset: str, seed: int, draws: int, chains: int) -> dict[str, Any]:
+def _one(example: tuple[str, str], *, seed: int, draws: int, chains: int) -> dict[str, Any]:
     start = time.perf_counter()
+    name, dataset = example
     belief, data, source = catalog.example(name, dataset=dataset)
     report = validate(belief, data, draws=draws, tune=draws, chains=chains, rng=seed, source=source)
     about = {"model": name, "dataset": dataset}

@@ -142,6 +142,21 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     )
 
 
+def summary_or_intervals(self: Readable) -> pd.DataFrame:
+    """Return the summary; only its intervals if some law's tails are too heavy for moments."""
+    import pandas as pd
+
+    try:
+        return summary(self)
+    except PriorError:
+        rows = {
+            text: [float(np.asarray(end)[at]) for end in ends]
+            for name, ends in interval(self).items()
+            for text, at in places(self, name, np.shape(ends[0]))
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["eti89_lb", "eti89_ub"])
+
+
 def to_datatree(
     self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
 ) -> xr.DataTree:

@@ -16,7 +16,7 @@ PACKAGE = Path(bayesmodels.__file__).parent
 # place here.
 ORDER = (
     ("errors",),
-    ("factors", "files", "labels", "loops", "separation", "special", "values"),
+    ("factors", "files", "labels", "loops", "processes", "separation", "special", "values"),
     ("classwise", "containers", "descent", "laws"),
     ("domains",),
     ("wishart",),

@@ -174,14 +174,21 @@ class JointDensity:
 
 def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
     """Return inputs and log terms of a model's joint density, untransformed and in double."""
+    points, terms = named_terms(model)
+    return points, list(terms.values())
+
+
+def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
+    """Return the same, each term under the name of its variable or potential."""
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
         natural = freeze_dims_and_data(remove_value_transforms(_written_in_double(model)))
-    terms = natural.logp(jacobian=False, sum=False)
+    named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
+    terms = natural.logp(named, jacobian=False, sum=False)
     points = [_double(point) for point in natural.value_vars]
     inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
-    return points, _in_double(terms, inputs)
+    return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,9 @@ from bayesmodels.models.mixture_terms import (
 )
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 BUDGET = 200_000
 """Terms of an exact posterior at most, unless a model says otherwise."""
@@ -464,9 +467,6 @@ class NaiveBayesMixture:
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model, unknown classes summed out."""
-        import pymc as pm
-        from pymc import math
-
         del names  # a mixture is never a part of something else
         checked.declarable(data, MixtureStatistic, likelihood)
         if self.terms is not None:
@@ -476,7 +476,20 @@ class NaiveBayesMixture:
             )
             raise PriorError(msg)
         s = latent_rows(self.classes, self.blocks, data)
-        s = s.distinct() if likelihood == "statistic" else s
+        self._add_rows(s.distinct() if likelihood == "statistic" else s)
+
+    def declare_rows(self, s: MixtureStatistic) -> pm.Model:
+        """Return the PyMC model of rows that are checked already, each of them once."""
+        import pymc as pm
+
+        with pm.Model() as model:
+            self._add_rows(s)
+        return model
+
+    def _add_rows(self, s: MixtureStatistic) -> None:
+        import pymc as pm
+        from pymc import math
+
         wide = self.with_axes(s)
         size = len(self.classes.alpha)
         empty = CategoricalStatistic(np.zeros(size))

@@ -1,14 +1,19 @@
 """The referee: decides whether algebra, PyMC declaration and draws agree.
 
 Identity (`check_identity`) needs no sampling and is exact up to rounding; it speaks about formulas
-and declarations. Comparison (`compare`) speaks about draws. Of a model without a closed form the
-joint density is checked (`check_joint`), and of an approximation how far draws are from it
-(`approximation_error`), which is a report and no verdict. Calibration (`calibrate`) draws data from
-the model, and speaks about prior, likelihood and posterior together.
+and declarations. Where it fails, `diagnose` names the term. Comparison (`compare`) speaks about
+draws. Of a model without a closed form the joint density is checked (`check_joint`), and of an
+approximation how far draws are from it (`approximation_error`), which is a report and no verdict.
+Calibration (`calibrate`) draws data from the model, and speaks about prior, likelihood and
+posterior together. The evidence has a check of its own (`check_evidence`), and an estimate for any
+PyMC model (`bridge_sampling`).
 """
 
 from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
+from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
+from bayesmodels.referee.diagnosis import Diagnosis, diagnose
+from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
@@ -16,13 +21,19 @@ from bayesmodels.referee.verdict import Verdict, compare
 __all__ = [
     "Calibration",
     "Decision",
+    "Diagnosis",
+    "EvidenceCheck",
+    "EvidenceEstimate",
     "Identity",
     "JointIdentity",
     "Verdict",
     "approximation_error",
+    "bridge_sampling",
     "calibrate",
+    "check_evidence",
     "check_identity",
     "check_joint",
     "compare",
     "compare_until_decided",
+    "diagnose",
 ]

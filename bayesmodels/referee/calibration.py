@@ -23,7 +23,11 @@ the choice of test quantities shapes sensitivity*.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import pickle
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,11 +37,13 @@ from scipy import stats
 
 from bayesmodels.data import whole
 from bayesmodels.errors import DataError
-from bayesmodels.models.mixture import NaiveBayesMixture
+from bayesmodels.models.logistic_regression import LogisticRegression
+from bayesmodels.processes import side_by_side
 from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels, numbers, places
+from bayesmodels.reading import levels
+from bayesmodels.referee import checkpoint as files
 from bayesmodels.referee.error_control import holm
-from bayesmodels.referee.simulation import Simulated, simulated, told
+from bayesmodels.referee.ranks import Method, Setup, Simulator, begin, ranks_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +52,12 @@ Array = NDArray[np.float64]
 
 LEAST = 100
 """Simulations at least: the averages are then normal enough."""
-_EVERY = 100  # simulations between words of progress
+_CHUNKS = {"exact": 100, "mcmc": 10}
+"""Simulations between words of progress, and between two states of the checkpoint."""
+_CAUSE = (
+    "If validate finds that formula, declaration and draws agree, then what simulates the data, or "
+    "the prior, is to blame."
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,8 @@ class Calibration:
         One row a quantity: ``location`` and ``spread`` in standard errors, and ``p``.
     u : pandas.DataFrame
         The ranks between 0 and 1, one row a simulation and one column a quantity.
+    short : int
+        In how many simulations the sampler gave fewer than `draws` effective draws.
     """
 
     outcome: Literal["agree", "disagree"]
@@ -76,15 +89,22 @@ class Calibration:
     draws: int
     table: pd.DataFrame = field(repr=False)
     u: pd.DataFrame = field(repr=False)
+    short: int = 0
 
     def sentence(self) -> str:
-        """Say the outcome in one sentence."""
-        if self.outcome == "agree":
-            return (
-                f"In {self.n} simulations, ranks of {len(self.table)} quantities are uniform as "
-                f"far as can be told (level {self.level:g})."
+        """Say the outcome, and of a failure where to look for its cause."""
+        said = (
+            f"In {self.n} simulations, ranks of {len(self.table)} quantities are uniform as far "
+            f"as can be told (level {self.level:g})."
+            if self.outcome == "agree"
+            else f"Posteriors do not fit what the data were made of: {self.findings[0]} {_CAUSE}"
+        )
+        if self.short:
+            said += (
+                f" In {self.short} of {self.n} simulations the sampler gave fewer than "
+                f"{self.draws} effective draws, whose ranks are less sure."
             )
-        return f"Posteriors do not fit what the data were made of: {self.findings[0]}"
+        return said
 
     def plot(self, quantity: str | None = None) -> Any:
         """Draw how far the ranks' distribution is from the uniform one, with ArviZ's own test.
@@ -114,14 +134,17 @@ class Calibration:
 
 
 def calibrate(
-    model: Belief,
+    model: Belief | LogisticRegression,
     design: Any = None,
     *,
     simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None = None,
     n: int = 1000,
+    method: Method = "exact",
     draws: int = 100,
     level: float = 0.01,
     rng: np.random.Generator | int | None = None,
+    cores: int = 1,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[str], object] = lambda _: None,
 ) -> Calibration:
     """Check prior, likelihood and posterior of a model against each other by simulation.
@@ -132,8 +155,8 @@ def calibrate(
 
     Parameters
     ----------
-    model : Belief
-        A proper prior of a model with a closed-form posterior.
+    model : Belief or LogisticRegression
+        A proper prior.
     design : rows, optional
         What the new data look like: as many rows, and the same predictors, groups, trials and gaps.
         Other values in it do not matter.
@@ -142,12 +165,22 @@ def calibrate(
         `design`: your own idea of how data come about, against the model's.
     n : int, default 1000
         Number of simulations, 100 at least.
+    method : {"exact", "mcmc"}
+        Draw from the posterior in closed form, or by PyMC from the model that is declared. The
+        latter is compiled once, in ten seconds or more, and takes about 0.1 s a simulation.
     draws : int, default 100
-        Number of posterior draws in each.
+        Number of posterior draws in each. Chains are made long enough to give as many effective
+        draws, and thinned to this number.
     level : float, default 0.01
         Probability of ``disagree`` for a right model.
     rng : numpy.random.Generator or int, optional
-        Source of randomness, or a seed; fresh if not given.
+        Source of randomness, or a seed; fresh if not given, or that of the checkpoint.
+    cores : int, default 1
+        Number of processes; ranks do not depend on it. Each starts, and compiles, for itself: that
+        pays off from about a minute of work. A script then needs ``if __name__ == "__main__":``.
+    checkpoint : path-like, optional
+        File (``.npz``) that keeps finished simulations. If it is there, they are not done again; a
+        larger `n` adds to them.
     progress : callable, optional
         Told, in words, how far it is.
 
@@ -160,7 +193,8 @@ def calibrate(
     ------
     DataError
         If neither or both of `design` and `simulate` are given, the design is a statistic or
-        weighted, the model has no closed form, or a number is out of range.
+        weighted, the model has no closed form for ``"exact"`` or no continuous parameters for
+        ``"mcmc"``, a number is out of range, or the checkpoint belongs to something else.
     PriorError
         If the prior is improper: nothing can be drawn from it.
 
@@ -168,6 +202,8 @@ def calibrate(
     -----
     The model's own simulator and its posterior may make the same mistake. A wrong prior is not
     seen, since parameters are drawn from the model's.
+
+    Of a mixture whose classes may change places, quantities are those of `label_invariants`.
 
     Examples
     --------
@@ -180,49 +216,113 @@ def calibrate(
     >>> [finding.split(" (")[0] for finding in wrong.findings if "theta" in finding]
     ['the posterior of theta is too narrow']
     """
-    import pandas as pd
-
     n, draws = int(whole(n, "n", LEAST)), int(whole(draws, "draws", 1))
+    cores = int(whole(cores, "cores", 1))
     if not 0 < level < 1:
         msg = f"level: must be strictly between 0 and 1; got {level!r}."
         raise DataError(msg)
     if (design is None) == (simulate is None):
         msg = "design, simulate: give one of them: rows like those to be drawn, or a simulator."
         raise DataError(msg)
-    if not hasattr(model, "update") or isinstance(model, NaiveBayesMixture):
+    _require_draws(model, method)
+    found = {} if checkpoint is None else files.load(checkpoint)
+    words = found["seed"] if rng is None and "seed" in found else _seed(rng)
+    seed = tuple(int(word) for word in words)
+    setup = Setup(_met(model, design), design, simulate, method, draws, seed)
+    simulator = Simulator(setup)
+    rows = np.full((n, len(simulator.labels) + 1), np.nan)
+    made_with = {} if checkpoint is None else simulator.made_with()
+    if found:
+        assert checkpoint is not None  # noqa: S101 - for the type checker
+        old = files.rows_of(found, checkpoint, made_with)
+        rows = np.concatenate([old, rows[len(old) :]])
+    left = np.flatnonzero(np.isnan(rows[:n, 0]))
+    chunks = [left[i : i + _CHUNKS[method]] for i in range(0, len(left), _CHUNKS[method])]
+    anew = 0
+    progress(_told(n - len(left), n, anew))
+    # Closed, so that no process goes on working after Ctrl-C.
+    with closing(_results(setup, simulator, [c.tolist() for c in chunks], cores)) as results:
+        for chunk, (done, again) in results:
+            rows[chunk] = done
+            anew += again
+            if checkpoint is not None:
+                files.store(checkpoint, made_with, rows)
+            finished = int(np.isfinite(rows[:n, 0]).sum())
+            if finished < n:
+                progress(_told(finished, n, anew))
+    ranks, effective = rows[:n, :-1], rows[:n, -1]
+    return _judged(ranks, simulator.labels, level, draws, int((effective < draws).sum()))
+
+
+def _require_draws(model: Any, method: str) -> None:
+    """Refuse a model that this method can't draw from."""
+    name = type(model).__name__
+    if method not in ("exact", "mcmc"):
+        msg = f"method: must be 'exact' or 'mcmc'; got {method!r}."
+    elif method == "exact" and not hasattr(model, "update"):
         msg = (
-            f"model: must have a posterior in closed form to draw from; {type(model).__name__} has "
-            "none."
+            f"model: must have a posterior in closed form to draw from; {name} has none. Use "
+            "method='mcmc'."
         )
-        raise DataError(msg)
-    rng = np.random.default_rng(rng)
-    prior = model
-    if design is not None and not hasattr(design, "without_rows"):
-        prior = model.update(model.statistic(design).without_rows())  # with the design's groups
-    true = prior.sample(n, rng)
-    labels, kept = _labels(prior, true)
-    ranks = np.empty((n, len(labels)))
-    for i in range(n):
-        if i % _EVERY == 0:
-            progress(f"{i} of {n} simulations")
-        here = {name: x[i : i + 1] for name, x in true.items()}
-        if simulate is None:
-            new = simulated(prior, design, here, rng)
-        else:
-            new = told(prior, simulate({name: x[0] for name, x in here.items()}, rng))
-        after = prior.update(new.statistic)
-        sampled = after.sample(draws, rng)
-        for name, x in sampled.items():
-            if x.shape[1:] != here[name].shape[1:]:
-                msg = (
-                    f"model: its {name} must have the shape that data give it, {x.shape[1:]}; got "
-                    f"{here[name].shape[1:]}. Give the prior an axis for groups or columns."
-                )
-                raise DataError(msg)
-        both = {name: np.concatenate([here[name], sampled[name]]) for name in here}
-        values = np.column_stack([_scalars(after, both)[:, kept], *_joint(after, new, both)])
-        below, equal = (values[1:] < values[0]).sum(0), (values[1:] == values[0]).sum(0)
-        ranks[i] = (below + rng.random(len(labels)) * (equal + 1)) / (draws + 1)
+    elif method == "mcmc" and levels(model):
+        msg = (
+            f"method: 'mcmc' needs continuous parameters; those of {name} are names. Use "
+            "method='exact'."
+        )
+    else:
+        return
+    raise DataError(msg)
+
+
+def _seed(rng: np.random.Generator | int | None) -> NDArray[Any]:
+    return np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
+
+
+def _met(model: Any, design: Any) -> Any:
+    """Return the prior with the axes of the design."""
+    if design is None or hasattr(design, "without_rows"):
+        return model
+    if not hasattr(model, "update"):
+        return model.met(design)
+    return model.update(model.statistic(design).without_rows())
+
+
+def _told(finished: int, n: int, anew: int) -> str:
+    compiled = f", {anew} of them compiled anew" if anew else ""
+    return f"{finished} of {n} simulations{compiled}"
+
+
+def _results(
+    setup: Setup, simulator: Simulator, chunks: Sequence[list[int]], cores: int
+) -> Generator[tuple[list[int], tuple[Array, int]]]:
+    """Yield chunks with their results, in any order."""
+    if cores == 1 or len(chunks) <= 1:
+        for chunk in chunks:
+            yield chunk, simulator.ranks(chunk)
+        return
+    try:
+        pickle.dumps(setup)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        msg = (
+            f"cores: model, design and simulate must be such that other processes can get them "
+            f"({error}). Define functions and classes in a module, or use cores=1."
+        )
+        raise DataError(msg) from None
+    try:
+        yield from side_by_side(ranks_of, chunks, min(cores, len(chunks)), begin, (setup,))
+    except BrokenProcessPool:
+        msg = (
+            "cores: other processes could not start. In a script put the call below "
+            "`if __name__ == '__main__':` and functions into a module, or use cores=1."
+        )
+        raise DataError(msg) from None
+
+
+def _judged(ranks: Array, labels: list[str], level: float, draws: int, short: int) -> Calibration:
+    """Test location and spread of the ranks of every quantity."""
+    import pandas as pd
+
+    n = len(ranks)
     location = np.sqrt(12 * n) * (ranks.mean(0) - 0.5)
     spread = np.sqrt(180 * n) * (((ranks - 0.5) ** 2).mean(0) - 1 / 12)
     table = pd.DataFrame(
@@ -236,35 +336,8 @@ def calibrate(
     wrong = [labels[number] for number in holm(table["p"].to_numpy(), level)]
     findings = tuple(_sentence(label, table.loc[label]) for label in wrong)
     u = pd.DataFrame(ranks, columns=labels)
-    return Calibration("disagree" if wrong else "agree", findings, level, n, draws, table, u)
-
-
-def _scalars(law: Any, draws: dict[str, Any]) -> Array:
-    """Return every scalar in a column, one row a draw; nominal ones by their indicators."""
-    flat = [np.asarray(x, dtype=float) for x in numbers(law, draws).values()]
-    return np.concatenate([x.reshape(len(x), -1) for x in flat], axis=1)
-
-
-def _joint(law: Any, new: Simulated, draws: dict[str, Any]) -> list[Array]:
-    """Return the posterior log density and the log likelihood of each draw."""
-    density = np.asarray(law.log_density(draws))
-    return [density.reshape(len(density), -1).sum(-1), new.log_likelihood(draws)]
-
-
-def _labels(law: Any, true: dict[str, Any]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return labels of all quantities, and which scalars are no copies of others."""
-    labels: list[str] = []
-    kept: list[int] = []
-    for name, x in numbers(law, true).items():
-        found = [label for label, _ in places(law, name, x.shape[1:])]
-        every = np.arange(len(found))
-        if name not in levels(law):  # of a symmetric matrix, one half
-            _, first = np.unique(x.reshape(len(x), -1), axis=1, return_index=True)
-            every = np.sort(first)
-        kept += (len(labels) + every).tolist()
-        labels += found
-    chosen = [labels[k] for k in kept]
-    return [*chosen, "log density", "log likelihood"], np.array(kept, dtype=np.intp)
+    outcome: Literal["agree", "disagree"] = "disagree" if wrong else "agree"
+    return Calibration(outcome, findings, level, n, draws, table, u, short)
 
 
 def _sentence(label: str, row: Any) -> str:

@@ -35,7 +35,8 @@ _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no tru
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
 _NUDGE = 1e-3  # part of the way to the mean
 _IMPOSSIBLE = (np.inf,) * 5
-_UNDERFLOW = float(np.log(np.finfo(float).tiny))  # below it PyMC's probability may be 0
+UNDERFLOW = float(np.log(np.finfo(float).tiny))
+"""A log density below which PyMC's probability may be 0."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def _rows(
         other = prior.sample(points, rng)
     except PriorError:  # an improper prior has no draws; the posterior's have to do
         other = posterior.sample(points, rng)
-    inner = _inwards(posterior, own)
+    inner = inwards(posterior, own)
     rows: list[tuple[float, ...] | None] = []
     for i in range(points):
         # A prior draw may lie where a density underflows; any draw may round to the border.
@@ -227,13 +228,21 @@ def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float
             slack = float(prior.log_density_rounding(point))
             rows.append((here.value - density, here.rounding + own, slack, 0.0, 0.0))
         else:
-            same = density < _UNDERFLOW and here.value == -np.inf
+            same = density < UNDERFLOW and here.value == -np.inf
             rows.append(None if same else _IMPOSSIBLE)
     return rows
 
 
-def _inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
-    """Return points a little nearer to the mean: off the border of the support, which is convex."""
+def inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
+    """Return points a little nearer to the mean: off the border of the support, which is convex.
+
+    Parameters
+    ----------
+    belief : Belief
+        Where the draws come from.
+    draws : dict of ndarray
+        Sample axis first.
+    """
     try:
         centre = belief.mean()
     except PriorError:

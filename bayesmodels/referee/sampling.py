@@ -23,7 +23,7 @@ from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.errors import DataError
 from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels
+from bayesmodels.reading import levels, summary_or_intervals
 from bayesmodels.referee.invariants import EmpiricalLaw
 from bayesmodels.referee.joint import joint_tests
 from bayesmodels.referee.scalars import scalar_draws
@@ -85,6 +85,9 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
     if isinstance(law, EmpiricalLaw):
         return law.randomised(x, rng)
+    if hasattr(law, "pmf"):  # a random probability between those below x and up to x
+        below = np.asarray(law.cdf(x - 1))
+        return below + rng.random(x.shape) * np.asarray(law.pmf(x))
     if isinstance(law, rv_frozen):  # SciPy's, which are fast
         return np.asarray(law.cdf(x))
     # Others may need a quadrature a value: a few of the draws, and a monotone curve through them.
@@ -145,7 +148,7 @@ def table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
     import pandas as pd
     from arviz_stats.sampling_diagnostics import mcse
 
-    exact = law.summary()
+    exact = summary_or_intervals(law)
     rows: dict[str, dict[str, float]] = {}
     twins: dict[bytes, dict[str, float]] = {}
     worst: dict[str, float] = {}

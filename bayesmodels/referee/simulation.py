@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,12 @@ from bayesmodels.containers import Block, read
 from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts, Split
 from bayesmodels.errors import DataError
 from bayesmodels.models.generative import ClassStatistic, data_parts, own_draws
+from bayesmodels.models.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Draws
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 Array = NDArray[np.float64]
 
@@ -26,13 +31,16 @@ class Simulated:
     Attributes
     ----------
     statistic : Statistic
-        What the model needs to know of them.
+        What the model needs to know of them; None, of a model whose data have no statistic.
     log_likelihood : callable
         From draws of the parameters, sample axis first, to the log density of all the new data.
+    declare : callable
+        Returns the PyMC model that observes their rows.
     """
 
     statistic: Any
     log_likelihood: Callable[[Draws], Array]
+    declare: Callable[[], pm.Model]
 
 
 def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
@@ -60,6 +68,8 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
     if checked.weighted(design):
         msg = "design: must not be weighted, since no row is drawn half a time; leave weights out."
         raise DataError(msg)
+    if isinstance(model, NaiveBayesMixture):
+        return _mixed(model, design, parameters, rng)
     if hasattr(model, "blocks"):
         return _classified(model, design, parameters, rng)
     (new,) = model.replicate(parameters, design, rng).values()
@@ -68,7 +78,32 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
 
 def told(model: Any, data: Any) -> Simulated:
     """Return data that are known, as if they had been drawn here."""
-    return Simulated(model.statistic(data), lambda draws: _total(model.log_likelihood(draws, data)))
+    return Simulated(
+        model.statistic(data) if hasattr(model, "statistic") else None,
+        lambda draws: _total(model.log_likelihood(draws, data)),
+        lambda: model.declare(data),
+    )
+
+
+def _mixed(
+    model: NaiveBayesMixture, design: Any, parameters: Draws, rng: np.random.Generator
+) -> Simulated:
+    """Draw classes first, those that will be known too; gaps stay where they are."""
+    given = latent_rows(model.classes, model.blocks, design)
+    pi = np.asarray(parameters["pi"])[0]
+    drawn = rng.choice(len(pi), size=len(given.labels), p=pi / pi.sum())
+    classified = MixtureStatistic(drawn, given.rows, given.axes, given.weights)
+    new = model.replicate(parameters, classified, rng)
+    rows = {}
+    for (_, names), (name, old) in zip(
+        model.with_axes(given).parts()[1:], given.rows.items(), strict=True
+    ):
+        dense = old.toarray() if checked.sparse(old) else old
+        missing = np.isnan(dense) | (dense == UNKNOWN if dense.dtype.kind == "i" else False)
+        rows[name] = np.where(missing, dense, new[names("x")][0])
+    labels = np.where(given.labels == UNKNOWN, UNKNOWN, drawn)
+    s = MixtureStatistic(labels, rows, given.axes, given.weights)
+    return replace(told(model, s), declare=lambda: model.declare_rows(s))
 
 
 def _classified(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
@@ -89,10 +124,17 @@ def _classified(model: Any, design: Any, parameters: Draws, rng: np.random.Gener
         ]
         return np.asarray(np.sum(each, axis=0))
 
+    def declare() -> pm.Model:
+        import pymc as pm
+
+        with pm.Model() as declared:
+            for belief, names, rows in parts:
+                belief.add_to_model(rows, "rows", names)
+        return declared
+
     first, *others = (belief.statistic(rows) for belief, _, rows in parts)
-    return Simulated(
-        ClassStatistic(first, dict(zip(model.blocks, others, strict=True))), log_likelihood
-    )
+    statistic = ClassStatistic(first, dict(zip(model.blocks, others, strict=True)))
+    return Simulated(statistic, log_likelihood, declare)
 
 
 def _replaced(belief: Any, rows: Any, new: Any) -> Any:
@@ -104,14 +146,22 @@ def _replaced(belief: Any, rows: Any, new: Any) -> Any:
     if isinstance(rows, MultinomialCounts):
         return MultinomialCounts(new)
     if not isinstance(rows, Block) and "w" in belief.dims:
-        return replace(checked.paired(rows), target=new)
+        design = checked.paired(rows)
+        if isinstance(design.target, (BinomialCounts, MultinomialCounts)):
+            return replace(design, target=_replaced(belief, design.target, new))
+        return replace(design, target=_labelled(getattr(belief, "classes", None), new))
     found = read(rows, "design")
     labels = getattr(belief, "categories", None) or getattr(belief, "outcomes", None)
-    if labels is not None:
-        every = np.empty(len(labels), dtype=object)
-        every[:] = labels  # one object each, tuples too
-        new = every[new]
-    return Block(found.argument, new, found.columns)
+    return Block(found.argument, _labelled(labels, new), found.columns)
+
+
+def _labelled(labels: Any, new: Any) -> Any:
+    """Return labels by their codes; what has no labels as it is."""
+    if labels is None:
+        return new
+    every = np.empty(len(labels), dtype=object)
+    every[:] = labels  # one object each, tuples too
+    return every[new]
 
 
 def _total(logs: Any) -> Array:

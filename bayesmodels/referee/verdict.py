@@ -15,6 +15,7 @@ from bayesmodels.referee import sampling, two_samples
 from bayesmodels.referee.classes import class_probabilities
 from bayesmodels.referee.error_control import holm
 from bayesmodels.referee.invariants import invariant_law
+from bayesmodels.referee.named_laws import NamedLaws, are_laws
 from bayesmodels.referee.scores import TAIL, Test, name_of
 
 if TYPE_CHECKING:
@@ -136,10 +137,12 @@ def compare(
 
     Parameters
     ----------
-    law : Belief, xarray.DataTree or mapping
-        The exact law; or draws, as below.
+    law : Belief, mapping of laws, xarray.DataTree or mapping of arrays
+        The exact law; or laws by the names of variables, as of predictions, each elementwise over
+        its shape; or draws, as below.
     draws : xarray.DataTree or mapping
-        Arrays with the axes (chain, draw, ...), of any sampler or library.
+        Arrays with the axes (chain, draw, ...), of any sampler or library; of predictions the group
+        they are in, such as ``tree.posterior_predictive``.
     level : float, default 0.01
         Probability of ``disagree`` for correct draws.
     tolerance : float, default 0.1
@@ -180,12 +183,17 @@ def compare(
     >>> wrong = bm.BetaBernoulli(19, 5).to_datatree(rng=np.random.default_rng(1))
     >>> compare(law, wrong).outcome
     'disagree'
+    >>> y = law.predictive(trials=10).rvs((4, 1000), random_state=np.random.default_rng(1))
+    >>> compare({"y": law.predictive(trials=10)}, {"y": y}).outcome
+    'agree'
     >>> again = law.to_datatree(rng=np.random.default_rng(2))
     >>> compare(again, law.to_datatree(rng=np.random.default_rng(1))).outcome
     'agree'
     """
     check_limits(level, tolerance)
     limits = (level, tolerance)
+    if are_laws(law):
+        law = NamedLaws(law)
     exact = hasattr(law, "marginals")
     if exact and var_names is not None:
         msg = "var_names: chooses variables of two sets of draws; a law has its own."

@@ -21,7 +21,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Belief, Likelihood
-from bayesmodels.referee import Identity, Verdict, check_identity, compare
+from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, compare, diagnose
 from bayesmodels.referee.classes import telling_rows
 from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
@@ -63,6 +63,8 @@ class Report:
         Wall time of each part.
     versions : dict
         Of Python and of the packages that matter.
+    diagnosis : Diagnosis or None
+        Which term is to blame, where the identity fails.
     """
 
     title: str
@@ -78,11 +80,19 @@ class Report:
     settings: dict[str, Any]
     seconds: dict[str, float]
     versions: dict[str, str]
+    diagnosis: Diagnosis | None = None
 
     @property
     def outcome(self) -> Outcome:
         """The verdict over both layers: identity first, then draws."""
         return self.comparison.outcome if self.identity.holds else "disagree"
+
+    @property
+    def to_blame(self) -> tuple[str, ...]:
+        """What is to blame for a disagreement: terms of the formulas, or the sampler."""
+        if self.diagnosis is not None:
+            return self.diagnosis.terms
+        return ("the sampler",) if self.identity.holds and self.outcome == "disagree" else ()
 
     def sentences(self) -> list[str]:
         """Say the verdict in words, the most important first."""
@@ -91,10 +101,14 @@ class Report:
         elif self.outcome == "agree":
             head = "The algebra, the PyMC model and its draws agree."
         elif self.outcome == "disagree":
-            head = "The algebra and the PyMC model agree, but the sampler's draws do not."
+            head = (
+                "The algebra and the PyMC model agree, but the sampler's draws do not: the sampler "
+                "is to blame."
+            )
         else:
             head = "The algebra and the PyMC model agree; the draws are too few to judge."
-        return [head, self.identity.sentence(), self.comparison.sentence()]
+        blamed = [] if self.diagnosis is None else [self.diagnosis.sentence()]
+        return [head, *blamed, self.identity.sentence(), self.comparison.sentence()]
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained HTML file, whole or not at all.
@@ -118,6 +132,7 @@ class Report:
             "sentences": [*self.sentences(), *self.comparison.findings],
             "log_evidence": self.log_evidence,
             "identity_holds": self.identity.holds,
+            "to_blame": list(self.to_blame),
             "largest_z": self.comparison.largest.z,
             "smallest_ess": min(test.ess for test in self.comparison.tests),
             "largest_r_hat": float(table["r_hat"].max()),
@@ -262,11 +277,11 @@ def validate(
         log_evidence = float(np.sum(model.log_evidence(data)))
     except PriorError:
         log_evidence = None
-    identity = timed(
+    identity, diagnosis = timed(
         "identity",
         "comparing formula and PyMC model",
-        lambda: check_identity(
-            model.declare(data, likelihood), posterior, model, log_evidence, rng=generator
+        lambda: _identified(
+            model.declare(data, likelihood), posterior, model, data, log_evidence, generator
         ),
     )
     exact = timed(
@@ -315,7 +330,23 @@ def validate(
         settings=settings,
         seconds=seconds,
         versions=versions,
+        diagnosis=diagnosis,
     )
+
+
+def _identified(
+    declared: pm.Model,
+    posterior: Belief,
+    prior: Belief,
+    data: Any,
+    log_evidence: float | None,
+    rng: np.random.Generator,
+) -> tuple[Identity, Diagnosis | None]:
+    """Compare formulas and declaration, and find out what is to blame if they differ."""
+    found = check_identity(declared, posterior, prior, log_evidence, rng=rng)
+    if found.holds:
+        return found, None
+    return found, diagnose(found, declared, prior, data, rng=rng)
 
 
 def _from_pymc(model: Any) -> bool:

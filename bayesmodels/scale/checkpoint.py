@@ -68,8 +68,8 @@ class Checkpoint:
         for name, digest in self._of.items():
             if of.get(name) != digest:
                 msg = (
-                    f"checkpoint: {str(self._path)!r} belongs to a pass with another {name}. Remove "
-                    "it to begin anew."
+                    f"checkpoint: {str(self._path)!r} belongs to a pass with another {name}. "
+                    "Remove it to begin anew."
                 )
                 raise DataError(msg)
         return Fold(sums), (int(part), int(place)), done

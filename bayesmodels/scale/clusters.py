@@ -16,19 +16,20 @@ def from_dask(model: Any, source: Any, columns: Sequence[str] | None, prepare: P
     Partitions without rows are left out; None if all are. If a worker dies, Dask does its
     partitions again: each result is there once, or not yet.
     """
-    import dask
+    from dask.base import compute
+    from dask.delayed import delayed
 
     if columns is not None and hasattr(source, "columns"):
         source = source[list(columns)]
     if hasattr(source, "chunks") and getattr(source, "ndim", 1) > 1:
         source = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
     parts = source.to_delayed()
-    one = dask.delayed(_of_partition)
+    one = delayed(_of_partition)
     level = [one(model, part, prepare) for part in getattr(parts, "ravel", lambda: parts)()]
-    together = dask.delayed(_merged)
+    together = delayed(_merged)
     while len(level) > 1:
         level = [together(level[at : at + 2]) for at in range(0, len(level), 2)]
-    return dask.compute(level[0])[0] if level else None
+    return compute(level[0])[0] if level else None
 
 
 def _of_partition(model: Any, rows: Any, prepare: Prepare) -> Any:

@@ -191,6 +191,7 @@ PRINTED = [
         note="N1",
         printed=r"$\mathrm{Beta}(N_{jc} + \beta_0,\ N_{jc} - N_{jc} + \beta_1)$",
         correct=r"$\mathrm{Beta}(N_{jc} + \beta_0,\ N_c - N_{jc} + \beta_1)$",
+        term="the update",
     ),
     Slip(
         "the mean of the class probabilities called MAP",
@@ -222,6 +223,7 @@ PRINTED = [
         note="N1",
         printed=r"$(2\pi)^{-D/2} \sigma^{-D/2}$ before the exponential, for $D$ weights",
         correct=r"$(2\pi\sigma^2)^{-N/2}$, for $N$ rows",
+        term="the likelihood of y",
     ),
     Slip(
         "a straight boundary between covariances A and kA",
@@ -262,6 +264,7 @@ PRINTED = [
         note="N1",
         printed=r"log likelihood $\sum P(x_{ij} \mid y_i)$",
         correct=r"$\sum \ln P(x_{ij} \mid y_i)$",
+        term="the likelihood of x",
     ),
     Slip(
         "posterior variance with N cubed",
@@ -303,6 +306,7 @@ PRINTED = [
         printed=r"$\mathrm{Beta}(N_c - N_{jc} + \beta_0,\ N_{jc} + \beta_1)$, where Beta's first "
         "parameter counts ones",
         correct=r"$\mathrm{Beta}(N_{jc} + \beta_1,\ N_c - N_{jc} + \beta_0)$",
+        term="the update",
     ),
     Slip(
         "mutual information without its second logarithm",
@@ -367,6 +371,7 @@ PRINTED = [
         note="N2",
         printed=r"$p(y \mid x) = \mu^y (1 - \mu^y)$",
         correct=r"$\mu^y (1 - \mu)^{1 - y}$",
+        term="the likelihood of x",
     ),
     Slip(
         "a likelihood that multiplies logs",
@@ -377,6 +382,7 @@ PRINTED = [
         note="N2",
         printed=r"likelihood $\prod \ln P$",
         correct=r"$\prod P$",
+        term="the likelihood of x",
     ),
     Slip(
         "a semidefinite covariance",
@@ -397,6 +403,7 @@ PRINTED = [
         note="N3",
         printed=r"$\theta \in \{0, 1\}$",
         correct=r"$\theta \in [0, 1]$",
+        term="the term support",
     ),
     Slip(
         "the greatest log likelihood called its place",

@@ -80,7 +80,7 @@ def line_declared(noise=pm.math.sqrt, spread=pm.math.sqrt, precision=PRECISION):
 
 
 def flat(**mistaken):
-    right = Work(FLAT.declare((X, Y)), FLAT, FLAT.update((X, Y)))
+    right = Work(FLAT.declare((X, Y)), FLAT, (X, Y), FLAT.update((X, Y)))
     return replace(right, **mistaken)
 
 
@@ -190,42 +190,49 @@ PLANTED = [
         "identity",
         lambda: coin(posterior=bm.BetaBernoulli(22, 5)),
         coin,
+        term="the update",
     ),
     Slip(
         "zeros counted as all rows",
         "identity",
         lambda: coin(posterior=bm.BetaBernoulli(2 + 3, 5 + 20)),
         coin,
+        term="the update",
     ),
     Slip(
         "one row counted twice",
         "identity",
         lambda: coin(posterior=COIN.update(ROWS).update(ROWS[:1])),
         coin,
+        term="the update",
     ),
     Slip(
         "groups swapped",
         "identity",
         lambda: hand_in(COIN, ARMS, posterior=swapped(COIN.update(ARMS))),
         lambda: hand_in(COIN, ARMS),
+        term="the update",
     ),
     Slip(
         "evidence without the prior's normaliser",
         "identity",
         lambda: coin(log_evidence=betaln(5, 22)),
         lambda: coin(log_evidence=betaln(5, 22) - betaln(2, 5)),
+        term="the log evidence",
     ),
     Slip(
         "evidence of rows with a binomial coefficient",
         "identity",
         lambda: coin(log_evidence=float(COIN.log_evidence(TOSSES))),
         lambda: coin(TOSSES),
+        term="the log evidence",
     ),
     Slip(
         "evidence that is not a number",
         "identity",
         lambda: coin(log_evidence=np.nan),
         coin,
+        term="the log evidence",
     ),
     Slip(
         "ones added up in 8 bits",
@@ -235,36 +242,42 @@ PLANTED = [
             posterior=bm.BetaBernoulli(2 + np.ones(300).astype(np.int8).sum(dtype=np.uint8), 5),
         ),
         lambda: coin(np.ones(300, dtype=np.int8)),
+        term="the update",
     ),
     Slip(
         "rate for scale in the inverse gamma",
         "identity",
         lambda: line(posterior=line_after(scale=1 / LAW.scale)),
         lambda: line(posterior=line_after()),
+        term="the update",
     ),
     Slip(
         "shape grows by n, not n / 2",
         "identity",
         lambda: line(posterior=line_after(shape=LINE.shape + len(Y))),
         lambda: line(posterior=line_after(shape=LINE.shape + len(Y) / 2)),
+        term="the update",
     ),
     Slip(
         "n for n - p degrees of freedom",
         "identity",
         lambda: flat(posterior=flat_after(shape=len(Y) / 2)),
         lambda: flat(posterior=flat_after(shape=(len(Y) - 2) / 2)),
+        term="the update",
     ),
     Slip(
         "no one half in b_N",
         "identity",
         lambda: line(posterior=line_after(scale=LINE.scale + 2 * (LAW.scale - LINE.scale))),
         line,
+        term="the update",
     ),
     Slip(
         "b_N without the pull of the prior",
         "identity",
         lambda: line(posterior=line_after(scale=LINE.scale + residual_sum(LAW.mode()["w"]) / 2)),
         line,
+        term="the update",
     ),
     # declarations
     Slip(
@@ -272,24 +285,28 @@ PLANTED = [
         "identity",
         lambda: line_declared(noise=lambda sigma2: sigma2),
         line_declared,
+        term="the likelihood of y",
     ),
     Slip(
         "sigma2 forgotten in the prior of w",
         "identity",
         lambda: line_declared(spread=lambda _: 1.0),
         line_declared,
+        term="the prior of w",
     ),
     Slip(
         "precision taken for a covariance",
         "identity",
         lambda: line_declared(precision=1 / PRECISION),
         line_declared,
+        term="the prior of w",
     ),
     Slip(
         "theta kept above one tenth",
         "identity",
         lambda: coin(model=coin_in_pymc(bernoulli, support=lambda theta: theta > 0.1)),
         lambda: coin(model=coin_in_pymc(bernoulli, support=lambda theta: theta > 0)),
+        term="the term support",
     ),
     # vectors
     Slip(
@@ -297,12 +314,14 @@ PLANTED = [
         "identity",
         lambda: vector(posterior=vector_after(df=VECTOR.df + len(VECTORS) - 1)),
         lambda: vector(posterior=vector_after(df=VECTOR.df + len(VECTORS))),
+        term="the update",
     ),
     Slip(
         "Psi_N without the pull of the prior mean",
         "identity",
         lambda: vector(posterior=vector_after(scale=VECTOR.scale + scatter_of(VECTORS))),
         lambda: vector(posterior=vector_after(scale=VECTOR.scale + scatter_of(VECTORS) + pull())),
+        term="the update",
     ),
     Slip(
         "precision matrix taken for the covariance",
@@ -310,6 +329,7 @@ PLANTED = [
         lambda: vector_declared(tau=lambda Sigma: Sigma),
         lambda: vector_declared(cov=lambda Sigma: Sigma),
         slow=True,
+        term="the likelihood of x",
     ),
     Slip(
         "one degree of freedom more in the declaration",
@@ -317,6 +337,7 @@ PLANTED = [
         lambda: vector_declared(df=5.5),
         lambda: vector_declared(df=4.5),
         slow=True,
+        term="the prior of Sigma",
     ),
     Slip(
         "an LKJ prior on top of the inverse-Wishart one",
@@ -324,6 +345,7 @@ PLANTED = [
         lambda: vector_declared(prior=lkj),
         vector_declared,
         slow=True,
+        term="the term prior",
     ),
     Slip(
         "kappa left out of the covariance of mu",
@@ -331,6 +353,7 @@ PLANTED = [
         lambda: vector_declared(kappa=1),
         lambda: vector_declared(kappa=0.3),
         slow=True,
+        term="the prior of mu",
     ),
     Slip(
         "one covariance learned, one a class declared",
@@ -338,24 +361,28 @@ PLANTED = [
         lambda: discriminant(FULL, posterior=pooled()),
         lambda: discriminant(FULL),
         slow=True,
+        term="the update",
     ),
     Slip(
         "evidence of one covariance, one a class declared",
         "identity",
         lambda: discriminant(FULL, log_evidence=discriminant(SHARED).log_evidence),
         lambda: discriminant(SHARED),
+        term="the log evidence",
     ),
     Slip(
         "the size of a concept, once for all its examples",
         "identity",
         lambda: concept(model=concept_in_pymc(ONCE)),
         lambda: concept(model=concept_in_pymc(len(EXAMPLES) * ONCE)),
+        term="the likelihood of x",
     ),
     Slip(
         "a concept that is impossible in one of the two",
         "identity",
         lambda: concept(model=concept_in_pymc(len(EXAMPLES) * GAME.log_table.max(1))),
         lambda: concept(model=concept_in_pymc(len(EXAMPLES) * ONCE)),
+        term="the likelihood of x",
     ),
     # data
     Slip(

@@ -29,6 +29,8 @@ def test_the_layer_that_should_object_does(slip, record_property):
     layer, evidence = judge(slip.wrong)
     record_property("slip", [slip.label, str(layer), evidence])
     assert layer == slip.layer, evidence
+    if layer == "identity":
+        assert evidence.startswith(f"{slip.term}: ")
 
 
 @pytest.mark.slow
@@ -40,6 +42,7 @@ def test_the_same_work_without_the_slip_passes(slip):
 def test_all_layers_and_enough_slips_are_in_the_table():
     assert {slip.layer for slip in SLIPS} == {"data", "identity", "sampling", "book value"}
     assert len({slip.name for slip in SLIPS}) == len(SLIPS) >= 16
+    assert all(bool(slip.term) == (slip.layer == "identity") for slip in SLIPS)
 
 
 def test_every_printed_mistake_is_tested():

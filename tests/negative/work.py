@@ -21,6 +21,7 @@ class Work:
     # identity
     model: Any = None
     prior: Any = None
+    data: Any = None
     posterior: Any = None
     log_evidence: float | None = None
     # sampling
@@ -48,6 +49,7 @@ class Slip:
     note: str = ""
     printed: str = ""
     correct: str = ""
+    term: str = ""  # of the identity: what is to blame
     slow: bool = False  # compiling a model of matrices takes seconds
 
     @property
@@ -69,7 +71,11 @@ def judge(make):
         if not found.holds:
             parts = {name: getattr(found, name) for name in ("constancy", "slope", "evidence")}
             worst = max(parts, key=lambda name: np.nan_to_num(parts[name] or 0, nan=np.inf))
-            return "identity", f"{worst} off by {parts[worst]:.1e} rounding bounds"
+            blamed = bm.diagnose(
+                found, work.model, work.prior, work.data, rng=np.random.default_rng(1)
+            )
+            named = " and ".join(blamed.terms)
+            return "identity", f"{named}: {worst} off by {parts[worst]:.1e} rounding bounds"
     if work.draws is not None:
         verdict = bm.compare(work.law, work.draws)
         if verdict.outcome != "agree":
@@ -84,6 +90,7 @@ def hand_in(prior, data, **mistaken):
     right = Work(
         model=None if "model" in mistaken else prior.declare(data),
         prior=prior,
+        data=data,
         posterior=prior.update(data),
         log_evidence=float(np.sum(prior.log_evidence(data))),
     )

@@ -6,17 +6,17 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.models.mixture import NaiveBayesMixture
+from bayesmodels.referee.reuse import Anatomy
 from tests.contract.cases import CASES
 
 COIN, TOSSES = bm.BetaBernoulli(2, 3), np.zeros(15)
 LINE = bm.LinearRegression([1, -1], np.diag([0.1, 4]), 3, 2)
 X = np.random.default_rng(7).normal(size=(12, 2))
-SOLVED = [case for case in CASES if not isinstance(case.prior, NaiveBayesMixture)]
+LOGISTIC = bm.LogisticRegression([0.5, 0], [[1, 0.3], [0.3, 2]])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", SOLVED, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_model_is_calibrated(case):
     # A false alarm in one case in 2,000 at this level; the seed is fixed.
     found = bm.calibrate(case.start, case.rest, n=1000, level=5e-4, rng=3)
@@ -148,11 +148,14 @@ def test_bad_input_is_named(arguments, error, words):
 
 
 def test_models_without_draws_are_refused():
-    logistic = bm.LogisticRegression(np.zeros(2), 1)
-    with pytest.raises(bm.DataError, match="closed form"):
-        bm.calibrate(logistic, (X, np.zeros(12)))
+    with pytest.raises(bm.DataError, match=r"closed form.*method='mcmc'"):
+        bm.calibrate(LOGISTIC, (X, np.zeros(12)))
     with pytest.raises(bm.PriorError):
         bm.calibrate(bm.LinearRegression.flat(2), (X, np.zeros(12)))
+    with pytest.raises(bm.DataError, match=r"continuous.*method='exact'"):
+        bm.calibrate(bm.ConceptLearning({"even": [2, 4], "all": [1, 2]}), [2], method="mcmc")
+    with pytest.raises(bm.DataError, match="method: must be"):
+        bm.calibrate(COIN, TOSSES, method="nuts")
 
 
 def test_a_prior_without_the_axes_of_the_data_is_named():
@@ -161,3 +164,168 @@ def test_a_prior_without_the_axes_of_the_data_is_named():
 
     with pytest.raises(bm.DataError, match=r"theta must have the shape.*axis"):
         bm.calibrate(COIN, simulate=simulate, n=100, rng=1)
+
+
+# --- in several goes, in several processes --------------------------------------------------------
+
+
+def test_calibration_goes_on_where_it_was_stopped(tmp_path):
+    file = tmp_path / "coin.npz"
+    whole = bm.calibrate(COIN, TOSSES, n=300, rng=8)
+
+    def stop(words):
+        if words.startswith("200"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bm.calibrate(COIN, TOSSES, n=300, rng=8, checkpoint=file, progress=stop)
+    told = []
+    # Without a seed, that of the file holds.
+    found = bm.calibrate(COIN, TOSSES, n=300, checkpoint=file, progress=told.append)
+    assert told == ["200 of 300 simulations"]
+    assert found.u.equals(whole.u)
+    fewer = bm.calibrate(COIN, TOSSES + 1, n=100, rng=8, checkpoint=file)
+    assert fewer.u.equals(whole.u[:100])
+    more = bm.calibrate(COIN, TOSSES, n=400, rng=8, checkpoint=file)
+    assert more.u[:300].equals(whole.u)
+    assert more.u.equals(bm.calibrate(COIN, TOSSES, n=400, rng=8).u)
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "words"),
+    [
+        (bm.BetaBernoulli(2, 4), {}, "another prior"),
+        (bm.DirichletCategorical([2, 3]), {}, r"another model \(BetaBernoulli there, Dirichlet"),
+        (COIN, {"design": np.zeros(16)}, "another design or simulator"),
+        (COIN, {"draws": 20}, r"another number of draws \(100 there, 20 here\)"),
+        (COIN, {"method": "mcmc"}, r"another method \(exact there, mcmc here\)"),
+        (COIN, {"rng": 9}, "another seed"),
+        (Twice(2, 3), {}, "another model"),
+        (COIN, {"checkpoint": "coin.nc"}, "checkpoint: must end in .npz"),
+        (COIN, {"checkpoint": "nowhere/coin.npz"}, "folder that exists"),
+    ],
+    ids=["prior", "family", "design", "draws", "method", "seed", "class", "ending", "folder"],
+)
+def test_a_foreign_checkpoint_is_refused(tmp_path, model, arguments, words):
+    file = tmp_path / "coin.npz"
+    bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
+    before = file.read_bytes()
+    given = {"design": TOSSES, "n": 100, "rng": 8, "checkpoint": file, **arguments}
+    with pytest.raises(bm.DataError, match=words):
+        bm.calibrate(model, **given)
+    assert file.read_bytes() == before
+
+
+def test_a_changed_posterior_and_a_file_of_something_else_are_refused(tmp_path, monkeypatch):
+    file = tmp_path / "coin.npz"
+    bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
+    update = bm.BetaBernoulli.update
+
+    def twice(self, data):
+        return update(update(self, data), data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bm.BetaBernoulli, "update", twice)
+        with pytest.raises(bm.DataError, match="another posterior"):
+            bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
+    for content in (b"", b"no archive"):
+        file.write_bytes(content)
+        with pytest.raises(bm.DataError, match="holds no simulations"):
+            bm.calibrate(COIN, TOSSES, n=100, rng=8, checkpoint=file)
+
+
+@pytest.mark.slow  # other processes import, and compile, everything anew
+@pytest.mark.parametrize(("method", "n"), [("exact", 350), ("mcmc", 100)])
+def test_ranks_do_not_depend_on_the_number_of_processes(tmp_path, method, n):
+    settings = {"n": n, "rng": 8, "method": method}
+    one = bm.calibrate(COIN, TOSSES, **settings)
+    two = bm.calibrate(COIN, TOSSES, **settings, cores=2, checkpoint=tmp_path / "coin.npz")
+    assert one.u.equals(two.u)
+
+
+def test_what_cannot_be_sent_to_other_processes_is_named():
+    with pytest.raises(bm.DataError, match=r"cores: .*simulate.*cores=1"):
+        bm.calibrate(LINE, simulate=noisy(lambda v, _: 0 * v), n=200, cores=2)
+
+
+# --- PyMC's draws ---------------------------------------------------------------------------------
+
+
+def test_what_differs_between_declared_models_is_found():
+    first, second, other = (
+        Anatomy.of(model.declare(data))
+        for model, data in [
+            (LOGISTIC, (X, [0, 1] * 6)),
+            (LOGISTIC, (X, [1, 0] * 6)),
+            (LINE, (X, np.arange(12.0))),
+        ]
+    )
+    (number,) = first.differing(second)
+    assert first.constants[number].data.tolist() == [0, 1] * 6
+    assert first.differing(other) is None
+    assert first.digest() == Anatomy.of(LOGISTIC.declare((X, [0, 1] * 6))).digest()
+    assert first.digest() != second.digest()
+
+
+def tosses(parameters, rng):
+    return rng.random(20) < parameters["theta"]
+
+
+def sticky(parameters, rng):
+    return np.repeat(rng.random(5) < parameters["theta"], 4)
+
+
+@pytest.mark.slow
+def test_a_sampler_is_calibrated_and_a_wrong_likelihood_is_caught(tmp_path):
+    settings = {"n": 100, "method": "mcmc", "level": 5e-4, "rng": 3}
+    file = tmp_path / "coin.npz"
+    right = bm.calibrate(COIN, simulate=tosses, checkpoint=file, **settings)
+    assert right.outcome == "agree", right.findings
+    assert right.short == 0
+    again = bm.calibrate(COIN, simulate=tosses, checkpoint=file, **settings)
+    assert again.u.equals(right.u)
+    wrong = bm.calibrate(COIN, simulate=sticky, **settings)
+    assert wrong.outcome == "disagree"
+    assert any("theta is too narrow" in finding for finding in wrong.findings)
+    assert "the prior, is to blame" in wrong.sentence()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "design"),
+    [
+        (LOGISTIC, (X, np.zeros(12))),
+        (LOGISTIC, (X, bm.BinomialCounts(np.zeros(12), np.full(12, 5)))),
+        (bm.LogisticRegression([0, 0], 1, classes=["a", "b", "c"]), (X, list("abc") * 4)),
+        (
+            bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(1, 2)),
+            np.zeros((6, 3)),
+        ),
+    ],
+    ids=["two classes", "counts", "three classes", "a mixture"],
+)
+def test_models_for_which_there_is_only_a_sampler(model, design):
+    found = bm.calibrate(model, design, n=100, method="mcmc", level=5e-4, rng=3)
+    assert found.outcome == "agree", found.findings
+
+
+@pytest.mark.slow
+def test_a_wrong_link_of_a_logistic_regression_is_caught():
+    def probit(parameters, rng):
+        return X, rng.random(12) < stats.norm.cdf(3 * X @ parameters["w"])
+
+    found = bm.calibrate(LOGISTIC, simulate=probit, n=200, method="mcmc", rng=3)
+    assert found.outcome == "disagree"
+
+
+@pytest.mark.slow
+def test_data_of_another_shape_are_compiled_anew():
+    def longer(parameters, rng):
+        return rng.random(5 + (rng.random() > 0.97)) < parameters["theta"]
+
+    told = []
+    found = bm.calibrate(
+        COIN, simulate=longer, n=100, method="mcmc", level=5e-4, rng=1, progress=told.append
+    )
+    assert found.outcome == "agree", found.findings
+    assert "compiled anew" in told[-1]

@@ -1,0 +1,61 @@
+"""Work that several processes share."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import active_children, get_context
+from typing import Any
+
+
+def side_by_side[Task, Result](
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    workers: int,
+    start: Callable[..., object] | None = None,
+    given: tuple[Any, ...] = (),
+) -> Generator[tuple[Task, Result]]:
+    """Yield each task with its result as soon as it is done, in any order.
+
+    Processes are spawned, not forked: compiled samplers and BLAS have threads. They stop with the
+    generator, on Ctrl-C for instance; put it into `contextlib.closing`.
+
+    Parameters
+    ----------
+    function : callable
+        Of a module, so that it can be found by its name.
+    tasks : sequence
+        What is sent to it, one by one.
+    workers : int
+        Number of processes.
+    start, given : callable and tuple, optional
+        Called with these arguments once in every process, before its first task.
+
+    Examples
+    --------
+    >>> import math
+    >>> sorted(side_by_side(math.factorial, [5, 3], 2))
+    [(3, 6), (5, 120)]
+    """
+    before = set(active_children())
+    context = get_context("spawn")
+    with ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin, initargs=(start, given)
+    ) as pool:
+        running = {pool.submit(function, task): task for task in tasks}
+        try:
+            for done in as_completed(running):
+                yield running[done], done.result()
+        except BaseException:  # GeneratorExit is none of Exception
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - before:
+                worker.terminate()
+            raise
+
+
+def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+    # The parent alone answers Ctrl-C, which reaches every process of a terminal.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if start is not None:
+        start(*given)

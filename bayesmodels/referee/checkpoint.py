@@ -1,0 +1,84 @@
+"""Finished simulations in a file, for calibration that goes on where it was stopped.
+
+A NumPy archive (``.npz``, without pickle) holds the rows of finished simulations, NaN for others,
+and what they were made with: settings, and numbers that the model gives in one simulation more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.files import whole
+
+Array = NDArray[np.float64]
+_ROWS = "rows"
+_ROUNDING = 1e-6  # of numbers computed on another machine
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Return all that a file holds; nothing, if there is no file yet.
+
+    Raises
+    ------
+    DataError
+        If the path does not end in ``.npz``, its folder is not there, or the file is no archive.
+    """
+    file = Path(path)
+    if file.suffix != ".npz" or not file.parent.is_dir():
+        msg = f"checkpoint: must end in .npz, in a folder that exists; got {str(path)!r}."
+        raise DataError(msg)
+    if not file.exists():
+        return {}
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            found = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, BadZipFile, AttributeError):
+        found = {}
+    if _ROWS not in found:
+        msg = f"checkpoint: {str(path)!r} holds no simulations. Delete it, or give another name."
+        raise DataError(msg)
+    return found
+
+
+def rows_of(
+    found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], made_with: Mapping[str, Any]
+) -> Array:
+    """Return the rows of a file, if they were made in the same way.
+
+    Raises
+    ------
+    DataError
+        If not; the message names what differs.
+    """
+    for what, new in made_with.items():
+        old = found.get(what, np.zeros(0))
+        if not _same(old, np.asarray(new)):
+            shown = f" ({old} there, {new} here)" if old.ndim == 0 else ""
+            msg = (
+                f"checkpoint: {str(path)!r} was made with another {what}{shown}. Delete it, or "
+                "give another name."
+            )
+            raise DataError(msg)
+    return np.asarray(found[_ROWS])
+
+
+def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
+    """Write the file, whole or not at all."""
+    with whole(path) as part:
+        np.savez(part, **{**made_with, _ROWS: rows})
+
+
+def _same(old: NDArray[Any], new: NDArray[Any]) -> bool:
+    if old.shape != new.shape or old.dtype.kind != new.dtype.kind:
+        return False
+    if new.dtype.kind == "f":
+        return bool(np.allclose(old, new, rtol=_ROUNDING, atol=0, equal_nan=True))
+    return bool((old == new).all())

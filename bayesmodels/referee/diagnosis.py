@@ -1,0 +1,313 @@
+"""Which term is to blame where algebra and PyMC declaration disagree.
+
+The belief has formulas of its own for prior and likelihood, so that PyMC's terms can be compared
+with them one by one:
+
+    the prior of v:        differences of log densities as v alone varies,
+    the likelihood of y:   sums over rows,
+    the update:            what is left if all of these agree.
+
+As v varies, its own term moves and those of the variables whose laws have v as a parameter. These
+are judged first: where they are right, a difference is the fault of v's own. As in `identity`,
+equal means equal up to rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels import data as checked
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.protocol import Belief
+from bayesmodels.reading import levels
+from bayesmodels.referee.identity import UNDERFLOW, Identity, inwards
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+Array = NDArray[np.float64]
+Point = dict[str, Any]
+
+UPDATE = "the update"
+"""What is to blame if no other term is."""
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is to blame for an identity that fails.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        In words: ``"the prior of w"``, ``"the likelihood of y"``, ``"the term support"`` (which
+        only the PyMC model has), ``"the prior's normalising constant"``, ``"the update"``, ``"the
+        log evidence"``. Empty if nothing is to blame, or the discrepancy is too small to be placed.
+    unknown : tuple of str
+        What could not be compared, and why.
+    """
+
+    terms: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """Say the finding in words."""
+        if not self.terms and not self.unknown:
+            return "Nothing is to blame."
+        named = f"To blame: {' and '.join(self.terms)}" if self.terms else "No term could be named"
+        if not self.unknown:
+            return f"{named}."
+        rest = " and ".join(self.unknown)
+        if self.terms == (UPDATE,):  # which is what is left
+            return f"{named}, unless it is what could not be compared: {rest}."
+        return f"{named}. Not compared: {rest}."
+
+
+def diagnose(
+    identity: Identity,
+    model: pm.Model,
+    prior: Belief,
+    data: Any,
+    *,
+    points: int = 20,
+    rng: np.random.Generator | None = None,
+) -> Diagnosis:
+    """Name the term that is to blame for an identity that fails.
+
+    Parameters
+    ----------
+    identity : Identity
+        What `check_identity` found.
+    model : pymc.Model
+        Prior and likelihood, as they were checked.
+    prior : Belief
+        The belief before the data, whose formulas the model's terms are compared with.
+    data : rows or statistic
+        As in the belief's `update`. The likelihood of a statistic is not compared.
+    points : int, default 20
+        Number of points; of nominal variables all are compared.
+    rng : numpy.random.Generator, optional
+        Source of the points.
+
+    Returns
+    -------
+    Diagnosis
+        What is to blame; nothing if the identity holds.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np, pymc as pm
+    >>> prior, rows = bm.BetaBernoulli(2, 5), np.array([1, 0, 0, 1])
+    >>> with pm.Model() as model:
+    ...     theta = pm.Beta("theta", 5, 2)
+    ...     x = pm.Bernoulli("x", theta, observed=rows)
+    >>> found = bm.check_identity(model, prior.update(rows), prior, prior.log_evidence(rows))
+    >>> bm.diagnose(found, model, prior, rows).sentence()
+    'To blame: the prior of theta.'
+    """
+    if identity.holds:
+        return Diagnosis(())
+    terms, unknown = differing_terms(model, prior, data, points, np.random.default_rng(rng))
+    if not terms and not identity.constancy <= 1:
+        terms = [UPDATE]
+    elif not terms and identity.slope <= 1:
+        terms = ["the log evidence"]
+    elif not terms:
+        unknown.append("slopes, which differ while all values agree")
+    return Diagnosis(tuple(terms), tuple(unknown))
+
+
+def differing_terms(
+    model: pm.Model, prior: Belief, data: Any, points: int, rng: np.random.Generator
+) -> tuple[list[str], list[str]]:
+    """Return the terms that differ between model and belief, and what could not be compared.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Prior and likelihood.
+    prior : Belief
+        With formulas for the same.
+    data : rows or statistic
+        As in the belief's `update`.
+    points : int
+        Number of points.
+    rng : numpy.random.Generator
+        Source of the points.
+    """
+    statistic = prior.statistic(data)
+    empty = statistic.without_rows()
+    wide = prior.update(empty)  # with the axes that the data bring
+    at = _points(wide, prior.update(statistic), points, rng)
+    declared = _Declared(model)
+    free = [v.name for v in model.free_RVs]
+    likelihood = _likelihood(prior, at, data)
+    left = {name: declared(at, [name]).twice() for name in declared.terms if name not in free}
+    # A term of the likelihood is known by its values: a Potential may have any name.
+    own = dict(likelihood or {})
+    for name, logs in likelihood.items() if likelihood else ():
+        if same := [other for other in left if _equal(left[other], logs)]:
+            del own[name], left[same[0]]
+    matched = likelihood is not None and not own
+
+    terms, unknown = [], []
+    # A prior may be written as a Potential, too, or have one.
+    potentials = [v.name for v in model.potentials if v.name in left]
+    try:
+        of_prior = _prior(wide, at)
+    except PriorError:
+        unknown.append("the prior, which is improper")
+        in_prior = potentials if matched else []
+    else:
+        alone = _equal(declared(at, free), of_prior)
+        both = _equal(declared(at, [*free, *potentials]), of_prior)
+        in_prior = potentials if not alone and (both or matched) else []
+        if not (both if in_prior else alone):
+            children = _children(declared, _Declared(prior.declare(empty, "statistic")), free)
+            varied, untold = _varied(declared, [*free, *in_prior], children, wide, at)
+            terms += varied or ["the prior's normalising constant"]
+            unknown += untold
+    left = {name: logs for name, logs in left.items() if name not in in_prior}
+    if likelihood is None:
+        unknown.append("the likelihood, whose rows the belief does not have one by one")
+    elif not _equal(_total(left.values(), len(at)), _total(own.values(), len(at))):
+        terms += [f"the likelihood of {name}" for name in own] or [f"the term {k}" for k in left]
+    return terms, unknown
+
+
+@dataclass(frozen=True)
+class _Logs:
+    """Log densities at some points, with bounds on their rounding errors."""
+
+    value: Array
+    bound: Array
+
+    def __add__(self, other: _Logs) -> _Logs:
+        value = self.value + other.value
+        finite = np.isfinite(value)
+        bound = self.bound + other.bound + _EPS * np.abs(np.where(finite, value, 0))
+        return _Logs(value, np.where(finite, bound, 0))
+
+    def twice(self) -> _Logs:
+        """Return the same with a bound for two sides that do the same computation."""
+        return _Logs(self.value, 2 * self.bound)
+
+
+def _total(parts: Iterable[_Logs], number: int) -> _Logs:
+    nothing = np.zeros(number)
+    return sum(parts, _Logs(nothing, nothing))
+
+
+def _equal(one: _Logs, other: _Logs) -> bool:
+    """Say whether all are equal up to rounding; what underflows may be impossible in one."""
+    low, high = np.minimum(one.value, other.value), np.maximum(one.value, other.value)
+    same = (low == -np.inf) & (high < UNDERFLOW)
+    with np.errstate(invalid="ignore"):
+        return bool((same | (high - low <= one.bound + other.bound)).all())
+
+
+class _Declared:
+    """The terms of a PyMC model, by the names of its variables and potentials."""
+
+    def __init__(self, model: pm.Model) -> None:
+        from bayesmodels.conjugacy.density import JointDensity, named_terms
+
+        self._inputs, self.terms = named_terms(model)
+        self._density = cache(lambda name: JointDensity(model, (self._inputs, [self.terms[name]])))
+
+    def __call__(self, at: list[Point], names: Iterable[str]) -> _Logs:
+        """Return the sum of some terms at some points."""
+        found = (np.array([self._density(name).value(point) for point in at]) for name in names)
+        return _total((_Logs(*values.T) for values in found), len(at))
+
+    def needs(self, name: str) -> set[str]:
+        """Return the free variables whose values a term depends on."""
+        from pytensor.graph.traversal import ancestors
+
+        return {str(v.name) for v in {*ancestors([self.terms[name]])} & {*self._inputs}}
+
+
+def _children(model: _Declared, belief: _Declared, free: list[str]) -> dict[str, set[str]]:
+    """Return, by variable, those whose law it is a parameter of, in either declaration.
+
+    A model may have forgotten what the law of w depends on; then w is to blame. But if each depends
+    on the other, the two are factored in another way, and the model's own is as good.
+    """
+    found = {v: {u for u in free if v in model.needs(u) - {u}} for v in free}
+    both = {v: found[v] | {u for u in free if v in belief.needs(u) - {u}} for v in free}
+    try:
+        TopologicalSorter(both).prepare()
+    except CycleError:
+        return found
+    return both
+
+
+def _varied(
+    declared: _Declared,
+    names: list[str],
+    children: Mapping[str, set[str]],
+    wide: Belief,
+    at: list[Point],
+) -> tuple[list[str], list[str]]:
+    """Return the priors that differ as their variables vary, and those that cannot be judged."""
+    here, own = declared(at, names), _prior(wide, at)
+    wrong: list[str] = []
+    untold: list[str] = []
+    for v in TopologicalSorter(children).static_order():  # children first
+        if children[v].intersection((*wrong, *untold)):
+            untold.append(v)
+            continue
+        moved = [point | {v: after[v]} for point, after in zip(at, at[1:] + at[:1], strict=True)]
+        if not _equal(declared(moved, names) + own, _prior(wide, moved) + here):
+            wrong.append(v)
+    reason = f"on which that of {' and '.join(wrong)} depends"
+    named = [f"the prior of {v}" for v in children if v in wrong]
+    return named, [f"the prior of {v}, {reason}" for v in children if v in untold]
+
+
+def _points(wide: Belief, posterior: Belief, number: int, rng: np.random.Generator) -> list[Point]:
+    """Return points, half of them from the prior if it is proper; all there are of nominal ones."""
+    if names := levels(wide):
+        every = product(*(range(len(labels)) for labels in names.values()))
+        return [dict(zip(names, map(np.asarray, row), strict=True)) for row in every]
+    drawn = inwards(posterior, posterior.sample(number, rng))
+    try:
+        other = inwards(wide, wide.sample(number // 2, rng))
+    except PriorError:
+        other = {name: x[:0] for name, x in drawn.items()}
+    together = {name: np.concatenate([other[name], x])[:number] for name, x in drawn.items()}
+    return [{name: x[i] for name, x in together.items()} for i in range(number)]
+
+
+def _prior(wide: Belief, at: list[Point]) -> _Logs:
+    """Return the belief's own log density; a PriorError if it is improper."""
+    with np.errstate(all="ignore"):  # an infinite density is compared as such
+        value, bound = (
+            np.array([float(np.sum(verb(point))) for point in at])
+            for verb in (wide.log_density, wide.log_density_rounding)
+        )
+    return _Logs(value, bound)
+
+
+def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, _Logs] | None:
+    """Return the belief's log likelihood by what is observed; None of weights or a statistic."""
+    if hasattr(data, "without_rows") or checked.weighted(data):
+        return None
+    try:
+        with np.errstate(all="ignore"):  # as above
+            found = [prior.log_likelihood(point, data) for point in at]
+    except DataError:  # sparse counts are not spread out
+        return None
+    sums = {name: [math.fsum(np.ravel(rows[name])) for rows in found] for name in found[0]}
+    # The terms' bounds are for both sides.
+    return {name: _Logs(np.array(total), np.zeros(len(at))) for name, total in sums.items()}

@@ -1,0 +1,248 @@
+"""Is the evidence right? Its closed form against two others that share no formula with it.
+
+One is the chain of one-step predictive densities (`one_step`), which is exact up to rounding; the
+other is estimated from PyMC's joint density and draws of PyMC's sampler (`bridge`), with an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+from scipy.special import logsumexp
+
+from bayesmodels.data import weighted
+from bayesmodels.draws import exact_draws, mcmc_draws
+from bayesmodels.errors import DataError
+from bayesmodels.models.mixture import NaiveBayesMixture
+from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.reading import levels
+from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
+from bayesmodels.referee.one_step import log_chain, no_chain
+from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+_LARGEST = 0.1  # standard error that is known well itself: about 100 effective draws
+_ROUNDING = 1e-9  # part of a sum of log densities; the suite finds 5e-12 at an offset of 1e6
+
+
+@dataclass(frozen=True)
+class EvidenceCheck:
+    """What three ways to the evidence say.
+
+    Attributes
+    ----------
+    outcome : {"agree", "disagree", "inconclusive"}
+        The decision.
+    log_evidence : float
+        The closed form.
+    chain : float or None
+        Sum of one-step log predictive densities; None if the data have no next row.
+    estimate : EvidenceEstimate
+        From the PyMC model.
+    bound : float
+        How far the closed form may be from what is estimated, at 95 % confidence.
+    findings : tuple of str
+        What was found, the gravest first, and why there is no chain.
+    level : float
+        Probability of ``disagree`` for a right evidence.
+    """
+
+    outcome: Outcome
+    log_evidence: float
+    chain: float | None
+    estimate: EvidenceEstimate
+    bound: float
+    findings: tuple[str, ...]
+    level: float
+
+    @property
+    def z(self) -> float:
+        """Difference of estimate and closed form in standard errors; 0 where it is exact."""
+        gap = self.estimate.log_evidence - self.log_evidence
+        return gap / self.estimate.error if self.estimate.error else 0.0
+
+    def sentence(self) -> str:
+        """Say the finding in one sentence."""
+        lead = {
+            "agree": "The evidence agrees: ",
+            "disagree": "The evidence is not right: ",
+            "inconclusive": "No verdict on the evidence: ",
+        }[self.outcome]
+        return lead + self.findings[0]
+
+    def __repr__(self) -> str:
+        return f"EvidenceCheck({self.outcome!r}: {self.sentence()})"
+
+
+def check_evidence(
+    model: Belief,
+    data: Any,
+    *,
+    draws: Any = None,
+    level: float = 0.01,
+    tolerance: float = TOLERANCE,
+    rng: np.random.Generator | None = None,
+) -> EvidenceCheck:
+    r"""Compare the closed form of the log evidence with a chain of predictions and with PyMC.
+
+    .. math:: \ln p(x_1, \dots, x_n) = \sum_i \ln p(x_i \mid x_1, \dots, x_{i-1})
+        = \ln \int p(x, \theta) \, d\theta
+
+    The middle is summed over the rows, by the predictive law of a belief that is updated one row at
+    a time. The integral on the right is estimated by `bridge_sampling` from draws of the declared
+    model; over a nominal variable it is a sum, and exact.
+
+    Parameters
+    ----------
+    model : Belief
+        The prior; it must be proper.
+    data : rows or statistic
+        As in the model's `statistic`. A statistic and weighted rows have no next row, hence no
+        chain.
+    draws : xarray.DataTree or mapping, optional
+        Draws of the posterior with the axes (chain, draw, ...). If not given, `mcmc_draws` makes
+        them; for a mixture `exact_draws` does, since chains keep to one order of the classes.
+    level : float, default 0.01
+        Probability of ``disagree`` for a right evidence.
+    tolerance : float, default 0.1
+        To agree, the estimate and the closed form must be so near at 95 % confidence: 0.1 is a
+        Bayes factor that is off by a tenth.
+    rng : numpy.random.Generator, optional
+        Source of randomness.
+
+    Returns
+    -------
+    EvidenceCheck
+        ``inconclusive`` where the estimate can't tell: nothing is significant but its error is too
+        large for `tolerance`, or the error is above 0.1 and not known well itself.
+
+    Raises
+    ------
+    DataError
+        If the model's evidence has no closed form, or `level` or `tolerance` is out of range.
+    PriorError
+        If the prior is improper: its evidence has an arbitrary factor.
+
+    See Also
+    --------
+    bayesmodels.bridge_sampling : the estimate alone, of any PyMC model.
+
+    References
+    ----------
+    The chain: Dawid (1984), *Statistical theory: the prequential approach*, section 5.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> coin, rows, rng = bm.BetaBernoulli(2, 2), [1, 0, 0, 1, 0, 0], np.random.default_rng(1)
+    >>> found = check_evidence(coin, rows, draws=bm.exact_draws(coin, rows, rng=rng), rng=rng)
+    >>> found.outcome, round(found.log_evidence - found.chain, 12)
+    ('agree', 0.0)
+    """
+    if not 0 < level < 1:
+        msg = f"level: must be strictly between 0 and 1; got {level!r}."
+        raise DataError(msg)
+    if not (np.isfinite(tolerance) and tolerance > 0):
+        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
+        raise DataError(msg)
+    if not hasattr(model, "log_evidence"):
+        msg = (
+            f"model: the evidence of {type(model).__name__} has no closed form to check; "
+            "bridge_sampling(model.declare(data), draws) estimates it."
+        )
+        raise DataError(msg)
+    rng = np.random.default_rng(rng)
+    stated = float(np.sum(model.log_evidence(data)))
+    notes = [] if not (why := no_chain(model, data)) else [f"there is no chain: {why}."]
+    chain, size = (None, 0.0) if notes else log_chain(model, data)
+    rounding = _ROUNDING * max(1.0, abs(stated), size)
+    estimate = _estimate(model, data, draws, rng)
+    gap, error = estimate.log_evidence - stated, estimate.error
+    bound = abs(gap) + float(stats.norm.ppf(CONFIDENCE)) * error
+    # Where the error is not known well, neither is a difference in units of it.
+    known = error <= _LARGEST
+    off = not abs(gap) <= rounding
+    significant = off and (error == 0 or 2 * stats.t.sf(abs(gap / error), estimate.freedom) < level)
+    outcome: Outcome
+    if chain is not None and not abs(chain - stated) <= rounding:
+        notes.insert(0, _of_chain(stated, chain))
+        outcome = "disagree"
+        if known and significant:
+            notes.insert(1, _of_estimate(stated, estimate))
+    elif known and significant:
+        notes.insert(0, _of_estimate(stated, estimate))
+        outcome = "disagree"
+    elif not (known and bound <= tolerance):
+        times = max(2.0, (2 * stats.norm.ppf(CONFIDENCE) * error / min(tolerance, _LARGEST)) ** 2)
+        notes.insert(
+            0,
+            f"PyMC's joint density and draws give {estimate.log_evidence:.6g}, of which the closed "
+            f"form, {stated:.6g}, may be {bound:.2g} off, and {tolerance:g} is allowed. Draw about "
+            f"{times:.1f} times as many.",
+        )
+        outcome = "inconclusive"
+    else:
+        notes.insert(0, _of_agreement(stated, chain, estimate, bound))
+        outcome = "agree"
+    return EvidenceCheck(outcome, stated, chain, estimate, bound, tuple(notes), level)
+
+
+def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) -> EvidenceEstimate:
+    """Return what the declared model says."""
+    gone = hasattr(data, "without_rows") or weighted(data)
+    likelihood: Likelihood = "statistic" if gone else "rows"
+    declared = model.declare(data, likelihood)
+    if levels(model):
+        return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
+    if draws is None:
+        if isinstance(model, NaiveBayesMixture):
+            draws = exact_draws(model, data, rng=rng)
+        else:
+            draws = mcmc_draws(model, data, likelihood=likelihood, rng=rng)
+    return bridge_sampling(declared, draws, rng=rng)
+
+
+def _sum(declared: pm.Model, model: Belief) -> float:
+    """Return the log of the sum of PyMC's joint density over all values of nominal variables."""
+    from bayesmodels.conjugacy.density import JointDensity
+
+    joint = JointDensity(declared)
+    nominal = levels(model)
+    every = product(*(range(len(labels)) for labels in nominal.values()))
+    points = (dict(zip(nominal, map(np.asarray, at), strict=True)) for at in every)
+    return float(logsumexp([joint.value(point)[0] for point in points]))
+
+
+def _of_chain(stated: float, chain: float) -> str:
+    return (
+        f"the closed form says {stated:.9g}, its one-step predictive densities {chain:.9g}; one is "
+        f"wrong by {abs(chain - stated):.2g}."
+    )
+
+
+def _of_estimate(stated: float, estimate: EvidenceEstimate) -> str:
+    gap = estimate.log_evidence - stated
+    size = f" ({abs(gap / estimate.error):.1f} standard errors)" if estimate.error else ""
+    return (
+        f"the closed form, {stated:.6g}, is {abs(gap):.2g} too {'low' if gap > 0 else 'high'} for "
+        f"PyMC's joint density, which integrates to {estimate.log_evidence:.6g}{size}."
+    )
+
+
+def _of_agreement(
+    stated: float, chain: float | None, estimate: EvidenceEstimate, bound: float
+) -> str:
+    sums = "" if chain is None else " is the sum of its one-step log predictive densities, and"
+    near = (
+        f"is within {bound:.2g} of what PyMC's joint density integrates to ({100 * CONFIDENCE:.0f} "
+        f"% confidence; standard error {estimate.error:.2g})"
+        if estimate.error
+        else "is what PyMC's joint density adds up to"
+    )
+    return f"the closed form, {stated:.6g},{sums} {near}."

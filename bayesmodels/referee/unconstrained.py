@@ -1,0 +1,143 @@
+"""A PyMC model's joint density over unconstrained coordinates, at many points at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pytensor.compile.maker import function
+from pytensor.configdefaults import config
+from pytensor.graph.replace import clone_replace, vectorize_graph
+
+from bayesmodels.conjugacy.density import PYTHON_MODE
+from bayesmodels.errors import DataError
+
+Array = NDArray[np.float64]
+
+_TOGETHER = 2_000_000  # observed numbers times points in one call, which bounds the memory
+
+
+class Unconstrained:
+    """The joint log density of a model where its free variables have been transformed to R^D.
+
+    The coordinates are those in which PyMC samples, and the density includes the log Jacobian.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        All free variables must be continuous.
+
+    Attributes
+    ----------
+    names : list of str
+        The free variables.
+
+    Raises
+    ------
+    DataError
+        If a free variable is discrete, or there is none.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     sigma = pm.HalfNormal("sigma")
+    >>> space = Unconstrained(model)
+    >>> space.coordinates({"sigma": np.ones((1, 3))}).shape
+    (1, 3, 1)
+    """
+
+    def __init__(self, model: pm.Model) -> None:
+        discrete = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
+        if discrete:
+            msg = (
+                f"model: every free variable must be continuous; {discrete} are discrete. Write "
+                "the model with them summed out."
+            )
+            raise DataError(msg)
+        if not model.free_RVs:
+            msg = "model: must have a free variable; has none, so that its evidence is its density."
+            raise DataError(msg)
+        self.names = [rv.name for rv in model.free_RVs]
+        with config.change_flags(floatX="float64"):
+            points = {rv: rv.type(rv.name) for rv in model.free_RVs}
+            moved = []
+            for rv, point in points.items():
+                transform = model.rvs_to_transforms[rv]
+                own = point if transform is None else transform.forward(point, *rv.owner.inputs)
+                moved.append(own)
+            values = [model.rvs_to_values[rv] for rv in model.free_RVs]
+            self._natural = list(points.values())
+            self._forward = _batched(self._natural, list(clone_replace(moved, points)))
+            self._density = _batched(values, [model.logp()])
+        observed = [model.rvs_to_values[rv].size for rv in model.observed_RVs]
+        sizes: Any = function([], observed, mode=PYTHON_MODE)
+        size = sum(map(int, sizes()))
+        self._rows = max(1, _TOGETHER // max(size, len(self.names)))
+        self._shapes: list[tuple[int, ...]] = []
+
+    def coordinates(self, draws: Any) -> Array:
+        """Return coordinates of draws, of shape (chain, draw, D).
+
+        Raises
+        ------
+        DataError
+            If a variable is missing, has another number of axes, or has no finite coordinates.
+        """
+        group = draws.posterior if hasattr(draws, "posterior") else draws
+        flat = []
+        for name, point in zip(self.names, self._natural, strict=True):
+            if name not in group:
+                msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
+                raise DataError(msg)
+            x = np.asarray(group[name], dtype=float)
+            if x.ndim != point.ndim + 2:
+                msg = (
+                    f"draws: {name!r} must have the axes (chain, draw) and {point.ndim} of its "
+                    f"own; got shape {x.shape}."
+                )
+                raise DataError(msg)
+            flat.append(x.reshape(-1, *x.shape[2:]))
+        lead = np.shape(group[self.names[0]])[:2]
+        parts = self._run(self._forward, flat)
+        self._shapes = [part.shape[1:] for part in parts]
+        joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+        if not np.isfinite(joined).all():
+            bad = int((~np.isfinite(joined)).any(1).sum())
+            msg = (
+                f"draws: must lie inside the support of the model; {bad} of {len(joined)} do not, "
+                "or are rounded to its border."
+            )
+            raise DataError(msg)
+        return joined.reshape(*lead, -1)
+
+    def log_density(self, points: Array) -> Array:
+        """Return the joint log density at points of shape (n, D); after `coordinates`."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])[:-1]
+        parts = [
+            part.reshape(len(points), *shape)
+            for part, shape in zip(np.split(points, ends, axis=1), self._shapes, strict=True)
+        ]
+        (found,) = self._run(self._density, parts)
+        return found
+
+    def _run(self, run: Callable[..., list[Any]], inputs: list[Array]) -> list[Array]:
+        """Evaluate a few points at a time."""
+        n = len(inputs[0])
+        with np.errstate(all="ignore"):  # infinite values are looked at where they are used
+            found = [run(*(x[i : i + self._rows] for x in inputs)) for i in range(0, n, self._rows)]
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+
+def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
+    """Compile a function of many points at once, along a new first axis.
+
+    In Python mode: it compiles in a tenth of a second, and the loop over points is NumPy's.
+    """
+    many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in inputs]
+    found = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
+    run: Any = function(many, found, mode=PYTHON_MODE, on_unused_input="ignore")
+    return run
