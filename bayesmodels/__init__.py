@@ -163,6 +163,7 @@ _HOMES = {
     "ratio_posterior": "models.unknown_ratio",
     "relabel": "label_switching",
     "sample": "sampling",
+    "scale": "",
     "validate": "report",
 }
 

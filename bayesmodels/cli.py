@@ -241,6 +241,27 @@ def exact(
     sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
 
 
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
+)
+def merge(files: tuple[Path, ...], output: Path) -> None:
+    """Merge statistics of disjoint rows, saved in FILES (.json or .npz), in any order.
+
+    If one of the files cannot be read, or is about another model, it is named and nothing is
+    written.
+    """
+    with _speaking_errors():
+        from bayesmodels import scale
+
+        if not output.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
+        found = scale.merge(files)
+        scale.save(found, output)
+    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+
+
 def _print_posterior(posterior: Any) -> None:
     """Print what is known in closed form."""
     from bayesmodels.errors import PriorError

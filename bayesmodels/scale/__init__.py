@@ -1,0 +1,7 @@
+"""Statistics of many rows: chunks, files and clusters, mapped and then folded with ``+``."""
+
+from bayesmodels.scale.folding import merge
+from bayesmodels.scale.passes import statistic
+from bayesmodels.scale.stored import load, save
+
+__all__ = ["load", "merge", "save", "statistic"]

@@ -1,0 +1,96 @@
+"""How far a pass over rows is, kept in a file so that it can go on after a stop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bayesmodels.errors import DataError
+from bayesmodels.files import whole
+from bayesmodels.scale.folding import Fold
+from bayesmodels.scale.sources import dataset
+from bayesmodels.scale.stored import dumps, loads
+
+FORMAT, SCHEMA = "bayesmodels pass", 1
+
+
+class Checkpoint:
+    """The sums so far and the last chunk in them.
+
+    Parameters
+    ----------
+    path : path-like
+        Where they are kept.
+    model, source, columns, rows
+        What the pass is over; another pass must not go on here.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        model: Any,
+        source: Any,
+        columns: Sequence[str] | None,
+        rows: int,
+    ) -> None:
+        self._path = Path(path)
+        own = {
+            "model": f"{type(model).__name__} {model!r}",
+            "source": _files(source),
+            "columns": None if columns is None else list(columns),
+            "rows": rows,
+        }
+        self._of = {
+            name: hashlib.sha256(json.dumps(value).encode()).hexdigest()
+            for name, value in own.items()
+        }
+
+    def begun(self) -> tuple[Fold, tuple[int, int] | None, int]:
+        """Return the sums, the last chunk in them, and the number of rows; at first none."""
+        if not self._path.exists():
+            return Fold(), None, 0
+        try:
+            kept = json.loads(self._path.read_text("utf-8"))
+            if kept["format"] != FORMAT or kept["schema"] != SCHEMA:
+                raise KeyError(kept["format"])  # noqa: TRY301 - one complaint for all
+            sums = [None if text is None else loads(text) for text in kept["sums"]]
+            of, (part, place), done = kept["of"], kept["after"], int(kept["rows"])
+        except (KeyError, TypeError, ValueError) as error:
+            msg = (
+                f"checkpoint: {str(self._path)!r} is not the state of a pass ({error}). Remove it, "
+                "or name another file."
+            )
+            raise DataError(msg) from None
+        for name, digest in self._of.items():
+            if of.get(name) != digest:
+                msg = (
+                    f"checkpoint: {str(self._path)!r} belongs to a pass with another {name}. "
+                    "Remove it to begin anew."
+                )
+                raise DataError(msg)
+        return Fold(sums), (int(part), int(place)), done
+
+    def write(self, found: Fold, after: tuple[int, int], rows: int) -> None:
+        """Keep the sums, whole or not at all."""
+        sums = [None if part is None else dumps(part) for part in found.sums]
+        kept = {"format": FORMAT, "schema": SCHEMA, "of": self._of, "after": list(after)}
+        with whole(self._path) as part:
+            part.write_text(json.dumps({**kept, "rows": rows, "sums": sums}), encoding="utf-8")
+
+    def remove(self) -> None:
+        """Forget it: the pass has ended."""
+        self._path.unlink(missing_ok=True)
+
+
+def _files(source: Any) -> Any:
+    """Return what files there are, how long and how old; of anything else its kind."""
+    if isinstance(source, (str, os.PathLike)):
+        source = dataset(source)
+    files = getattr(source, "files", None)
+    if files is None:
+        return type(source).__name__
+    return [[file, os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files]  # noqa: PTH116

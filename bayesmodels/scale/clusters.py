@@ -1,0 +1,41 @@
+"""Dask: its workers map partitions to statistics, and fold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from bayesmodels.scale.folding import fold
+
+Prepare = Callable[[Any], Any]
+
+
+def from_dask(model: Any, source: Any, columns: Sequence[str] | None, prepare: Prepare) -> Any:
+    """Return the statistic of a Dask collection, folded on the workers.
+
+    Partitions without rows are left out; None if all are. If a worker dies, Dask does its
+    partitions again: each result is there once, or not yet.
+    """
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    if columns is not None and hasattr(source, "columns"):
+        source = source[list(columns)]
+    if hasattr(source, "chunks") and getattr(source, "ndim", 1) > 1:
+        source = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
+    parts = source.to_delayed()
+    one = delayed(_of_partition)
+    level = [one(model, part, prepare) for part in getattr(parts, "ravel", lambda: parts)()]
+    together = delayed(_merged)
+    while len(level) > 1:
+        level = [together(level[at : at + 2]) for at in range(0, len(level), 2)]
+    return compute(level[0])[0] if level else None
+
+
+def _of_partition(model: Any, rows: Any, prepare: Prepare) -> Any:
+    rows = rows if hasattr(rows, "__len__") else list(rows)
+    return model.statistic(prepare(rows)) if len(rows) else None
+
+
+def _merged(parts: Iterable[Any]) -> Any:
+    return fold(part for part in parts if part is not None)

@@ -1,0 +1,248 @@
+"""One pass over rows that need not fit into memory: chunks to statistics, folded with ``+``."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import narwhals as nw
+
+from bayesmodels.containers import wrapped
+from bayesmodels.data import Design, Weighted, whole
+from bayesmodels.errors import DataError
+from bayesmodels.scale.checkpoint import Checkpoint
+from bayesmodels.scale.clusters import from_dask
+from bayesmodels.scale.folding import Fold
+from bayesmodels.scale.sources import ROWS, Chunk, chunks, dataset
+
+_EVERY = 1.0  # seconds between checkpoints
+
+
+def statistic(
+    model: Any,
+    source: Any,
+    *,
+    target: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    intercept: bool = False,
+    to_data: Callable[[Any], Any] | None = None,
+    rows: int = ROWS,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> Any:
+    """Return the sufficient statistic of rows that are read once, a chunk at a time.
+
+    Chunks are merged with ``+``, so that the answer is the statistic of all rows, as
+    ``model.statistic`` would return it, up to rounding. Only the columns that are needed are read.
+
+    Parameters
+    ----------
+    model : Belief
+        Any conjugate model; its columns, classes and categories must be known, since no chunk
+        need hold all of them.
+    source : path, iterable, or lazy table
+        - a path or a glob of Parquet, CSV or Feather files, or a folder of them;
+        - a pyarrow ``Dataset``, ``Table`` or ``RecordBatchReader``, a polars ``LazyFrame``, or a
+          DuckDB relation;
+        - a Dask ``DataFrame``, ``Array`` or ``Bag``: its workers make the statistics, and only
+          these come back;
+        - any iterable of chunks: frames, or what ``model.statistic`` takes.
+    target : str, optional
+        Column to be explained, or of classes. The other columns are then the features.
+    columns : str or sequence of str, optional
+        Columns of the rows, or of the features; all (other) ones if not given. A single name is a
+        series, a sequence a table.
+    weights : str, optional
+        Column of weights; see `Weighted`.
+    intercept : bool, default False
+        As in `Design`.
+    to_data : callable, optional
+        From a chunk to what ``model.statistic`` takes, in place of `target`, `weights` and
+        `intercept`; `columns` then only says what is read.
+    rows : int, default 262144
+        Rows in a chunk, at most, where the source can be asked for it.
+    checkpoint : path-like, optional
+        A file that keeps how far the pass is. If it is there, the pass goes on after the last
+        whole chunk; it is removed when the pass ends.
+    progress : bool, default False
+        Show a bar with rows a second.
+
+    Returns
+    -------
+    Statistic
+        For ``model.update`` and ``model.log_evidence``.
+
+    Raises
+    ------
+    DataError
+        If the source has no rows or lacks a column, rows do not fit the model (the message names
+        the chunk), or `checkpoint` belongs to another pass.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> line = bm.LinearRegression.flat(["x"])
+    >>> parts = ({"x": [k, k + 1], "y": [2 * k, 2 * k + 2]} for k in range(3))
+    >>> import pandas as pd
+    >>> s = bm.scale.statistic(line, map(pd.DataFrame, parts), target="y")
+    >>> s.n, s.mle()["w"].round(12)
+    (6, array([2.]))
+    """
+    rows = int(whole(rows, "rows", 1))
+    names = _names(target, columns, weights)
+    prepare = _prepared(target, columns, weights, intercept=intercept, to_data=to_data)
+    if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
+        if checkpoint is not None:
+            msg = "checkpoint: Dask keeps its own account of what is done; leave it out."
+            raise DataError(msg)
+        found = from_dask(model, source, names, prepare)
+    else:
+        found = _one_pass(model, source, names, prepare, rows, checkpoint, progress=progress)
+    if found is None:
+        msg = "source: must have at least one row; got none."
+        raise DataError(msg)
+    return found
+
+
+def _one_pass(
+    model: Any,
+    source: Any,
+    names: list[str] | None,
+    prepare: Callable[[Any], Any],
+    rows: int,
+    checkpoint: Any,
+    *,
+    progress: bool,
+) -> Any:
+    kept = None if checkpoint is None else Checkpoint(checkpoint, model, source, names, rows)
+    found, after, done = (Fold(), None, 0) if kept is None else kept.begun()
+    last = time.monotonic()
+    with _bar(source, done, show=progress) as advance:
+        for chunk in chunks(source, names, rows, after):
+            found.add(_of_chunk(model, chunk, prepare, done))
+            number = _length(chunk.rows)
+            done += number
+            advance(number)
+            if kept is not None and time.monotonic() - last > _EVERY:
+                kept.write(found, (chunk.part, chunk.place), done)
+                last = time.monotonic()
+    if kept is not None:
+        kept.remove()
+    return found.total()
+
+
+def _of_chunk(model: Any, chunk: Chunk, prepare: Callable[[Any], Any], before: int) -> Any:
+    try:
+        return model.statistic(prepare(chunk.rows))
+    except DataError as error:
+        msg = f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
+        raise DataError(msg) from None
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def _names(
+    target: str | None, columns: str | Sequence[str] | None, weights: str | None
+) -> list[str] | None:
+    """Return the columns to read; None for all."""
+    if columns is None:
+        return None
+    wanted = [columns] if isinstance(columns, str) else list(columns)
+    return [*wanted, *(name for name in (target, weights) if name and name not in wanted)]
+
+
+def _prepared(
+    target: str | None,
+    columns: str | Sequence[str] | None,
+    weights: str | None,
+    *,
+    intercept: bool,
+    to_data: Callable[[Any], Any] | None,
+) -> Callable[[Any], Any]:
+    """Return what turns a chunk into data of a model."""
+    if to_data is not None:
+        if target is not None or weights is not None or intercept:
+            msg = "to_data: does all of it; leave target, weights and intercept out."
+            raise DataError(msg)
+        return to_data
+    if target is None and columns is None and weights is None:
+        return _as_it_is
+    return _Columns(target, columns, weights, intercept)
+
+
+def _as_it_is(rows: Any) -> Any:
+    return rows
+
+
+class _Columns:
+    """Picks target, features and weights; a class, so that it can be sent to other processes."""
+
+    def __init__(self, target: Any, columns: Any, weights: Any, intercept: bool) -> None:  # noqa: FBT001
+        self.target, self.columns, self.weights = target, columns, weights
+        self.intercept = intercept
+
+    def __call__(self, rows: Any) -> Any:
+        frame = wrapped(rows, "source")
+        if not isinstance(frame, nw.DataFrame):
+            msg = (
+                "source: chunks must be frames where columns are named; got "
+                f"{type(rows).__name__}. Name none, or give to_data."
+            )
+            raise DataError(msg)
+        for name in (self.target, self.weights):
+            if name is not None and name not in frame.columns:
+                msg = f"source: a chunk has no column {name!r}; it has {frame.columns}."
+                raise DataError(msg)
+        if isinstance(self.columns, str):
+            own: Any = frame[self.columns]
+        else:
+            others = [n for n in frame.columns if n not in (self.target, self.weights)]
+            own = frame.select(others if self.columns is None else list(self.columns))
+        data = own.to_native()
+        if self.target is not None:
+            data = Design(data, frame[self.target].to_native(), self.intercept)
+        return data if self.weights is None else Weighted(data, frame[self.weights].to_native())
+
+
+def _length(rows: Any) -> int:
+    if hasattr(rows, "num_rows"):
+        return int(rows.num_rows)
+    inner = rows[1] if isinstance(rows, tuple) else getattr(rows, "target", rows)
+    return len(inner) if hasattr(inner, "__len__") else 1
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _bar(source: Any, done: int, *, show: bool) -> Iterator[Callable[[int], None]]:
+    """Yield what is told how many more rows are done."""
+    if not show:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    total = None
+    if isinstance(source, (str, os.PathLike)):
+        total = dataset(source).count_rows()
+    elif hasattr(source, "count_rows"):
+        total = source.count_rows()
+    words = TextColumn("{task.completed:,.0f} rows, {task.fields[rate]:,.0f} a second")
+    with Progress(
+        BarColumn(), words, TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task("rows", total=total, completed=done, rate=0.0)
+        start, seen = time.monotonic(), 0
+
+        def advance(number: int) -> None:
+            nonlocal seen
+            seen += number
+            bar.update(task, advance=number, rate=seen / max(time.monotonic() - start, 1e-9))
+
+        yield advance

@@ -1,0 +1,158 @@
+"""Rows that need not fit into memory, as chunks that do.
+
+A chunk is an Arrow table of some columns, or whatever an iterable yields. Engines are the user's:
+nothing here is imported that is not already there, and nobody else's scheduler is replaced.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bayesmodels.errors import DataError
+
+ROWS = 262_144
+"""Rows in a chunk, at most: some megabytes of a few columns."""
+_FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".feather": "feather"}
+
+
+class Chunk(NamedTuple):
+    """Some rows.
+
+    Attributes
+    ----------
+    rows : Any
+        A table, or what the iterable yielded.
+    part : int
+        Number of the file (or fragment) they come from; 0 if there are no such.
+    place : int
+        Number of the chunk within it.
+    """
+
+    rows: Any
+    part: int
+    place: int
+
+
+def chunks(
+    source: Any, columns: Sequence[str] | None, rows: int, after: tuple[int, int] | None
+) -> Iterator[Chunk]:
+    """Return chunks of a source, in an order that is always the same.
+
+    Parameters
+    ----------
+    source : Any
+        As in `bayesmodels.scale.statistic`.
+    columns : sequence of str, optional
+        Columns to read; all if not given.
+    rows : int
+        In a chunk, at most.
+    after : (int, int), optional
+        Part and place of the last chunk not wanted.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        source = dataset(source)
+    if hasattr(source, "get_fragments"):
+        return _of_dataset(source, columns, rows, after)
+    found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
+    return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
+
+
+def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[Any]:
+    """Return tables of a lazy one, or what an iterable yields."""
+    kind = type(source).__module__.split(".")[0]
+    if kind == "pyarrow" and hasattr(source, "to_batches"):  # a table
+        return _tables(_chosen(source, columns).to_batches(rows))
+    if kind == "pyarrow" and hasattr(source, "read_next_batch"):
+        return _tables(_chosen(batch, columns) for batch in source)
+    if kind == "polars" and hasattr(source, "collect_batches"):
+        wanted = source if columns is None else source.select(columns)
+        return wanted.collect_batches(chunk_size=rows, maintain_order=True)
+    if kind in ("duckdb", "_duckdb"):
+        wanted = source if columns is None else source.project(", ".join(map(_quoted, columns)))
+        return _tables(wanted.to_arrow_reader(rows))
+    if isinstance(source, Mapping) or not isinstance(source, Iterable) or hasattr(source, "shape"):
+        msg = (
+            "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "
+            f"Dask; got {type(source).__name__}. What fits into memory goes to model.statistic."
+        )
+        raise DataError(msg)
+    return source
+
+
+def dataset(path: str | os.PathLike[str]) -> Any:
+    """Return files as an Arrow data set, in the order of their names.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or its ending is unknown.
+    """
+    import pyarrow.dataset as ds
+
+    text = os.fspath(path)
+    found = sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - strings
+    if Path(text).is_dir():
+        found = sorted(str(file) for file in Path(text).rglob("*") if file.suffix in _FORMATS)
+    if not found or not all(Path(file).is_file() for file in found):
+        msg = f"source: there is no file {text!r}."
+        raise DataError(msg)
+    kinds = {_FORMATS.get(Path(file).suffix) for file in found}
+    if len(kinds) > 1 or None in kinds:
+        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {text!r}."
+        raise DataError(msg)
+    (kind,) = kinds
+    return ds.dataset(found, format=kind)
+
+
+def _of_dataset(
+    source: Any, columns: Sequence[str] | None, rows: int, after: tuple[int, int] | None
+) -> Iterator[Chunk]:
+    import pyarrow as pa
+
+    _check_columns(source.schema.names, columns)
+    for part, fragment in enumerate(source.get_fragments()):
+        if after is not None and part < after[0]:
+            continue
+        found = fragment.to_batches(
+            schema=source.schema,
+            columns=None if columns is None else list(columns),
+            batch_size=rows,
+            batch_readahead=2,
+        )
+        place = 0
+        try:
+            for batch in found:
+                if batch.num_rows and (after is None or (part, place) > after):
+                    yield Chunk(pa.Table.from_batches([batch]), part, place)
+                place += 1
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+            msg = f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
+            raise DataError(msg) from None
+
+
+def _tables(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    return (pa.Table.from_batches([batch]) for batch in batches if batch.num_rows)
+
+
+def _chosen(table: Any, columns: Sequence[str] | None) -> Any:
+    if columns is None:
+        return table
+    _check_columns(table.schema.names, columns)
+    return table.select(list(columns))
+
+
+def _check_columns(known: Sequence[str], wanted: Sequence[str] | None) -> None:
+    for column in wanted or ():
+        if column not in known:
+            msg = f"columns: the source has no column {column!r}; it has {list(known)}."
+            raise DataError(msg)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
