@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     if not file.exists():
         return {}
     try:
-        with np.load(file, allow_pickle=False) as archive:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, BadZipFile, AttributeError):
         found = {}

@@ -22,7 +22,7 @@ from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.reading import levels
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.one_step import log_chain, no_chain
-from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome
+from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, check_limits
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -145,12 +145,7 @@ def check_evidence(
     >>> found.outcome, round(found.log_evidence - found.chain, 12)
     ('agree', 0.0)
     """
-    if not 0 < level < 1:
-        msg = f"level: must be strictly between 0 and 1; got {level!r}."
-        raise DataError(msg)
-    if not (np.isfinite(tolerance) and tolerance > 0):
-        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
-        raise DataError(msg)
+    check_limits(level, tolerance)
     if not hasattr(model, "log_evidence"):
         msg = (
             f"model: the evidence of {type(model).__name__} has no closed form to check; "
