@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import compare as compare
     from bayesmodels.referee import compare_until_decided as compare_until_decided
     from bayesmodels.referee import diagnose as diagnose
+    from bayesmodels.referee import leave_one_out as leave_one_out
     from bayesmodels.report import validate as validate
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
@@ -146,6 +147,7 @@ _HOMES = {
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
     "label_invariants": "label_switching",
+    "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
     "logistic_coefficients": "pair",
     "mcmc_draws": "draws",

@@ -12,12 +12,20 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels import data as checked
-from bayesmodels.containers import read
-from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, weighted
+from bayesmodels.containers import read, wrapped
+from bayesmodels.data import (
+    BinomialCounts,
+    Design,
+    Grouped,
+    MultinomialCounts,
+    weighted,
+)
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
@@ -49,10 +57,10 @@ def log_chain(model: Any, data: Any) -> tuple[float, float]:
     6.0
     """
     model = model.update(model.statistic(data).without_rows())  # it knows all groups and columns
-    whole = _readable(model, data)
+    whole = readable(model, data)
     terms = []
-    for i in range(_length(whole)):
-        row = _row(whole, i)
+    for i in range(number_of_rows(whole)):
+        row = rows_at(whole, slice(i, i + 1))
         terms.append(float(log_next(model, row)))
         model = model.update(row)
     return float(np.sum(terms)), float(np.sum(np.abs(terms)))
@@ -72,11 +80,11 @@ def no_chain(model: Any, data: Any) -> str:
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def _readable(model: Any, data: Any) -> Any:
+def readable(model: Any, data: Any) -> Any:
     """Return the data such that single rows can be taken, which know all groups."""
     if isinstance(data, Grouped):
         groups = next(iter(model.coords.values()))
-        return replace(data, rows=_readable(model, data.rows), groups=groups)
+        return replace(data, rows=readable(model, data.rows), groups=groups)
     if isinstance(data, BinomialCounts):
         return BinomialCounts(*(np.atleast_1d(x) for x in (data.successes, data.trials)))
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
@@ -84,7 +92,8 @@ def _readable(model: Any, data: Any) -> Any:
     return data
 
 
-def _length(data: Any) -> int:
+def number_of_rows(data: Any) -> int:
+    """Return how many rows there are."""
     if isinstance(data, Grouped):
         return len(data.by)
     if isinstance(data, BinomialCounts):
@@ -96,19 +105,30 @@ def _length(data: Any) -> int:
     return len(data[1]) if isinstance(data, tuple) else len(data)
 
 
-def _row(data: Any, i: int) -> Any:
-    """Return one row in the same containers."""
+_PARTS = {
+    Grouped: ("rows", "by"),
+    BinomialCounts: ("successes", "trials"),
+    MultinomialCounts: ("counts",),
+    Design: ("features", "target"),
+}
+"""What of a container has one entry a row."""
+
+
+def rows_at(data: Any, at: slice | NDArray[np.intp]) -> Any:
+    """Return some rows in the same containers."""
     if isinstance(data, tuple):
-        return tuple(_row(part, i) for part in data)
-    if isinstance(data, Grouped):
-        return replace(data, rows=_row(data.rows, i), by=_row(data.by, i))
-    if isinstance(data, BinomialCounts):
-        return BinomialCounts(_row(data.successes, i), _row(data.trials, i))
-    if isinstance(data, MultinomialCounts):
-        return MultinomialCounts(_row(data.counts, i))
-    if isinstance(data, Design):
-        return replace(data, features=_row(data.features, i), target=_row(data.target, i))
-    return data.iloc[i : i + 1] if hasattr(data, "iloc") else data[i : i + 1]
+        return tuple(rows_at(part, at) for part in data)
+    if (names := _PARTS.get(type(data))) is not None:
+        return replace(data, **{name: rows_at(getattr(data, name), at) for name in names})
+    if isinstance(data, list) and not isinstance(at, slice):
+        return [data[i] for i in at]
+    if hasattr(data, "iloc"):
+        return data.iloc[at]
+    frame = wrapped(data, "data")
+    if isinstance(frame, (nw.DataFrame, nw.Series)):
+        places = np.arange(len(frame))[at].tolist()
+        return frame[places].to_native()
+    return data[at]
 
 
 # --- one-step predictive densities ----------------------------------------------------------------

@@ -1,0 +1,142 @@
+"""Leaving each row out in closed form is the same as fitting the other rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.referee.one_step import log_next, number_of_rows, readable, rows_at
+from tests.contract.cases import CASES
+
+RNG = np.random.default_rng(1)
+
+
+def refitted(prior, data):
+    """Fit all rows but one, predict that one, and so on."""
+    wide = prior.update(prior.statistic(data).without_rows())
+    whole = readable(wide, data)
+    every = np.arange(number_of_rows(whole))
+    return np.array(
+        [
+            log_next(
+                wide.update(rows_at(whole, np.delete(every, i))), rows_at(whole, slice(i, i + 1))
+            )
+            for i in every
+        ]
+    )
+
+
+def by_row(found):
+    return found.log_density.reshape(len(found.log_density), -1).sum(1)
+
+
+def left_out(case):
+    """Return data that can be left out one by one, or None."""
+    if isinstance(case.rest, bm.Weighted) or hasattr(case.rest, "without_rows"):
+        return None
+    return None if type(case.start).__name__ == "NaiveBayesMixture" else case.rest
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if left_out(c) is not None], ids=lambda case: case.id
+)
+def test_every_model_equals_refitting(case):
+    try:
+        found = bm.leave_one_out(case.start, case.rest)
+    except bm.PriorError:
+        with pytest.raises(bm.PriorError):
+            refitted(case.start, case.rest)
+        return
+    wanted = refitted(case.start, case.rest)
+    np.testing.assert_allclose(by_row(found), wanted, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("data", ["line", "vectors", "classes"])
+def test_real_sizes_equal_refitting(data):
+    rows = RNG.normal(size=(50, 4)) @ RNG.normal(size=(4, 4)) + 50
+    if data == "line":
+        prior = bm.LinearRegression.flat(4)
+        given = (rows, rows @ [1, 2, 3, 4] + RNG.normal(size=50))
+    elif data == "vectors":
+        prior, given = bm.NormalInverseWishart(np.zeros(4), 0.01, 6, np.eye(4)), rows
+    else:
+        prior = bm.GaussianDiscriminant(
+            bm.DirichletCategorical([1, 1], ["a", "b"]),
+            bm.NormalInverseWishart(np.zeros(4), 0.01, 6, np.eye(4)),
+            covariance="shared",
+        )
+        given = (rows, RNG.choice(["a", "b"], 50))
+    found = bm.leave_one_out(prior, given)
+    np.testing.assert_allclose(found.log_density, refitted(prior, given), rtol=1e-10)
+    assert found.elpd == pytest.approx(found.log_density.sum())
+    assert found.se == pytest.approx(np.sqrt(50 * found.log_density.var()))
+
+
+def test_a_row_that_is_most_of_what_is_known():
+    """Without the outlier 1e-9 of the scale is left, which subtraction would lose."""
+    prior = bm.NormalInverseGamma(0.0, 1e-6, 1.0, 1e-3)
+    rows = np.array([1.0, 1.001, 0.999, 1.0005, 1e5])
+    found = bm.leave_one_out(prior, rows)
+    np.testing.assert_allclose(found.log_density, refitted(prior, rows), rtol=1e-12)
+    one = bm.leave_one_out(bm.NormalInverseGamma(3.0, 1e-17, 1.0, 1.0), [5.0])
+    own = bm.NormalInverseGamma(3.0, 1e-17, 1.0, 1.0).predictive().logpdf(5.0)
+    np.testing.assert_allclose(one.log_density, own, rtol=1e-12)
+    vectors = np.vstack([RNG.normal(size=(6, 2)), [[1e3, 2e3]]])
+    wide = bm.NormalInverseWishart([0, 0], 0.1, 3, np.eye(2))
+    found = bm.leave_one_out(wide, vectors)
+    np.testing.assert_allclose(found.log_density, refitted(wide, vectors), rtol=1e-10)
+
+
+def test_tiny_pseudo_counts_and_large_counts_keep_their_digits():
+    prior = bm.BetaBernoulli(1e-8, 1.0)
+    found = bm.leave_one_out(prior, [1, 0, 0])
+    assert np.exp(found.log_density[0]) == pytest.approx(1e-8 / (3 + 1e-8), rel=1e-14)
+
+
+def test_missing_cells_count_in_their_own_row():
+    frame = pd.DataFrame({"x": RNG.normal(size=40), "z": RNG.normal(size=40)})
+    frame.loc[3:9, "x"] = np.nan
+    frame.loc[7:20, "z"] = np.nan
+    label = RNG.choice(["a", "b"], 40)
+    prior = bm.NaiveBayes(
+        bm.DirichletCategorical([1, 1], ["a", "b"]), bm.NormalInverseGamma(0, 1, 1, 1)
+    )
+    found = bm.leave_one_out(prior, (frame, label))
+    np.testing.assert_allclose(found.log_density, refitted(prior, (frame, label)), rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_arviz_approximates_it_from_draws():
+    import arviz_stats
+
+    rows = RNG.normal(2, 3, size=60)
+    prior = bm.NormalInverseGamma(0, 1, 2, 2)
+    exact = bm.leave_one_out(prior, rows)
+    tree = bm.exact_draws(prior, rows, draws=2000, rng=np.random.default_rng(2))
+    near = arviz_stats.loo(tree)
+    assert abs(near.elpd - exact.elpd) < 0.1
+    assert near.se == pytest.approx(exact.se, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("prior", "data", "error", "words"),
+    [
+        (bm.BetaBernoulli(1, 1), bm.BernoulliStatistic(1, 2), bm.DataError, "got a statistic"),
+        (
+            bm.BetaBernoulli(1, 1),
+            bm.Weighted([1, 0], [1, 2]),
+            bm.DataError,
+            "must not be weighted",
+        ),
+        (bm.LogisticRegression([0], 1), ([[1.0]], [1]), bm.DataError, "no closed form"),
+        (
+            bm.LinearRegression.flat(2),
+            ([[1, 0], [1, 1], [1, 2.0]], [1, 2, 4.0]),
+            bm.PriorError,
+            "without row 0 the posterior is improper",
+        ),
+    ],
+)
+def test_what_cannot_be_left_out_is_named(prior, data, error, words):
+    with pytest.raises(error, match=words):
+        bm.leave_one_out(prior, data)
