@@ -72,7 +72,7 @@ class Row(NamedTuple):
 EVERY, NEAR = ["iid", "AR(0.3)", "AR(0.5)", "AR(0.9)", "AR(-0.8)"], ["iid", "AR(0.3)"]
 BETA, NIG = ([f"{mistake}: {law}" for mistake in MISTAKES] for law in ("beta", "nig"))
 SIZES = [("iid", 2000), ("AR(0.9)", 32000)]
-SHAPES = [(2, 100, 2000), (8, 25, 2000), (2, 2000, 2000), (8, 500, 2000), (4, 25000, 400)]
+SHAPES = [(2, 100, 1000), (8, 25, 1000), (2, 2000, 1000), (8, 500, 1000), (4, 25000, 200)]
 ROWS = [
     *(Row("peers", "right: beta", kind, 2000, peers=True, verdict=True) for kind in EVERY),
     *(
@@ -94,13 +94,13 @@ ROWS = [
         Row("wrong", setting, kind, 2000)
         for setting, kind in product(NIG, ["iid", "AR(0.1)", "AR(0.3)"])
     ),
-    Row("peers", "dependence lost: nig", "iid", 400, peers=True),
+    Row("peers", "dependence lost: nig", "iid", 200, peers=True),
     *(
-        Row("large", "right: bayes", kind, 500)
+        Row("large", "right: bayes", kind, 200)
         for kind in ("iid", "AR(0.5)", "AR(0.9)", "AR(-0.8)")
     ),
     *(
-        Row("power", setting, kind, 500, draws=longest // 2**halvings)
+        Row("power", setting, kind, 300, draws=longest // 2**halvings)
         for setting, (kind, longest), halvings in product(BETA, SIZES, range(5))
     ),
     *(
