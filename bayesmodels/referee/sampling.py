@@ -85,7 +85,8 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
     if isinstance(law, EmpiricalLaw):
         return law.randomised(x, rng)
-    if hasattr(law, "pmf"):  # a random probability between those below x and up to x
+    if isinstance(getattr(law, "dist", None), stats.rv_discrete):
+        # A random probability between those below x and up to x.
         below = np.asarray(law.cdf(x - 1))
         return below + rng.random(x.shape) * np.asarray(law.pmf(x))
     if isinstance(law, rv_frozen):  # SciPy's, which are fast

@@ -74,7 +74,7 @@ def test_a_variational_fit_of_pymc_is_measured():
     y = X @ [1.0, -1.0] + rng.standard_normal(40)
     prior = bm.LinearRegression([0, 0], 0.1, shape=3, scale=2)
     with prior.declare((X, y)):
-        fit = pm.fit(5_000, method="advi", random_seed=1, progressbar=False)
+        fit = pm.fit(30_000, method="advi", random_seed=1, progressbar=False)
         draws = fit.sample(2000, random_seed=2)
     table = bm.approximation_error(draws, prior.update((X, y)))
     weights = table.loc[["w[0]", "w[1]"], "sd_ratio"]
