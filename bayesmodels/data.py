@@ -654,6 +654,29 @@ def totals(value: Any, argument: str) -> Array:
     return result
 
 
+def left_over(difference: Any, bound: Any, argument: str) -> Array:
+    """Return what is left of a total when a part is taken out of it, which must not be negative.
+
+    Parameters
+    ----------
+    difference : array_like
+        The total less the part.
+    bound : array_like
+        How far rounding may have put it below zero.
+    argument : str
+        What the total is of.
+    """
+    result = np.asarray(difference, dtype=float)
+    if (result < -np.asarray(bound)).any():
+        at = first(result < -np.asarray(bound))
+        msg = (
+            f"{argument}: rows to be taken out must be among those that are there; {result[at]:g} "
+            f"would be left{_of(at)}."
+        )
+        raise DataError(msg)
+    return np.maximum(result, 0.0)
+
+
 def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     """Check a whole number or an array of them, each at least `least`."""
     numbers = counts(read(value, argument, bare=True))
