@@ -93,7 +93,7 @@ class BernoulliStatistic:
         """Return the statistic without rows that are in it."""
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
         ones, zeros = (
-            checked.left_over(own - gone, EPS * own, name)
+            checked.left_over(own - gone, own, name)
             for own, gone, name in (
                 (self.ones, other.ones, "ones"),
                 (self.zeros, other.zeros, "zeros"),

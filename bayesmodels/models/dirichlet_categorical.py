@@ -102,7 +102,7 @@ class CategoricalStatistic:
         coords = labels.joined(
             self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
         )
-        counts = checked.left_over(self.counts - other.counts, EPS * self.counts, "counts")
+        counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
         split = log_split(counts, other.counts)
         return type(self)(counts, self.log_given_total - other.log_given_total - split, coords)
 

@@ -98,15 +98,15 @@ class NormalStatistic:
         Digits of the scatter are lost where it is small beside what is taken out.
         """
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
-        n = checked.left_over(self.n - other.n, EPS * self.n, "n")
+        n = checked.left_over(self.n - other.n, self.n, "n")
         mean, rest, shift, weight = merged_means(
             self.n, self.mean, self.rest, -other.n, other.mean, other.rest
         )
         pull = weight * shift**2
-        bound = ROUNDINGS * EPS * (self.scatter + other.scatter + np.abs(pull))
         left = self.scatter - other.scatter + pull
-        scatter = checked.left_over(left, bound, "scatter")
-        return type(self)(n, mean, np.where(n > 0, scatter, _none(scatter, bound)), rest, coords)
+        left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
+        scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
+        return type(self)(n, mean, scatter, rest, coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
