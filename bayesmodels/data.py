@@ -31,6 +31,7 @@ from bayesmodels.containers import (
 )
 from bayesmodels.domains import binary, codes, counts, finite, measured, squarable, whole_numbers
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.factors import EPS
 from bayesmodels.labels import Coords, unique
 
 Array = NDArray[np.float64]
@@ -652,6 +653,34 @@ def totals(value: Any, argument: str) -> Array:
     result = result.copy()
     result.setflags(write=False)
     return result
+
+
+def left_over(difference: Any, size: Any, argument: str) -> Array:
+    """Return what is left of a total when a part is taken out of it, which must not be negative.
+
+    Parameters
+    ----------
+    difference : array_like
+        The total less the part.
+    size : array_like
+        What both add up to, whose rounding may have put the difference below zero.
+    argument : str
+        What the total is of.
+    """
+    result = np.asarray(difference, dtype=float)
+    below = result < -_ROUNDINGS * EPS * np.asarray(size)
+    if below.any():
+        at = first(below)
+        msg = (
+            f"{argument}: rows to be taken out must be among those that are there; "
+            f"{result[at]:g} would be left{_of(at)}."
+        )
+        raise DataError(msg)
+    return np.maximum(result, 0.0)
+
+
+_ROUNDINGS = 64
+"""Of a sum of squares over any number of rows that are added up in pairs."""
 
 
 def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:

@@ -46,9 +46,13 @@ class Law(Protocol):
 
 
 class Statistic(Protocol):
-    """All that a model needs to know of its rows; ``a + b`` merges disjoint sets of rows."""
+    """All that a model needs to know of its rows.
+
+    ``a + b`` merges disjoint sets of rows, and ``a - b`` takes rows out again.
+    """
 
     def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
     def without_rows(self) -> Self: ...
 
 

@@ -89,6 +89,20 @@ class BernoulliStatistic:
         given = self.log_given_total + other.log_given_total + split
         return type(self)(self.ones + other.ones, self.zeros + other.zeros, given, coords)
 
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
+        ones, zeros = (
+            checked.left_over(own - gone, own, name)
+            for own, gone, name in (
+                (self.ones, other.ones, "ones"),
+                (self.zeros, other.zeros, "zeros"),
+            )
+        )
+        split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
+        given = self.log_given_total - other.log_given_total - split
+        return type(self)(ones, zeros, given, coords)
+
     @property
     def counts(self) -> Array:
         """Ones and zeros along a last axis, of shape (batch..., 2)."""

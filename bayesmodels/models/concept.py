@@ -91,13 +91,30 @@ class HypothesisStatistic:
         values.fill(self, log_likelihood=logs, coords=coords)
 
     def __add__(self, other: Self) -> Self:
+        self._check_hypotheses(other)
+        return type(self)(self.log_likelihood + other.log_likelihood, self.hypotheses)
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        self._check_hypotheses(other)
+        impossible = np.isneginf(other.log_likelihood)
+        if impossible.any():
+            named = [self.hypotheses[k] for k in np.flatnonzero(impossible)]
+            msg = (
+                "data: rows to be taken out must be possible under all hypotheses; under "
+                f"{values.short(tuple(named))} they are not, and whether the others are is not "
+                "known. Add up the statistics of the others."
+            )
+            raise DataError(msg)
+        return type(self)(self.log_likelihood - other.log_likelihood, self.hypotheses)
+
+    def _check_hypotheses(self, other: Self) -> None:
         if self.coords != other.coords:
             msg = (
                 "data: statistics must be about the same hypotheses; got "
                 f"{values.short(self.hypotheses)} and {values.short(other.hypotheses)}."
             )
             raise DataError(msg)
-        return type(self)(self.log_likelihood + other.log_likelihood, self.hypotheses)
 
     @property
     def hypotheses(self) -> tuple[Hashable, ...]:

@@ -97,6 +97,15 @@ class CategoricalStatistic:
         given = self.log_given_total + other.log_given_total + split
         return type(self)(self.counts + other.counts, given, coords)
 
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        coords = labels.joined(
+            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
+        )
+        counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
+        split = log_split(counts, other.counts)
+        return type(self)(counts, self.log_given_total - other.log_given_total - split, coords)
+
     @property
     def log_coefficient(self) -> Array:
         """Sum of the log multinomial coefficients of the data; 0 for rows in the order observed."""

@@ -61,14 +61,23 @@ class ClassStatistic:
         values.fill(self, classes=classes, features=dict(features))
 
     def __add__(self, other: Self) -> Self:
+        self._check_blocks(other)
+        pairs = {name: part + other.features[name] for name, part in self.features.items()}
+        return type(self)(self.classes + other.classes, pairs)
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        self._check_blocks(other)
+        pairs = {name: part - other.features[name] for name, part in self.features.items()}
+        return type(self)(self.classes - other.classes, pairs)
+
+    def _check_blocks(self, other: Self) -> None:
         if list(self.features) != list(other.features):
             msg = (
                 f"data: statistics must have the same blocks of features; got "
                 f"{list(self.features)} and {list(other.features)}."
             )
             raise DataError(msg)
-        pairs = {name: part + other.features[name] for name, part in self.features.items()}
-        return type(self)(self.classes + other.classes, pairs)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same blocks."""

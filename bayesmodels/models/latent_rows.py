@@ -8,7 +8,7 @@ words these are products with one table of indicators, for numbers sums of squar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Self
 
@@ -81,6 +81,13 @@ class MixtureStatistic:
         labels = np.concatenate([self.labels, other.labels])
         weights = np.concatenate([self.weights, other.weights])
         return type(self)(labels, rows, self.axes, weights).distinct()
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        both = self + replace(other, weights=-other.weights)
+        size = float(self.weights.max(initial=1.0))
+        weights = checked.left_over(both.weights, size, "weights")
+        return both.take(np.flatnonzero(weights), weights[weights > 0])
 
     @property
     def number_of_rows(self) -> float:

@@ -118,6 +118,23 @@ class RegressionStatistic:
         factor = triangle(self.factor, other.factor, between[..., None, :])
         return type(self)(n, self.mean + share * shift, factor, features, coords)
 
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it.
+
+        Digits of the factor are lost where it is small beside what is taken out.
+        """
+        coords = labels.joined(
+            self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
+        )
+        features = checked.same_features(self.features, other.features)
+        n = int(checked.left_over(self.n - other.n, 0, "n"))
+        share = other.n / n if n else 0.0
+        shift = other.mean - self.mean
+        between = np.sqrt(self.n * share) * shift
+        gone = triangle(other.factor, between[..., None, :])
+        factor = _taken_out(self.factor, gone, empty=n == 0)
+        return type(self)(n, self.mean - share * shift, factor, features, coords)
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch and columns."""
         blank = np.zeros(self.mean.shape), np.zeros(self.factor.shape)
@@ -158,6 +175,28 @@ class RegressionStatistic:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+
+
+def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
+    """Return the triangular R with R'R = W'W - P'P, which must be possible up to rounding.
+
+    In the coordinates in which W is orthogonal, what is left of each direction is 1 less the
+    square of a singular value of P.
+    """
+    _, size, turn = np.linalg.svd(whole)
+    there = size > whole.shape[-1] * EPS * size.max(-1, keepdims=True)
+    scale = np.where(there, size, 1.0)[..., None, :]
+    inside = (part @ np.swapaxes(turn, -1, -2)) / scale
+    # Outside of W's directions there is nothing to take out of.
+    outside = np.where(there, 0.0, np.linalg.norm(inside, axis=-2))
+    checked.left_over(-outside, size.max(-1, keepdims=True), "factor")
+    inside = np.where(there[..., None, :], inside, 0.0)
+    missing = np.where(there, 0.0, 1.0)[..., None] * np.eye(whole.shape[-1])  # as if taken
+    _, taken, own = np.linalg.svd(np.concatenate([inside, missing], -2), full_matrices=False)
+    left = 1 - taken**2
+    kept = checked.left_over(-np.abs(left) if empty else left, 1 + taken**2, "factor")
+    root = np.sqrt(kept)[..., :, None] * own
+    return triangle((root * np.where(there, size, 0.0)[..., None, :]) @ turn)
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -92,6 +92,22 @@ class NormalStatistic:
         scatter = self.scatter + other.scatter + weight * shift**2
         return type(self)(self.n + other.n, mean, scatter, rest, coords)
 
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it.
+
+        Digits of the scatter are lost where it is small beside what is taken out.
+        """
+        coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
+        n = checked.left_over(self.n - other.n, self.n, "n")
+        mean, rest, shift, weight = merged_means(
+            self.n, self.mean, self.rest, -other.n, other.mean, other.rest
+        )
+        pull = weight * shift**2
+        left = self.scatter - other.scatter + pull
+        left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
+        scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
+        return type(self)(n, mean, scatter, rest, coords)
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         return type(self)(np.zeros(self.n.shape), coords=self.coords)

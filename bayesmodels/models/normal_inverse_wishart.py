@@ -119,6 +119,26 @@ class MultivariateNormalStatistic:
         scatter = self.scatter + other.scatter + between
         return type(self)(self.n + other.n, mean, scatter, rest, features, coords)
 
+    def __sub__(self, other: MultivariateNormalStatistic) -> Self:
+        """Return the statistic without rows that are in it.
+
+        Digits of the scatter are lost where it is small beside what is taken out.
+        """
+        coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
+        features = same_features(self.features, other.features)
+        n = checked.left_over(self.n - other.n, self.n, "n")
+        gone = (-other.n[..., None], other.mean, other.rest)
+        mean, rest, shift, weight = merged_means(*means(self), *gone)
+        pull = weight[..., None] * outer(shift)
+        left = self.scatter - other.scatter + pull
+        along, directions = np.linalg.eigh(left)
+        along = np.where(n[..., None] == 0, -np.abs(along), along)  # of no row nothing is left
+        size = np.trace(self.scatter + other.scatter - pull, axis1=-2, axis2=-1)[..., None]
+        kept = checked.left_over(along, size, "scatter")
+        if (kept != along).any():
+            left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
+        return type(self)(n, mean, left, rest, features, coords)
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         zero, mean, scatter = (np.zeros_like(x) for x in (self.n, self.mean, self.scatter))

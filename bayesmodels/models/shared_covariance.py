@@ -79,6 +79,15 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
+        self._check_ratio(other)
+        return self.of(super().__add__(other), self.ratio)
+
+    def __sub__(self, other: MultivariateNormalStatistic) -> Self:
+        """Return the statistic without rows that are in it."""
+        self._check_ratio(other)
+        return self.of(super().__sub__(other), self.ratio)
+
+    def _check_ratio(self, other: MultivariateNormalStatistic) -> None:
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
             msg = (
@@ -86,7 +95,6 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
                 f"{self.ratio.tolist()} and {same.tolist()}."
             )
             raise DataError(msg)
-        return self.of(super().__add__(other), self.ratio)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same classes."""
