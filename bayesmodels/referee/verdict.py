@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 Outcome = Literal["agree", "disagree", "inconclusive"]
 
 LEAST_ESS = 400.0
-"""Effective draws that every tested function needs before a verdict is given."""
+"""Effective draws that every tested function needs before draws can agree."""
+LEAST_TO_DISAGREE = 50.0
+"""Effective draws of a function below which its standard error is not known well enough to judge
+anything by; a frequency is judged by a binomial law, and needs none."""
 LARGEST_R_HAT = 1.01
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
@@ -165,7 +168,8 @@ def compare(
     -------
     Verdict
         ``inconclusive`` where nothing is significant, but a discrepancy may be as large as
-        `tolerance`, effective draws are fewer than 400, or R-hat exceeds 1.01.
+        `tolerance`, effective draws are fewer than 400, or R-hat exceeds 1.01. What has fewer than
+        50 effective draws is never significant: its standard error is not known.
 
     Raises
     ------
@@ -234,7 +238,7 @@ def _decided(
     found: list[Test], table: pd.DataFrame, level: float, tolerance: float, **more: Any
 ) -> Verdict:
     """Return the verdict on all tests."""
-    wrong = [found[number] for number in holm([test.p for test in found], level)]
+    wrong = significant(found, level)
     sizes = [
         test for test in found if test.kind in ("location", "spread") and test.label in table.index
     ]
@@ -272,6 +276,25 @@ def _decided(
     outcome: Outcome = "inconclusive" if open_questions else "agree"
     given["more"] = max(factors, default=None)
     return Verdict(outcome, tuple(open_questions), level, tuple(found), table, **given)
+
+
+def significant(found: Sequence[Test], level: float) -> list[Test]:
+    """Return the tests that are significant at one level over all of them.
+
+    An indicator that hardly ever changes looks as if it mixed well: of a scalar whose location or
+    spread has too few effective draws no function counts, but for differences of chains.
+    """
+    least: dict[str, float] = {}
+    for test in found:
+        if test.kind in ("location", "spread"):
+            least[test.label] = min(test.ess, least.get(test.label, np.inf))
+
+    def counts(test: Test) -> bool:
+        known = test.ess if test.kind == "chain" else min(test.ess, least.get(test.label, np.inf))
+        return known >= LEAST_TO_DISAGREE or test.kind == "probability"
+
+    p = [test.p if counts(test) else 1.0 for test in found]
+    return [found[number] for number in holm(p, level)]
 
 
 def _error(test: Test) -> float:

@@ -57,7 +57,8 @@ SIZES = """
 ## Correct draws, few and many
 
 The t law and its variance. Below 400 effective draws the verdict is `inconclusive` unless something
-is significant; how often something is, the table says.
+is significant, and of what has fewer than 50 nothing is; how often something is, the table says.
+Simes' and the Cauchy combination are of all p values, which are too small by then.
 """
 POWER = """
 ## How many draws it takes
@@ -148,16 +149,15 @@ def _ours(lines: list[dict[str, str]], parts: list[str], *, right: bool) -> str:
 def _sizes(lines: list[dict[str, str]]) -> str:
     rows = [
         [
-            line["kind"],
-            f"{line['chains']} × {int(line['draws']):,}",
-            line["ess"],
-            line["repetitions"],
-            _rate(line),
+            kind,
+            f"{who['holm']['chains']} × {int(draws):,}",
+            *(who["holm"][name] for name in ("ess", "repetitions")),
+            *(_rate(who[name]) for name in ("holm", "simes", "cauchy")),
         ]
-        for line in lines
-        if line["part"] == "sizes" and line["who"] == "holm"
+        for (_, kind, draws), who in _rows(lines, ["sizes"]).items()
     ]
-    return _table(["draws", "chains × draws", "ESS", "repetitions", "**referee** (Holm)"], rows)
+    head = ["draws", "chains × draws", "ESS", "repetitions", "**referee** (Holm)"]
+    return _table([*head, "Simes", "Cauchy"], rows)
 
 
 def _beside(lines: list[dict[str, str]]) -> str:

@@ -176,3 +176,14 @@ def test_both_halves_of_a_symmetric_matrix_have_their_rows():
     table = verdict.table
     assert table.loc["Sigma[0, 1]"].equals(table.loc["Sigma[1, 0]"])
     assert set(table.index) <= {test.label for test in verdict.tests}
+
+
+def test_a_handful_of_effective_draws_accuse_nobody():
+    """Two hundred draws, each nearly the one before: p values are far too small by then."""
+    rng = np.random.default_rng(21)
+    law = bm.NormalInverseGamma(1.0, 2.0, 3.0, 4.0).marginals()["mu"]
+    for _ in range(60):
+        noise = rng.standard_normal((4, 250)) * np.sqrt(1 - 0.95**2)
+        z = signal.lfilter([1], [1, -0.95], noise, axis=1)[:, 200:]
+        verdict = bm.compare({"mu": law}, {"mu": law.ppf(stats.norm.cdf(z))})
+        assert verdict.outcome == "inconclusive"
