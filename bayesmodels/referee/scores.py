@@ -48,6 +48,9 @@ PER_SHIFT = float(np.sqrt(3 / np.pi))
 PER_SPREAD = float(np.sqrt(15) / np.pi)
 PER = np.array([PER_SHIFT, PER_SPREAD, *np.full(5, np.nan)])
 """What turns averages of the functions into effects."""
+LEAST_IN_CHAIN = 20.0
+"""Effective draws in each chain below which its autocorrelation is not known well enough to tell
+chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -177,6 +180,8 @@ def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list
 def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     """Test whether chains differ by more than their own autocorrelation explains.
 
+    With fewer than 20 effective draws in each, nothing is found.
+
     Parameters
     ----------
     labels : list of str
@@ -193,6 +198,7 @@ def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     within = number / chains
     size = within * (apart**2).sum(-1) / (chains - 1)
     p = np.maximum(stats.f.sf(size, chains - 1, np.maximum(freedom, 1)), _TINY)
+    p = np.where(within >= LEAST_IN_CHAIN, p, 1.0)
     best = p.argmin(0)  # of location and spread
     found = []
     for i, label in enumerate(labels):

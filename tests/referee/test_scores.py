@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import signal, special, stats
 
-from bayesmodels.referee.scores import KINDS, functions, polynomials, score_tests
+from bayesmodels.referee.scores import KINDS, chain_tests, functions, polynomials, score_tests
 
 NAMES = [str(i) for i in range(200)]
 
@@ -116,3 +116,13 @@ def test_uniform_draws_really_are_what_is_tested():
     x = t.rvs((1, 4, 1000), random_state=np.random.default_rng(6))
     assert min(test.p for test in score_tests(["x"], t.cdf(x))) > 1e-3
     assert min(test.p for test in score_tests(["x"], special.ndtr(x))) < 1e-10
+
+
+def test_chains_too_short_to_know_their_own_autocorrelation_are_not_told_apart():
+    """Eight chains of 25 draws, each nearly the one before: without the limit 6 % differ here."""
+    rng = np.random.default_rng(22)
+    noise = rng.standard_normal((1000, 8, 225)) * np.sqrt(1 - 0.95**2)
+    u = stats.norm.cdf(signal.lfilter([1], [1, -0.95], noise, axis=-1)[..., 200:])
+    found = chain_tests([str(k) for k in range(1000)], polynomials(u)[:2])
+    # At a level of 0.1 % more than 5 of 1000 have a probability below 1e-3.
+    assert sum(test.p < 1e-3 for test in found) <= 5
