@@ -61,7 +61,7 @@ def log_chain(model: Any, data: Any) -> tuple[float, float]:
     terms = []
     for i in range(number_of_rows(whole)):
         row = rows_at(whole, slice(i, i + 1))
-        terms.append(float(log_next(model, row)))
+        terms.append(float(np.sum(log_next(model, row))))
         model = model.update(row)
     return float(np.sum(terms)), float(np.sum(np.abs(terms)))
 
@@ -136,8 +136,8 @@ def rows_at(data: Any, at: slice | NDArray[np.intp]) -> Any:
 
 @singledispatch
 def log_next(belief: Any, row: Any) -> Any:
-    """Return the log predictive density of one row."""
-    raise NotImplementedError
+    """Return the log predictive density of one row, of each of its columns that is separate."""
+    raise NotImplementedError  # `no_chain` asks first whether there is one
 
 
 @log_next.register
@@ -177,7 +177,7 @@ def _(belief: Any, row: Any) -> Any:
 def _(belief: LinearRegression, row: Any) -> Any:
     given = checked.paired(row)
     law = belief.predictive(given.features, intercept=given.intercept)
-    return law.logpdf(checked.regression(row).y).sum()
+    return law.logpdf(checked.regression(row).y)
 
 
 @log_next.register(NaiveBayes)
@@ -203,7 +203,7 @@ def _(belief: ConceptLearning, row: Any) -> Any:
 
 
 def _of_group(logs: Any, batch: checked.Batch) -> Any:
-    """Return the sum over a batch of columns, all of which the row has, or in the row's group."""
+    """Return what is about the row: all columns, or those of its group."""
     if batch.groups is None:
-        return np.sum(logs)
-    return np.sum(logs.reshape(batch.size, -1)[batch.groups[0]])
+        return logs
+    return logs.reshape(batch.size, -1)[batch.groups[0]]

@@ -146,7 +146,7 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
 
 
 def _again(prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_]) -> Array:
-    """Predict some rows by a posterior of the others; of separate columns, all that the row has."""
+    """Predict some rows by a posterior of the others, all columns of a row anew."""
     logs = logs.copy()
     every = np.arange(len(logs))
     for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)):
@@ -156,14 +156,14 @@ def _again(prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_]) -> Array
         except PriorError as error:
             msg = f"prior: without row {i} the posterior is improper and predicts nothing. {error}"
             raise PriorError(msg) from None
-        logs[i] = found
+        logs[i] = np.reshape(found, logs[i].shape)
     return logs
 
 
 @singledispatch
 def seen(prior: Any, data: Any) -> Seen:
     """Return the log density of every row by the others."""
-    raise NotImplementedError
+    raise NotImplementedError  # `leave_one_out` asks first whether there is one
 
 
 @seen.register

@@ -18,8 +18,11 @@ def refitted(prior, data):
     every = np.arange(number_of_rows(whole))
     return np.array(
         [
-            log_next(
-                wide.update(rows_at(whole, np.delete(every, i))), rows_at(whole, slice(i, i + 1))
+            np.sum(
+                log_next(
+                    wide.update(rows_at(whole, np.delete(every, i))),
+                    rows_at(whole, slice(i, i + 1)),
+                )
             )
             for i in every
         ]
@@ -140,3 +143,29 @@ def test_arviz_approximates_it_from_draws():
 def test_what_cannot_be_left_out_is_named(prior, data, error, words):
     with pytest.raises(error, match=words):
         bm.leave_one_out(prior, data)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_an_outlier_in_one_column_leaves_the_others_alone(grouped):
+    """The row is predicted anew, each of its columns by itself."""
+    prior = bm.NormalInverseGamma(0.0, 1e-3, 1.0, 1e-3)
+    rows = RNG.normal(size=(8, 2))
+    rows[3, 1] = 1e5
+    by = list("aabaaaba")
+
+    def wrapped(x):
+        return bm.Grouped(x, by=by) if grouped else x
+
+    found = bm.leave_one_out(prior, wrapped(rows)).log_density
+    alone = [bm.leave_one_out(prior, wrapped(rows[:, k])).log_density for k in range(2)]
+    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-11)
+
+
+def test_an_outlier_among_several_targets():
+    X = RNG.normal(size=(9, 2))
+    Y = RNG.normal(size=(9, 2))
+    Y[4, 0] = 1e6
+    prior = bm.LinearRegression([0, 0], 1.0, 1.0, 1.0)
+    found = bm.leave_one_out(prior, (X[:, None, :], Y)).log_density
+    alone = [bm.leave_one_out(prior, (X, Y[:, k])).log_density for k in range(2)]
+    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-9)
