@@ -87,10 +87,14 @@ class Checkpoint:
 
 
 def _files(source: Any) -> Any:
-    """Return what files there are, how long and how old; of anything else its kind."""
+    """Return what files there are, how long and how old: what else could change unseen."""
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
     files = getattr(source, "files", None)
     if files is None:
-        return type(source).__name__
+        msg = (
+            "checkpoint: needs a source of files, which can be told from others; got "
+            f"{type(source).__name__}. Leave it out, or give the path."
+        )
+        raise DataError(msg)
     return [[file, os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files]  # noqa: PTH116

@@ -66,8 +66,8 @@ def statistic(
     rows : int, default 262144
         Rows in a chunk, at most, where the source can be asked for it.
     checkpoint : path-like, optional
-        A file that keeps how far the pass is. If it is there, the pass goes on after the last
-        whole chunk; it is removed when the pass ends.
+        A file that keeps how far a pass over files is. If it is there, the pass goes on after the
+        last whole chunk; it is removed when the pass ends.
     progress : bool, default False
         Show a bar with rows a second.
 

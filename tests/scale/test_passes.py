@@ -224,3 +224,8 @@ def test_the_state_of_another_pass_is_refused(folder, tmp_path, monkeypatch):
 def test_progress_is_shown_on_the_other_stream(folder, capsys):
     bm.scale.statistic(LINE, str(folder / "*.parquet"), progress=True, **ASKED)
     assert not capsys.readouterr().out
+
+
+def test_what_could_change_unseen_has_no_checkpoint(tmp_path):
+    with pytest.raises(bm.DataError, match=r"checkpoint: needs a source of files.*list"):
+        bm.scale.statistic(LINE, [FRAME], checkpoint=tmp_path / "c.json", **ASKED)
