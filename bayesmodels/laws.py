@@ -122,6 +122,9 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     """
     alpha = np.asarray(alpha, dtype=float)
     shape = (size, *alpha.shape)
+    if (alpha >= 1).all():  # no underflow, and half the work
+        weights = rng.standard_gamma(alpha, shape)
+        return weights / weights.sum(-1, keepdims=True)
     logs = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.standard_exponential(shape) / alpha
     weights = np.exp(logs - logs.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)

@@ -51,6 +51,7 @@ PER = np.array([PER_SHIFT, PER_SPREAD, *np.full(5, np.nan)])
 LEAST_IN_CHAIN = 20.0
 """Effective draws in each chain below which its autocorrelation is not known well enough to tell
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
+_TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -141,6 +142,15 @@ def score_tests(labels: list[str], u: Array, reference: float = np.inf) -> list[
     reference : float
         Number of independent draws that stand for the law, whose noise counts too.
     """
+    few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
+    return [
+        test
+        for start in range(0, len(labels), few)
+        for test in _scores(labels[start : start + few], u[start : start + few], reference)
+    ]
+
+
+def _scores(labels: list[str], u: Array, reference: float) -> list[Test]:
     found, moving = [], functions(u)
     number, freedom = effective_draws(moving)
     means = moving.mean((-2, -1))

@@ -32,6 +32,10 @@ LARGEST_R_HAT = 1.01
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
 CONFIDENCE = 0.95
+_WEIGHTS = {"location": 8.0, "spread": 4.0, "probability": 8.0, "class probability": 8.0}
+"""Of the level, by what a test looks at; all others have 1. Means are what is reported first, and
+of one scalar, locations may use 40 % of the level in place of 10 %, which costs the others little:
+their findings are seldom close."""
 
 _SEED = 20260519  # the same draws always get the same verdict
 
@@ -132,7 +136,8 @@ def compare(
     result, visits of quartiles and tails, and chains against each other are measured in Monte-Carlo
     standard errors. Scalars are compared together by the log density, rank correlations and random
     directions; of a nominal variable, how often each value was visited. Holm's correction (1979)
-    keeps the probability of a false alarm at `level` over all of them.
+    keeps the probability of a false alarm at `level` over all of them; locations have eight times,
+    and spreads four times the weight of the others.
 
     Two sets of draws, of two samplers or libraries, are compared by the same functions of ranks
     among both together, with the standard errors of both; of several scalars together, by rank
@@ -294,7 +299,8 @@ def significant(found: Sequence[Test], level: float) -> list[Test]:
         return known >= LEAST_TO_DISAGREE or test.kind == "probability"
 
     p = [test.p if counts(test) else 1.0 for test in found]
-    return [found[number] for number in holm(p, level)]
+    weights = [_WEIGHTS.get(test.kind, 1.0) for test in found]
+    return [found[number] for number in holm(p, level, weights)]
 
 
 def _error(test: Test) -> float:

@@ -46,12 +46,13 @@ from threadpoolctl import threadpool_limits
 
 import bayesmodels as bm
 from bayesmodels.referee import sampling
+from bayesmodels.referee.error_control import holm
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import significant
 
 LEVEL = 0.01
 PEERS = ["KS", "thinned KS", "R-hat", "pot_c", "means"]
-OURS = ["holm", "simes", "cauchy"]
+OURS = ["holm", "equal weights", "simes", "cauchy"]
 KEYS = ("part", "setting", "kind", "draws", "chains")
 RESULTS = Path(__file__).with_name("referee.csv")
 
@@ -103,7 +104,7 @@ ROWS = [
     ),
     Row("peers", "dependence lost: nig", "iid", 200, peers=True),
     *(
-        Row("large", "right: bayes", kind, 200)
+        Row("large", "right: bayes", kind, 2000)
         for kind in ("iid", "AR(0.5)", "AR(0.9)", "AR(-0.8)")
     ),
     *(
@@ -146,7 +147,8 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
     else:
         found = sampling.tests(setting.law(), draws, rng)
     p = np.array([test.p for test in found])
-    alarms = [bool(significant(found, LEVEL)), simes(p) <= LEVEL, cauchy(p) <= LEVEL]
+    alarms = [bool(significant(found, LEVEL)), bool(holm(p, LEVEL))]
+    alarms += [simes(p) <= LEVEL, cauchy(p) <= LEVEL]
     others = peers(setting.law(), draws) if row.peers else [np.nan] * len(PEERS)
     ess = np.median([test.ess for test in found if test.kind == "location"])
     return [float(ess), float(agrees), *alarms, *others]
@@ -288,10 +290,11 @@ def main() -> None:
     parser.add_argument("--part", nargs="*", default=parts, choices=parts)
     parser.add_argument("--only", default="", help="a word of the rows wanted")
     parser.add_argument("--share", type=float, default=1.0, help="of the repetitions")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
     if not given.page:
-        with ProcessPoolExecutor(2, initializer=threadpool_limits, initargs=(1,)) as pool:
+        with ProcessPoolExecutor(given.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
             for row in ROWS:
                 if row.part not in given.part or given.only not in f"{row.setting} {row.kind}":
                     continue

@@ -11,6 +11,12 @@ from matplotlib.figure import Figure
 
 DOCS = Path(__file__).parents[2] / "docs"
 PEERS = ["KS", "thinned KS", "R-hat", "pot_c", "means"]
+OURS = {
+    "holm": "**referee** (Holm)",
+    "equal weights": "equal weights",
+    "simes": "Simes",
+    "cauchy": "Cauchy",
+}
 LAWS = {
     "beta": "Beta",
     "t3": "t, 3 degrees",
@@ -28,10 +34,12 @@ draws unless a table says otherwise, and ESS is the median effective number of d
 Draws are exact copies of a law, made autocorrelated, or NUTS's own. `python
 tests/benchmarks/bench_referee.py` measures all of it, and writes this page.
 
-Holm's correction decides. Simes' and the Cauchy combination of the same p values stand beside it:
-Simes gains next to nothing; the Cauchy combination finds a little more where draws are only just
-enough, but the level then rests on an approximation that holds for tiny levels, and it does not say
-which quantity is wrong, as Holm does at the same level for every one of them.
+Holm's correction decides, with eight times the weight for locations and four times for spreads:
+means are reported first, and what is wrong otherwise is mostly found by a wide margin. Holm with
+equal weights, Simes' and the Cauchy combination of the same p values stand beside it: Simes gains
+next to nothing over equal weights; the Cauchy combination finds a little more where draws are only
+just enough, but the level then rests on an approximation that holds for tiny levels, and it does
+not say which quantity is wrong, as Holm does at the same level for every one of them.
 """
 FALSE = """
 ## Correct draws: false alarms, and how often the verdict is `agree`
@@ -58,7 +66,7 @@ SIZES = """
 
 The t law and its variance. Below 400 effective draws the verdict is `inconclusive` unless something
 is significant, and of what has fewer than 50 nothing is; how often something is, the table says.
-Simes' and the Cauchy combination are of all p values, which are too small by then.
+The others are of all p values, which are too small by then.
 """
 POWER = """
 ## How many draws it takes
@@ -140,9 +148,9 @@ def _ours(lines: list[dict[str, str]], parts: list[str], *, right: bool) -> str:
         what, law = _names(setting)
         holm = who["holm"]
         row = [*([] if right else [what]), law, kind, holm["ess"], holm["repetitions"]]
-        row += [_rate(who.get(name)) for name in ("holm", "simes", "cauchy")]
+        row += [_rate(who.get(name)) for name in OURS]
         rows.append([*row, *([_rate(who.get("agree"))] if right else [])])
-    head = ["law", "draws", "ESS", "repetitions", "**referee** (Holm)", "Simes", "Cauchy"]
+    head = ["law", "draws", "ESS", "repetitions", *OURS.values()]
     return _table([*head, "`agree`"] if right else ["mistake", *head], rows)
 
 
@@ -152,12 +160,12 @@ def _sizes(lines: list[dict[str, str]]) -> str:
             kind,
             f"{who['holm']['chains']} × {int(draws):,}",
             *(who["holm"][name] for name in ("ess", "repetitions")),
-            *(_rate(who[name]) for name in ("holm", "simes", "cauchy")),
+            *(_rate(who[name]) for name in OURS),
         ]
         for (_, kind, draws), who in _rows(lines, ["sizes"]).items()
     ]
-    head = ["draws", "chains × draws", "ESS", "repetitions", "**referee** (Holm)"]
-    return _table([*head, "Simes", "Cauchy"], rows)
+    head = ["draws", "chains × draws", "ESS", "repetitions", *OURS.values()]
+    return _table(head, rows)
 
 
 def _beside(lines: list[dict[str, str]]) -> str:

@@ -34,7 +34,7 @@ def test_enough_draws_are_looked_at_once():
 
 def test_few_draws_lead_to_as_many_as_decide():
     said = []
-    sample, asked = sampler(np.random.default_rng(2))
+    sample, asked = sampler(np.random.default_rng(1))
     verdict, draws, number = decide(sample, judge, 120, 0.01, said.append)
     assert verdict.outcome == "agree"
     assert asked == [120, number]
