@@ -145,7 +145,7 @@ def _density(scalar: Scalar) -> Panel:
         f"approximation as a dashed line. Approximation: mean {mean}, standard deviation {sd}. "
         f"Draws: mean {own_mean}, standard deviation {own_sd}."
     )
-    return Panel(scalar.label, canvas.svg(axes), alt)
+    return canvas.panel(scalar.label, axes, alt)
 
 
 def _ways(report: ApproximationReport) -> Picture:
@@ -170,7 +170,7 @@ def _ways(report: ApproximationReport) -> Picture:
     return Picture(
         "ways",
         "Ways to the mode",
-        (Panel("", canvas.svg(axes), alt),),
+        (canvas.panel("", axes, alt),),
         "How far the log joint density is below its maximum, after each step of Newton's method "
         f"and of gradient ascent ({report.ascent.rule}). {'; '.join(words)}.",
         wide=True,

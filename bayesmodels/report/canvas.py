@@ -48,6 +48,7 @@ _STYLE: dict[str, Any] = {
     "ytick.color": "#444444",
 }
 
+_POINTS = 200  # of a line, in its numbers
 _PATH = re.compile(r' d="([^"]*)"')
 
 
@@ -63,11 +64,14 @@ class Panel:
         The image.
     alt : str
         What is seen, in words and numbers.
+    csv : bytes
+        The numbers that were drawn.
     """
 
     label: str
     svg: bytes
     alt: str
+    csv: bytes
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,59 @@ def colours(number: int) -> list[Any]:
     if number <= len(COLOURS):
         return list(COLOURS[:number])
     return [tuple(map(float, c)) for c in colormaps["turbo"](np.linspace(0.05, 0.95, number))]
+
+
+def panel(label: str, axes: Axes, alt: str) -> Panel:
+    """Return what was drawn on the figure of these axes, as an image, in words and in numbers.
+
+    Parameters
+    ----------
+    label : str
+        What it is about; may be empty.
+    axes : matplotlib Axes
+        Any of the figure's.
+    alt : str
+        What is seen, in words and numbers.
+    """
+    return Panel(label, svg(axes), alt, numbers(axes))
+
+
+def numbers(axes: Axes) -> bytes:
+    """Return the numbers behind all lines, bars and maps of the figure as CSV, one row a point.
+
+    Columns are ``mark``, the number of the axes and of what is drawn on them, such as ``0.2``;
+    ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line at most
+    200 points are kept, equally far apart.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Any of the figure's.
+    """
+    rows: list[str] = []
+    maps = [image for each in axes.figure.axes for image in each.images]
+    end = "," if maps else ""
+    for p, each in enumerate(axes.figure.axes):
+        mark = 0
+        for line in each.lines:
+            xy = np.column_stack([np.ravel(v).astype(float) for v in line.get_data()])
+            xy = xy[:: max(1, -(-len(xy) // _POINTS))]
+            rows += [f"{p}.{mark},{x:.5g},{y:.5g}{end}" for x, y in xy]
+            mark += 1
+        for bars in each.containers:
+            for bar in getattr(bars, "patches", ()):
+                x, y = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height()
+                if getattr(bars, "orientation", "vertical") == "horizontal":
+                    x, y = bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height() / 2
+                rows.append(f"{p}.{mark},{x:.5g},{y:.5g}{end}")
+            mark += 1
+        for image in each.images:
+            cells = np.asarray(image.get_array())
+            if cells.ndim == 2 and cells.size <= _POINTS**2:  # noqa: PLR2004 - not one of colours
+                rows += [f"{p}.{mark},{x},{y},{v:.5g}" for (y, x), v in np.ndenumerate(cells)]
+            mark += 1
+    head = "mark,x,y,value" if maps else "mark,x,y"
+    return "\n".join([head, *rows, ""]).encode()
 
 
 def svg(axes: Axes) -> bytes:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.reading import numbers
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.canvas import Picture
 from bayesmodels.report.replicates import printable
 from bayesmodels.report.validation import Report
 
@@ -181,7 +181,7 @@ def _hypotheses_picture(report: Report) -> Picture:
     return Picture(
         "hypotheses",
         "Hypotheses",
-        (Panel("", canvas.svg(axes[0]), f"Probabilities of hypotheses. {each}."),),
+        (canvas.panel("", axes[0], f"Probabilities of hypotheses. {each}."),),
         "Bars: prior probability, likelihood relative to the largest, and exact posterior "
         "probability. Dots: how often each of PyMC's chains visited each hypothesis; they should "
         f"lie about the end of its bar.{more}",
@@ -206,7 +206,7 @@ def _membership_picture(report: Report) -> Picture:
     return Picture(
         "membership",
         "What belongs to the concept",
-        (Panel("", canvas.svg(axes[0]), f"Most probably in the concept: {each}."),),
+        (canvas.panel("", axes[0], f"Most probably in the concept: {each}."),),
         "Bars: probability that an item belongs to the concept, averaged over the posterior."
         f"{line} Below: the items of each hypothesis, the darker the more probable it is.{more}",
         wide=True,

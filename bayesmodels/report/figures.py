@@ -16,8 +16,10 @@ from arviz_stats.manipulation import thin
 from numpy.typing import NDArray
 
 from bayesmodels.conjugacy.scattered import Scattered
+from bayesmodels.errors import PriorError
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.reading import levels
+from bayesmodels.referee.invariants import InvariantLaw
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
@@ -40,11 +42,12 @@ _BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number that was sampled: its label, exact law and draws of shape (chain, draw)."""
+    """A number that was sampled: label, exact law, draws of shape (chain, draw), and prior law."""
 
     label: str
     law: Any
     draws: Array
+    prior: Any = None
 
 
 @canvas.style()
@@ -96,10 +99,30 @@ def scalars(report: Report | ModelReport) -> list[Scalar]:
     every = [s for s in scalar_draws(law, report.comparison.draws) if s[1] not in finite]
     if len(every) > MOST_SCALARS:
         every = sorted(every, key=lambda scalar: -z[scalar[0]])
+    before = _priors(report) if isinstance(report, Report) else {}
     return [
-        Scalar(label, element(laws[name], at), np.asarray(draws, dtype=float))
+        Scalar(
+            label,
+            element(laws[name], at),
+            np.asarray(draws, dtype=float),
+            element(before[name], at) if name in before else None,
+        )
         for label, name, at, draws in every[:MOST_SCALARS]
     ]
+
+
+def _priors(report: Report) -> dict[str, Any]:
+    """Return the prior laws of the variables, over the groups that the data brought along."""
+    if isinstance(report.comparison.law, InvariantLaw):
+        return {}  # of a mixture, quantities are compared that the prior does not state
+    prior: Any = report.prior
+    try:
+        found: dict[str, Any] = prior.update(
+            prior.statistic(report.data).without_rows()
+        ).marginals()
+    except PriorError:  # an improper one
+        return {}
+    return found
 
 
 def simultaneous_bound(size: int, probability: float) -> float:
@@ -144,7 +167,8 @@ def densities(shown: list[Scalar]) -> Picture:
         "Exact density over the draws",
         tuple(map(_density, shown)),
         "Filled: histogram of PyMC's draws. Line: the exact posterior density, which the histogram "
-        "should follow.",
+        "should follow."
+        + (" Dashed: the prior density." if any(s.prior is not None for s in shown) else ""),
     )
 
 
@@ -166,6 +190,11 @@ def _density(scalar: Scalar) -> Panel:
     grid = np.linspace(*ends, 400)
     exact = np.exp(law.logpdf(grid))
     axes.plot(grid, exact, color=canvas.ORANGE, lw=1.8)
+    if scalar.prior is not None:
+        wide = np.linspace(low, high, 400)
+        with np.errstate(all="ignore"):  # outside of the prior's support
+            before = np.exp(scalar.prior.logpdf(wide))
+        axes.plot(wide, before, "--", color=canvas.INK, lw=1)
     highest = np.histogram(x, bins, density=True)[0].max()
     # A density may grow without bound at an end; the histogram then sets the scale.
     axes.set_ylim(0, 1.08 * max(highest, min(exact.max(), 2 * highest)))
@@ -178,7 +207,7 @@ def _density(scalar: Scalar) -> Panel:
         f"it. Exact: mean {mean}, standard deviation {sd}. Draws: mean {own_mean}, standard "
         f"deviation {own_sd}."
     )
-    return Panel(scalar.label, canvas.svg(axes), alt)
+    return canvas.panel(scalar.label, axes, alt)
 
 
 def distribution_functions(shown: list[Scalar], level: float) -> Picture:
@@ -228,7 +257,7 @@ def _distribution_function(scalar: Scalar, level: float) -> Panel:
         f"draws: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
         f"of ±{bound:.3f}."
     )
-    return Panel(scalar.label, canvas.svg(axes), alt)
+    return canvas.panel(scalar.label, axes, alt)
 
 
 def ranks(shown: list[Scalar], level: float) -> Picture:
@@ -279,7 +308,7 @@ def _rank(scalar: Scalar, level: float) -> Panel:
         f"evenly spread ranks of at most {', '.join(f'{gap:.3f}' for gap in gaps)}; the band is "
         f"±{bound:.3f}."
     )
-    return Panel(scalar.label, canvas.svg(axes), alt)
+    return canvas.panel(scalar.label, axes, alt)
 
 
 def traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
@@ -323,7 +352,7 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
         f"{rounded(x.min(), places)} and {rounded(x.max(), places)}; means of the chains: "
         f"{', '.join(rounded(chain.mean(), places) for chain in x)}."
     )
-    return Panel(scalar.label, canvas.svg(axes), alt)
+    return canvas.panel(scalar.label, axes, alt)
 
 
 def _dataset(draws: Array) -> xr.Dataset:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from datetime import datetime
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from latex2mathml.converter import convert
@@ -17,6 +17,7 @@ from bayesmodels.report import approximation_page as page
 from bayesmodels.report import figures, model_page, tables
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.validation import Report
 
@@ -54,6 +55,10 @@ def render(report: Report | ApproximationReport | ModelReport) -> str:
     str
         The whole page, images included.
     """
+    return contents(_page(report))
+
+
+def _page(report: Report | ApproximationReport | ModelReport) -> str:
     environment = Environment(
         loader=PackageLoader("bayesmodels", "report"),
         autoescape=True,
@@ -64,6 +69,7 @@ def render(report: Report | ApproximationReport | ModelReport) -> str:
     environment.filters["data_uri"] = data_uri
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
+    environment.globals["paragraph"], environment.globals["cited"] = methods(report)
     if isinstance(report, ModelReport):
         of_draws = report.comparison.findings[1:]
         return environment.get_template("model.html.jinja").render(
@@ -155,22 +161,46 @@ def mathml(latex: str) -> Markup:
     return Markup(text.replace(f"<mrow>{_SPACE}", "<mrow>"))  # noqa: S704 - trusted
 
 
-def data_uri(svg: bytes) -> str:
-    """Return an image as the address of an ``img`` element.
+def data_uri(data: bytes, kind: str) -> Markup:
+    """Return a file as an address that holds all of it.
 
     Parameters
     ----------
-    svg : bytes
-        The image.
+    data : bytes
+        Text in UTF-8.
+    kind : str
+        Its media type.
+
+    Returns
+    -------
+    Markup
+        For an attribute in double quotes.
+
+    Examples
+    --------
+    >>> data_uri(b'<svg width="1"/>', "image/svg+xml")
+    Markup("data:image/svg+xml,%3Csvg width='1'/%3E")
+    """
+    # Blanks and most signs may stand as they are, which is shorter than base64.
+    text = data.decode()
+    if kind.startswith("image") and "'" not in text:  # either quote may be an attribute's
+        text = text.replace('"', "'")
+    return Markup(f"data:{kind}," + quote(text, safe=" /:;,=()!*@$+?-._~'"))  # noqa: S704 - quoted
+
+
+def contents(page: str) -> str:
+    """Return a page with links to its sections in the place that is kept for them.
+
+    Parameters
+    ----------
+    page : str
+        With headings ``<h2 id="...">``, written by the templates.
 
     Returns
     -------
     str
-        Which holds all of it.
-
-    Examples
-    --------
-    >>> data_uri(b"<svg/>")
-    'data:image/svg+xml;base64,PHN2Zy8+'
+        The same page.
     """
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+    heads = re.findall(r'<h2 id="([a-z-]+)">([^<]+)</h2>', page)
+    links = "".join(f'<li><a href="#{name}">{title}</a></li>\n' for name, title in heads)
+    return page.replace("<!-- contents -->", links)

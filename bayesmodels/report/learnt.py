@@ -82,8 +82,8 @@ def _feature(belief: Any, feature: Feature, rows: Rows | None) -> Panel:
         f"{label}: {_in_words(feature, c)}" for c, label in enumerate(labels[:_IN_WORDS])
     )
     more = f"; and {len(labels) - _IN_WORDS} more classes" if len(labels) > _IN_WORDS else ""
-    return Panel(
-        feature.label, canvas.svg(axes), f"Predicted {feature.label} in each class. {each}{more}."
+    return canvas.panel(
+        feature.label, axes, f"Predicted {feature.label} in each class. {each}{more}."
     )
 
 
@@ -111,7 +111,7 @@ def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
         for label, a, b in zip(labels, (low, bottom), (high, top), strict=True)
     ]
     alt = f"Regions of the classes: across, {sides[0]}; upwards, {sides[1]}."
-    panel = Panel(" × ".join(labels), canvas.svg(axes), alt)
+    panel = canvas.panel(" × ".join(labels), axes, alt)
     return Picture(
         "boundary",
         "Regions of the classes",

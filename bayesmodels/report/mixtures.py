@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesmodels.errors import DataError
 from bayesmodels.label_switching import relabel
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.canvas import Picture
 from bayesmodels.report.replicates import printable
 from bayesmodels.report.validation import Report
 
@@ -206,7 +206,7 @@ def _em_picture(report: Report) -> list[Picture]:
 
 
 def _picture(anchor: str, title: str, axes: Axes, caption: str, alt: str) -> Picture:
-    return Picture(anchor, title, (Panel("", canvas.svg(axes), alt),), caption, wide=True)
+    return Picture(anchor, title, (canvas.panel("", axes, alt),), caption, wide=True)
 
 
 def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]:

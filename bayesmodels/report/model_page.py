@@ -156,4 +156,4 @@ def _bars(text: str, values: Any, mass: Any, visited: list[Any]) -> Panel:
     order = np.argsort(-mass, kind="stable")[:_IN_WORDS]
     each = ", ".join(f"{values[k]}: {mass[k]:.3f}, {frequency[k].mean():.3f}" for k in order)
     alt = f"Exact probabilities of the values of {text} and how often they were visited. {each}."
-    return Panel(text, canvas.svg(axes), alt)
+    return canvas.panel(text, axes, alt)

@@ -108,9 +108,9 @@ def bars(found: Counts, *, alone: bool = True) -> Panel:
         )
     )
     more = f"; and {shown - _IN_WORDS} more" if shown > _IN_WORDS else ""
-    return Panel(
+    return canvas.panel(
         found.title,
-        canvas.svg(axes),
+        axes,
         "Observed counts beside 89 % intervals of replicated data; "
         f"{within} of {shown} lie within. {each}{more}.",
     )
@@ -165,7 +165,7 @@ def density(found: Measured) -> Panel:
         f"Distribution of {rows:,} observed values{of} as a black line among the {kind} of "
         f"{len(lines)} replicated data sets: {'; '.join(facts)}."
     )
-    return Panel(label, canvas.svg(axes), alt)
+    return canvas.panel(label, axes, alt)
 
 
 def printable(label: tuple[str, ...], longest: int = 28) -> str:

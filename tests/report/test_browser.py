@@ -69,10 +69,13 @@ def show(browser, tmp_path):
     return show
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_page_fits_is_silent_and_loads_nothing(browser, show, name, width):
-    address, messages, asked = show(name, width)
+def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name, width, scheme):
+    from axe_selenium_python import Axe
+
+    address, messages, asked = show(name, width, scheme=scheme)
     assert browser.execute_script("return innerWidth") == width
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert messages == []
@@ -80,6 +83,10 @@ def test_a_page_fits_is_silent_and_loads_nothing(browser, show, name, width):
     assert not [url for url in asked if url != address and not url.startswith("data:")]
     broken = "return [...document.images].filter(i => !i.complete || !i.naturalWidth).length"
     assert browser.execute_script(broken) == 0
+    axe = Axe(browser)
+    axe.inject()
+    violations = axe.run()["violations"]
+    assert [(v["id"], [node["target"] for node in v["nodes"]][:3]) for v in violations] == []
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
