@@ -73,14 +73,14 @@ def test_wrong_draws_and_too_few_are_told_apart():
     wrong = report(coin, shift=0.2)
     assert wrong.outcome == "disagree"
     assert wrong.sentences()[0].endswith("but PyMC's draws do not come from it.")
-    few = report(coin, draws=20)
+    few = report(coin, draws=16)
     assert few.outcome == "inconclusive"
     assert "is only known to within 0.1" in few.sentences()[-1]
     # The sampler ran once more, with ten times as many draws; that is as far as it goes.
-    assert few.settings["draws a chain"] == 20
-    assert few.settings["draws a chain, sampled again"] == 200
-    assert few.sampled.posterior.sizes["draw"] == 200
-    assert "draws=20," in tables.reproduction(few)
+    assert few.settings["draws a chain"] == 16
+    assert few.settings["draws a chain, sampled again"] == 160
+    assert few.sampled.posterior.sizes["draw"] == 160
+    assert "draws=16," in tables.reproduction(few)
     assert "again" not in tables.reproduction(few)
 
 
