@@ -111,7 +111,7 @@ def test_arviz_computes_loo_from_the_rows_log_likelihood():
     # Importance weights of a one and of a zero, 20 rows each; smoothed weights vary no more.
     weights = 1 / theta / (1 / theta).mean() + 1 / (1 - theta) / (1 / (1 - theta)).mean()
     error = 20 * weights.std() / np.sqrt(theta.size)
-    assert error < 0.02
+    assert error < 0.03
     assert az.loo(tree).elpd == pytest.approx(40 * np.log(20 / 41), abs=4 * error)
 
 

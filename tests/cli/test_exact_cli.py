@@ -174,7 +174,7 @@ def test_draws_that_disagree_or_are_too_few_end_with_1(folder, stand_in):
     assert result.exit_code == 1
     assert "PyMC's draws do not come from it" in result.stdout
     stand_in()
-    assert run("trial.py:model", "--sample", "--draws", "16").exit_code == 1
+    assert run("trial.py:model", "--sample", "--draws", "8").exit_code == 1
     assert not list(folder.glob("*.html"))
 
 
