@@ -39,7 +39,8 @@ means are reported first, and what is wrong otherwise is mostly found by a wide 
 equal weights, Simes' and the Cauchy combination of the same p values stand beside it: Simes gains
 next to nothing over equal weights; the Cauchy combination finds a little more where draws are only
 just enough, but the level then rests on an approximation that holds for tiny levels, and it does
-not say which quantity is wrong, as Holm does at the same level for every one of them.
+not say which quantity is wrong, as Holm does at the same level for every one of them. Where the
+referee's cell is empty, the row was measured before it had weights.
 """
 FALSE = """
 ## Correct draws: false alarms, and how often the verdict is `agree`
@@ -129,6 +130,11 @@ def _rate(line: dict[str, str] | None) -> str:
     return f"{100 * rate:.2f} ± {100 * sqrt(rate * (1 - rate) / number):.2f}"
 
 
+def _ours_or_equal(who: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Return the line of the referee, or, where it was not measured with weights, without."""
+    return who.get("holm") or who["equal weights"]
+
+
 def _names(setting: str) -> tuple[str, str]:
     what, law = setting.split(": ")
     return what, LAWS[law]
@@ -146,7 +152,7 @@ def _ours(lines: list[dict[str, str]], parts: list[str], *, right: bool) -> str:
         if setting.startswith("right") != right:
             continue
         what, law = _names(setting)
-        holm = who["holm"]
+        holm = _ours_or_equal(who)
         row = [*([] if right else [what]), law, kind, holm["ess"], holm["repetitions"]]
         row += [_rate(who.get(name)) for name in OURS]
         rows.append([*row, *([_rate(who.get("agree"))] if right else [])])
@@ -158,9 +164,9 @@ def _sizes(lines: list[dict[str, str]]) -> str:
     rows = [
         [
             kind,
-            f"{who['holm']['chains']} × {int(draws):,}",
-            *(who["holm"][name] for name in ("ess", "repetitions")),
-            *(_rate(who[name]) for name in OURS),
+            f"{_ours_or_equal(who)['chains']} × {int(draws):,}",
+            *(_ours_or_equal(who)[name] for name in ("ess", "repetitions")),
+            *(_rate(who.get(name)) for name in OURS),
         ]
         for (_, kind, draws), who in _rows(lines, ["sizes"]).items()
     ]
@@ -185,7 +191,7 @@ def _beside(lines: list[dict[str, str]]) -> str:
         for name in PEERS:
             empty = alarms.get((kind, name), 0.0) > 0.03 and not setting.startswith("right")
             cells.append(f"({_rate(who[name])})" if empty else _rate(who[name]))
-        rows.append([what, kind, _rate(who["holm"]), *cells])
+        rows.append([what, kind, _rate(who.get("holm")), *cells])
     return _table(["mistake", "draws", "**referee**", *PEERS], rows)
 
 
@@ -196,7 +202,7 @@ def _needed(lines: list[dict[str, str]]) -> str:
     for setting in dict.fromkeys(setting for setting, _, _ in every):
         for kind in ("iid", "AR(0.9)"):
             known = sorted(
-                (int(draws), who["holm"])
+                (int(draws), _ours_or_equal(who))
                 for (s, k, draws), who in every.items()
                 if s == setting and k == kind
             )
@@ -227,14 +233,14 @@ def _figure(lines: list[dict[str, str]], path: Path) -> None:
     every = _rows(lines, ["power"])
     # Offset chains lower the effective number themselves; that of correct chains counts.
     sizes = {
-        (kind, draws): int(who["holm"]["ess"])
+        (kind, draws): int(_ours_or_equal(who)["ess"])
         for (setting, kind, draws), who in every.items()
         if setting.startswith("shifted")
     }
     for number, setting in enumerate(dict.fromkeys(setting for setting, _, _ in every)):
         for kind, style in (("iid", "-"), ("AR(0.9)", "--")):
             points = sorted(
-                (sizes[kind, draws], 100 * float(who["holm"]["rate"]))
+                (sizes[kind, draws], 100 * float(_ours_or_equal(who)["rate"]))
                 for (s, k, draws), who in every.items()
                 if s == setting and k == kind
             )
