@@ -143,6 +143,7 @@ _HOMES = {
     "compare_until_decided": "referee",
     "datasets": "",
     "diagnose": "referee",
+    "estimators": "",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
