@@ -18,7 +18,7 @@ def learn_classes(self: Any, y: NDArray[Any]) -> None:
     if len(self.classes_) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
         msg = (
             f"y: must hold two classes or more, of rows with a weight; got one class, "
-            f"{self.classes_[0].item()!r}."
+            f"{self.classes_.tolist()[0]!r}."
         )
         raise DataError(msg)
 
@@ -39,7 +39,7 @@ def known_classes(self: Any, y: NDArray[Any]) -> None:
     if new.size:
         msg = (
             f"y: must hold only the classes {self.classes_.tolist()} of the first call; got "
-            f"{new[0]!r}. Give all classes to the first call: partial_fit(X, y, classes=[...])."
+            f"{new.tolist()[0]!r}. Name all of them at first: partial_fit(X, y, classes=[...])."
         )
         raise DataError(msg)
 

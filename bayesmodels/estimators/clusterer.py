@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,15 @@ from sklearn.utils.validation import _check_y, check_consistent_length, check_is
 
 from bayesmodels.data import Weighted
 from bayesmodels.errors import DataError
-from bayesmodels.estimators import classifying, inputs, learning
+from bayesmodels.estimators import classifying, inputs
 from bayesmodels.estimators.families import Priors, blocks, families, rows
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.mixture import BUDGET, NaiveBayesMixture
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.models.mixture_em import Estimate
 from bayesmodels.protocol import Array
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 class MixtureClusterer(
@@ -50,8 +53,8 @@ class MixtureClusterer(
         of each word. The mode of a posterior adds one less than these to the counts.
     mean, kappa, shape, scale : float, default 0, 0.01, 1.5 and 0.5
         Normal–inverse-gamma prior of Gaussian columns, as in `NaiveBayesClassifier`.
-    budget : int
-        Number of terms beyond which the exact posterior is refused.
+    budget : int, default 10000
+        Number of terms beyond which there is no exact posterior, see `NaiveBayesMixture`.
     random_state : int, RandomState or None, default None
         Source of the starts.
 
@@ -66,11 +69,11 @@ class MixtureClusterer(
     prior_ : NaiveBayesMixture
         Before the rows.
     belief_ : NaiveBayesMixture
-        The exact posterior; a `DataError` if it has more terms than the budget allows.
+        The exact posterior; not there if it has more terms than the budget allows.
     statistic_ : MixtureStatistic
         The distinct rows, and how often each occurs.
     log_evidence_ : float
-        :math:`\ln p(X)`, exact, within the same budget; for more rows there is ``em_.bic``.
+        :math:`\ln p(X)`, exact; not there if the posterior is not. Else there is ``em_.bic``.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -96,7 +99,7 @@ class MixtureClusterer(
     >>> model.labels_
     array([1, 1, 1, 0, 0, 0])
     >>> round(model.log_evidence_, 3)
-    -13.123
+    -14.191
     """
 
     def __init__(
@@ -112,7 +115,7 @@ class MixtureClusterer(
         kappa: float = 0.01,
         shape: float = 1.5,
         scale: float = 0.5,
-        budget: int = BUDGET,
+        budget: int = 10_000,
         random_state: Any = None,
     ) -> None:
         self.components = components
@@ -167,6 +170,7 @@ class MixtureClusterer(
             given = np.asarray(self._known(all_rows, y))
             self.labels_ = np.where(np.isnan(given), self.labels_, given).astype(np.int64)
         self.n_samples_seen_ = len(self.labels_)
+        self._solve()
         return self
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -192,14 +196,54 @@ class MixtureClusterer(
         del y
         return float(self.score_samples(X).mean())
 
-    log_evidence_ = property(learning.log_evidence)
-    to_datatree = learning.to_datatree
-
     @property
     def belief_(self) -> NaiveBayesMixture:
         """The exact posterior, a finite mixture of beliefs."""
+        self._require_solution()
+        return self._belief
+
+    @property
+    def log_evidence_(self) -> float:
+        """Exact log density of the rows, with all parameters integrated out over the prior."""
+        self._require_solution()
+        return self._log_evidence
+
+    def to_datatree(
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+    ) -> xr.DataTree:
+        """Return independent draws of the exact posterior as a DataTree for ArviZ.
+
+        Parameters
+        ----------
+        draws, chains : int
+            Numbers of draws in a chain, and of chains.
+        rng : numpy.random.Generator, optional
+            Source of randomness; fresh if not given.
+
+        Raises
+        ------
+        DataError
+            If there is no exact posterior within the budget; then there is
+            ``bm.gibbs_draws(model.prior_, rows)``.
+        """
         check_is_fitted(self)
-        return self.prior_.update(self.statistic_)
+        if self._refusal:
+            raise DataError(self._refusal)
+        return self._belief.to_datatree(draws, chains, rng)
+
+    def _solve(self) -> None:
+        """Find the exact posterior, if it is within the budget."""
+        self._refusal = ""
+        try:
+            self._belief = self.prior_.update(self.statistic_)
+            self._log_evidence = float(self.prior_.log_evidence(self.statistic_))
+        except DataError as error:
+            self._refusal = str(error)
+
+    def _require_solution(self) -> None:
+        check_is_fitted(self)
+        if self._refusal:  # an attribute that is not there: `dir` asks for each of them
+            raise AttributeError(self._refusal)
 
     @property
     def _n_features_out(self) -> int:

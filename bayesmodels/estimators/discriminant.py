@@ -71,7 +71,7 @@ class DiscriminantClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = flowers.drop(columns="species"), flowers["species"]
     >>> kinds = "full", "shared", "diagonal"
     >>> [round(DiscriminantClassifier(kind).fit(X, y).log_evidence_) for kind in kinds]
-    [-555, -575, -701]
+    [-351, -355, -447]
     """
 
     def __init__(

@@ -180,7 +180,7 @@ def _levels(X: Any, at: int, name: Any) -> list[Any]:
     native = (
         pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at].to_native()
     )
-    listed = getattr(native.dtype, "categories", None)
+    listed: Any = getattr(native.dtype, "categories", None)
     if hasattr(listed, "__iter__"):
         found = list(listed)
     else:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from bayesmodels.errors import PriorError
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -26,7 +28,10 @@ def learn(self: Any, data: Any, *, rows: int, more: bool = False) -> Any:
 def log_evidence(self: Any) -> float:
     """Log density of all rows seen, with the parameters integrated out over the prior."""
     check_is_fitted(self)
-    return float(self.prior_.log_evidence(self.statistic_))
+    try:
+        return float(self.prior_.log_evidence(self.statistic_))
+    except PriorError as error:  # an attribute that is not there: `dir` asks for each of them
+        raise AttributeError(str(error)) from error
 
 
 def to_datatree(

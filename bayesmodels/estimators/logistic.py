@@ -67,7 +67,7 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
     >>> from bayesmodels.estimators import LogisticClassifier
     >>> model = LogisticClassifier().fit([[0.5], [1], [2], [3], [4], [5]], [0, 0, 1, 0, 1, 1])
     >>> model.predict_proba([[2.5]]).round(3)
-    array([[0.472, 0.528]])
+    array([[0.503, 0.497]])
     """
 
     def __init__(

@@ -42,8 +42,8 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
     statistic_ : RegressionStatistic
         Of all rows.
     log_evidence_ : float
-        :math:`\ln p(y \mid X)`, all parameters integrated out over the prior; a `PriorError` if
-        that is improper.
+        :math:`\ln p(y \mid X)`, all parameters integrated out over the prior; not there if that
+        is improper.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -63,10 +63,10 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 8.0]
     >>> model = ConjugateRegressor(precision=0.1).fit(X, y)
     >>> model.predict([[4.0]]).round(2)
-    array([9.95])
+    array([9.89])
     >>> mean, ends = model.predict([[4.0]], return_interval=True, prob=0.9)
     >>> ends.round(2)
-    array([[ 8.39, 11.51]])
+    array([[ 8.37, 11.41]])
     """
 
     def __init__(

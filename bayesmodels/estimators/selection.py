@@ -47,7 +47,7 @@ class AllRows:
         return "AllRows()"
 
 
-def log_evidence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
+def log_evidence_scorer(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
     r"""Return the log evidence of the rows that an estimator of this package was fitted to.
 
     .. math:: \ln p(D \mid \text{prior}) = \sum_i \ln p(x_i \mid x_1, \ldots, x_{i-1})
@@ -56,8 +56,8 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     ----------
     estimator : estimator or Pipeline
         Fitted; of a pipeline, the last step counts.
-    X, y : array_like
-        The rows it was fitted to, all of them.
+    X, y, sample_weight : array_like
+        The rows it was fitted to, all of them. Weights are in the evidence already.
 
     Returns
     -------
@@ -67,7 +67,8 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     Raises
     ------
     DataError
-        If the estimator has no evidence, or other rows are to be scored than it has seen.
+        If the estimator has no evidence, as under an improper prior, or other rows are to be
+        scored than it has seen.
 
     Notes
     -----
@@ -91,7 +92,7 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> search.fit(flowers.drop(columns="species"), flowers["species"]).best_params_
     {'covariance': 'full'}
     """
-    del y
+    del y, sample_weight
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if not hasattr(type(last), "log_evidence_"):
         msg = (
@@ -106,4 +107,7 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None) -> float:
             f"{rows} rows to be scored. Use cv=AllRows()."
         )
         raise DataError(msg)
-    return float(last.log_evidence_)
+    try:
+        return float(last.log_evidence_)
+    except AttributeError as error:
+        raise DataError(str(error)) from error
