@@ -76,7 +76,7 @@ class MixtureClusterer(
         :math:`\ln p(X)`, exact; not there if the posterior is not. Else there is ``em_.bic``.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are text.
 
     Notes

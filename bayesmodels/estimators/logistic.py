@@ -50,7 +50,7 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
         Laplace's approximation to :math:`\ln p(y \mid X)`.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are text.
 
     Notes

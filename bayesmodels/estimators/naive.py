@@ -53,7 +53,7 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         :math:`\ln p(X, y)`, all parameters integrated out over the prior.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are text.
 
     Notes

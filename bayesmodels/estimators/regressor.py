@@ -46,7 +46,7 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         is improper.
     n_samples_seen_, n_features_in_ : int
         Numbers of rows and columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if all are text.
 
     Notes

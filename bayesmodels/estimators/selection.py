@@ -67,8 +67,8 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None, sample_weight: An
     Raises
     ------
     DataError
-        If the estimator has no evidence, as under an improper prior, or other rows are to be
-        scored than it has seen.
+        If the estimator has no evidence, as under an improper prior, or more or fewer rows are to
+        be scored than it has seen. (Two equal halves are not told apart.)
 
     Notes
     -----
