@@ -137,7 +137,7 @@ def test_logistic_regression(classes):
 
 def test_mixture():
     X, _ = patients()
-    model = MixtureClusterer(2, random_state=0, starts=5).fit(X)
+    model = MixtureClusterer(2, random_state=0, starts=2).fit(X)
     parameters = model.em_.parameters
     close(model.predict_proba(X), model.prior_.responsibilities(X, parameters), rtol=1e-10)
     assert (model.labels_ == model.predict(X)).all()
@@ -252,7 +252,7 @@ def test_counts_are_one_bag_of_words():
     close(model.predict_proba(X), belief.class_probabilities(bm.MultinomialCounts(X)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("model", [NaiveBayesClassifier(), MixtureClusterer(2, random_state=0)])
+@pytest.mark.parametrize("model", [NaiveBayesClassifier(), MixtureClusterer(2, random_state=0, starts=2)])
 def test_containers_do_not_matter(model):
     X, y = patients()
     X = X.drop(columns="stage")
