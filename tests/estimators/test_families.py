@@ -157,3 +157,13 @@ def test_a_block_and_a_column_of_one_name():
 def test_frames_without_rows_or_columns(rows):
     with pytest.raises(bm.DataError, match="at least one row and one column"):
         NaiveBayesClassifier().fit(rows, [])
+
+
+def test_missing_cells_of_an_array_of_objects():
+    X = np.array(
+        [["u", 1.5, None], ["v", None, True], [np.nan, 0.5, False], ["u", 2, True]], object
+    )
+    model = NaiveBayesClassifier().fit(X, Y)
+    assert list(model.feature_families_.values()) == ["categorical", "gaussian", "bernoulli"]
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1].astype(float), "c": X[:, 2]})
+    assert model.log_evidence_ == NaiveBayesClassifier().fit(frame, Y).log_evidence_
