@@ -8,6 +8,7 @@ Public names are loaded on first use: closed forms work without importing PyMC, 
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -143,6 +144,7 @@ _HOMES = {
     "compare_until_decided": "referee",
     "datasets": "",
     "diagnose": "referee",
+    "estimators": "",
     "exact": "conjugacy.solve",
     "exact_draws": "draws",
     "gibbs_draws": "gibbs",
@@ -169,7 +171,10 @@ _HOMES = {
     "validate": "report",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, of the names above
+# What an extra brings is offered if that is installed; asked for by name, it says what is missing.
+_OFFERED = _HOMES if find_spec("sklearn") else _HOMES.keys() - {"estimators"}
+
+__all__ = sorted(_OFFERED)  # noqa: PLE0605 - a list, of the names above
 
 
 def __getattr__(name: str) -> Any:
@@ -183,4 +188,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*globals(), *__all__])

@@ -326,6 +326,7 @@ class Regression:
     features: tuple[Hashable, ...] | None
     coords: Coords
     rows: Sequence[Hashable]
+    weights: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -468,10 +469,14 @@ def vectors(data: Any) -> Vectors:
 
 
 def regression(data: Any) -> Regression:
-    """Check a `Design` or a pair ``(X, y)``."""
+    """Check a `Design` or a pair ``(X, y)``, maybe weighted."""
+    weights = None
+    if isinstance(data, Weighted):
+        data, weights = data.rows, data.weights
     data = paired(data)
     left, right = read(data.features, "features"), read(data.target, "target")
     same_rows(left, right)
+    heavy = None if weights is None else checked_weights(weights, left)
     (X, names), y = design(left, intercept=data.intercept), finite(right)
     squarable(X, "features")
     squarable(y, "target")
@@ -483,7 +488,8 @@ def regression(data: Any) -> Regression:
         raise DataError(msg)
     coords: Coords = {"target": right.columns} if right.columns else {}
     y = y.reshape(len(y), *(1,) * (len(batch) - (y.ndim - 1)), *y.shape[1:])
-    return Regression(X, np.broadcast_to(y, (len(y), *batch)), names, coords, left.row_labels())
+    y = np.broadcast_to(y, (len(y), *batch))
+    return Regression(X, y, names, coords, left.row_labels(), heavy)
 
 
 def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labelled:

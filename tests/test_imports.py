@@ -38,7 +38,16 @@ ORDER = (
 LAYER = {module: number for number, modules in enumerate(ORDER) for module in modules}
 EVERYTHING = len(ORDER) - 1
 
-HEAVY = ("arviz", "arviz_base", "arviz_plots", "arviz_stats", "matplotlib", "pymc", "pytensor")
+HEAVY = (
+    "arviz",
+    "arviz_base",
+    "arviz_plots",
+    "arviz_stats",
+    "matplotlib",
+    "pymc",
+    "pytensor",
+    "sklearn",
+)
 
 
 def imports(source: str, package: str) -> Iterator[tuple[int, str]]:

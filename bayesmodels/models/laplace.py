@@ -169,6 +169,40 @@ class LaplaceApproximation:
             return plug_in(self, rows, parameters, intercept=intercept)
         return averaged(self, rows, intercept=intercept, draws=draws, rng=rng)
 
+    def log_class_probabilities(
+        self,
+        rows: Any,
+        *,
+        intercept: bool = False,
+        draws: int = 4000,
+        rng: np.random.Generator | None = None,
+    ) -> Array:
+        """Return natural logarithms of averaged class probabilities, none of them lost as -inf.
+
+        Parameters
+        ----------
+        rows, intercept, draws, rng
+            As in `class_probabilities`.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Natural logarithms.
+        """
+        X = _rows(self, rows, intercept=intercept)
+        if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
+            mean, sd = _score(self, X)
+            return np.stack(
+                [softmax.log_averaged_binary(-mean, sd), softmax.log_averaged_binary(mean, sd)],
+                axis=-1,
+            )
+        w = _drawn_weights(self, draws, rng)
+        total = np.full((len(X), len(self.classes)), -np.inf)
+        with np.errstate(under="ignore"):
+            for each in w:
+                total = np.logaddexp(total, softmax.log_probabilities(softmax.scores(each, X)))
+        return np.asarray(total - np.log(len(w)))
+
     def most_probable_class(self, rows: Any, *, intercept: bool = False) -> NDArray[Any]:
         """Return the class with the largest probability at the mode, for each new row."""
         best = plug_in(self, rows, self.mode(), intercept=intercept).argmax(-1)
@@ -218,19 +252,28 @@ def averaged(
     """Return class probabilities of new rows averaged over the normal law of the weights."""
     X = _rows(self, rows, intercept=intercept)
     if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
-        mean = softmax.scores(self.location[None], X)[..., 0]
-        sd = np.sqrt((solve_upper(self.factor, X.T, transposed=True) ** 2).sum(0))
+        mean, sd = _score(self, X)
         # Each with its own sign, so that neither is rounded to 1 minus the other.
         return np.stack(
             [softmax.averaged_binary(-mean, sd), softmax.averaged_binary(mean, sd)], axis=-1
         )
-    number = int(checked.whole(draws, "draws", 1))
-    w = normal_law.sample(self, number, np.random.default_rng(rng))["w"]
+    w = _drawn_weights(self, draws, rng)
     total = np.zeros((len(X), len(self.classes)))
     with np.errstate(under="ignore"):
         for each in w:
             total += np.exp(softmax.log_probabilities(softmax.scores(each, X)))
-    return total / number
+    return total / len(w)
+
+
+def _score(self: Any, X: Array) -> tuple[Array, Array]:
+    """Return mean and standard deviation of each row's normal score, for two classes."""
+    mean = softmax.scores(self.location[None], X)[..., 0]
+    return mean, np.sqrt((solve_upper(self.factor, X.T, transposed=True) ** 2).sum(0))
+
+
+def _drawn_weights(self: Any, draws: int, rng: np.random.Generator | None) -> Array:
+    number = int(checked.whole(draws, "draws", 1))
+    return normal_law.sample(self, number, np.random.default_rng(rng))["w"]
 
 
 def _rows(self: Any, rows: Any, *, intercept: bool) -> Array:

@@ -75,6 +75,9 @@ def least_squares_descent(
     >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(6)
     array([0.8, 2.3])
     """
+    if checked.weighted(data):
+        msg = "data: must not be weighted; multiply rows and targets by the roots of the weights."
+        raise DataError(msg)
     d = checked.regression(data)
     if d.X.ndim != 2 or d.y.ndim != 1:  # noqa: PLR2004 - one problem
         msg = (

@@ -62,8 +62,8 @@ class RegressionStatistic:
 
     Parameters
     ----------
-    n : int
-        Number of rows.
+    n : int or float
+        Number of rows, or their total weight.
     mean : array_like of shape (batch..., p + 1)
         Means of the p columns of X and of y.
     factor : array_like of shape (batch..., p + 1, p + 1)
@@ -82,7 +82,7 @@ class RegressionStatistic:
     3
     """
 
-    n: int
+    n: float
     mean: Array
     factor: Array
     features: tuple[Hashable, ...] | None
@@ -90,7 +90,7 @@ class RegressionStatistic:
 
     def __init__(
         self,
-        n: int,
+        n: float,
         mean: ArrayLike,
         factor: ArrayLike,
         features: Sequence[Hashable] | None = None,
@@ -99,7 +99,7 @@ class RegressionStatistic:
         mean = np.array(mean, dtype=float)
         values.fill(
             self,
-            n=int(checked.whole(n, "n")),
+            n=int(total) if (total := float(checked.totals(n, "n"))).is_integer() else total,
             mean=mean,
             factor=np.array(factor, dtype=float),
             features=None if features is None else tuple(features),
@@ -127,7 +127,7 @@ class RegressionStatistic:
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
         features = checked.same_features(self.features, other.features)
-        n = int(checked.left_over(self.n - other.n, 0, "n"))
+        n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
         between = np.sqrt(self.n * share) * shift
@@ -399,7 +399,7 @@ class LinearRegression:
 
         Parameters
         ----------
-        data : Design, pair (X, y) or RegressionStatistic
+        data : Design or pair (X, y), either of them maybe Weighted, or RegressionStatistic
             X of shape (n, p) or (n, batch..., p), y of shape (n,) or (n, batch...).
 
         Raises
@@ -791,11 +791,18 @@ def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
     y = d.y[rows]
     X = np.broadcast_to(_wide(d.X[rows], y.ndim - 1), (*y.shape, d.X.shape[-1]))
     columns = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
-    mean = columns.mean(axis=-2)
-    centred = columns - mean[..., None, :]
+    n: float = len(y)
+    if d.weights is None:
+        mean = columns.mean(axis=-2)
+        centred = columns - mean[..., None, :]
+    else:
+        w = d.weights[rows, None]
+        n = float(w.sum())
+        mean = (columns * (w / n if n else w)).sum(-2)
+        centred = (columns - mean[..., None, :]) * np.sqrt(w)
     size = columns.shape[-1]
     pad = np.zeros((*centred.shape[:-2], max(0, size - len(y)), size))
-    return RegressionStatistic(len(y), mean, triangle(centred, pad), d.features, d.coords)
+    return RegressionStatistic(n, mean, triangle(centred, pad), d.features, d.coords)
 
 
 def _wide(X: Array, batch: int) -> Array:

@@ -101,6 +101,28 @@ def averaged_binary(mean: Array, sd: Array) -> Array:
     return np.where(wide, broad, narrow)
 
 
+def log_averaged_binary(mean: Array, sd: Array) -> Array:
+    r"""Return ln E[1 / (1 + exp(-s))] for normal scores s; far out in the tail, too.
+
+    There the average is too small to be summed up as it is, but
+
+    .. math:: E[1 / (1 + e^{-s})] = e^{m + v / 2} \, E[1 / (1 + e^{s'})], \qquad
+        s \sim N(m, v), \quad s' \sim N(m + v, v),
+
+    of which the one is used whose average is the larger.
+
+    Examples
+    --------
+    >>> log_averaged_binary(np.array([0.0, -2000.0]), np.array([3.0, 10.0])).round(3)
+    array([-6.93e-01, -1.95e+03])
+    """
+    mean, sd = np.broadcast_arrays(mean, sd)
+    tilted = -(mean + sd**2)
+    far = tilted > mean
+    average = averaged_binary(np.where(far, tilted, mean), sd)
+    return np.log(average) + np.where(far, mean + 0.5 * sd**2, 0.0)
+
+
 def drawn(p: Array, totals: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return counts of classes in `totals` draws, of the shape of p."""
     return rng.multinomial(totals, p / p.sum(-1, keepdims=True))

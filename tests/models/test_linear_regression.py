@@ -188,3 +188,38 @@ def test_longley_moved_by_1e8():
     assert digits(law.mean()[1:], w[1:]) > 8
     assert digits(law.kwds["scale"][1:], se[1:]) > 8
     assert digits(np.sqrt(posterior.scale / posterior.shape), sigma) > 8
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_a_weight_is_a_number_of_rows(offset):
+    rng = np.random.default_rng(21)
+    X, y = example(rng)
+    X, weights = X + offset, rng.integers(0, 4, len(y))
+    prior = bm.LinearRegression(0, np.eye(3), 2, 1)
+    ours = prior.statistic(bm.Weighted((X, y), weights))
+    theirs = prior.statistic((X.repeat(weights, axis=0), y.repeat(weights)))
+    assert ours.n == theirs.n
+    np.testing.assert_allclose(ours.factor, theirs.factor, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(prior.log_evidence(ours), prior.log_evidence(theirs), rtol=1e-10)
+    named = bm.Weighted(bm.Design(X, y, intercept=True), weights)
+    assert bm.LinearRegression.flat(4).statistic(named).n == theirs.n
+
+
+def test_half_a_row_twice_is_a_row():
+    X, y = example(np.random.default_rng(22))
+    prior = bm.LinearRegression(0, np.eye(3), 2, 1)
+    half = prior.statistic(bm.Weighted((X, y), np.full(len(y), 0.5)))
+    np.testing.assert_allclose((half + half).factor, prior.statistic((X, y)).factor, atol=1e-12)
+    assert half.n == 20
+    assert prior.update(half).shape == 12
+    assert (half - half).n == 0
+
+
+def test_weighted_rows_are_no_rows_to_descend_on_or_to_declare():
+    data = bm.Weighted(example(np.random.default_rng(23)), np.ones(40))
+    with pytest.raises(bm.DataError, match="must not be weighted"):
+        bm.least_squares_descent(data)
+    with pytest.raises(bm.DataError, match="declared from their statistic"):
+        bm.LinearRegression(0, np.eye(3), 2, 1).declare(data)
+    with pytest.raises(bm.DataError, match="weights: must not be negative"):
+        bm.LinearRegression.flat(1).statistic(bm.Weighted(([[1.0]], [2.0]), [-1.0]))

@@ -621,3 +621,31 @@ def test_draws_with_all_groups():
     assert list(tree.posterior["feature"].values) == ["intercept", "sepal_length", "sepal_width"]
     table = bm.approximation_error(FLOWER_PRIOR.laplace(FLOWERS), tree)
     assert table.index[0] == "w[versicolor, intercept]"
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "expected"),  # integrals by mpmath, 40 digits
+    [
+        (-50.0, 10.0, -14.62202797665533),
+        (-90.0, 10.0, -41.81679043771199),
+        (-700.0, 0.1, -699.995),
+        (-1250.0, 50.0, -316.188197843116),
+        (-8.0, 2.1, -5.895329832235943),
+        (5.0, 4.0, -0.1357287932686936),
+    ],
+)
+def test_log_of_a_small_average(mean, sd, expected):
+    found = softmax.log_averaged_binary(np.array(mean), np.array(sd))
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_logs_of_averaged_class_probabilities(classes):
+    rng = np.random.default_rng(31)
+    X, y = rng.normal(size=(60, 2)), rng.choice(classes, 60)
+    near = bm.LogisticRegression([0, 0], 4, classes).laplace((X, y))
+    logs = near.log_class_probabilities(X, rng=np.random.default_rng(5))
+    plain = near.class_probabilities(X, rng=np.random.default_rng(5))
+    np.testing.assert_allclose(np.exp(logs), plain, rtol=1e-12)
+    far = near.log_class_probabilities(1e3 * X, rng=np.random.default_rng(5))
+    assert np.isfinite(far).all()
