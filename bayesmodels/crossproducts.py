@@ -18,19 +18,20 @@ place (j, k), so that every quadratic form :math:`v'Sv` keeps a relative accurac
 .. math:: p \gamma / \lambda, \qquad
     \lambda = \lambda_{\min}\bigl(D^{-1/2} S D^{-1/2}\bigr), \quad D = \mathrm{diag}(d),
 
-and with it the residual sum of squares and all variances, which are such forms or their inverses.
-Sums are taken only where :math:`\lambda \ge 10^{-4}`. That costs at most two digits of what a QR
-factorisation keeps; at least eleven are left. A near-exact fit, nearly collinear columns, a bad
-guess at a mean, or squares that nearly overflow or underflow all make :math:`\lambda` small or are
-looked for, and such parts go through QR. Parts are merged by QR in either case, as
-Chan, Golub and LeVeque (1983) merge sums of squares; this keeps what each part has, since the
-bound holds of the sum if it holds of its parts.
+and with it the residual sum of squares and all variances, which are such forms or their inverses;
+coefficients move by that times :math:`\sqrt{n}` of their standard errors. Sums are taken only where
+:math:`\lambda \ge 10^{-3}`, which leaves about twelve digits, where a QR factorisation has between
+one and three more. A near-exact fit, nearly collinear columns or a bad guess at a mean make
+:math:`\lambda` small, and squares that nearly overflow or underflow are looked for; such parts go
+through QR. Parts are merged by QR in either case, as Chan, Golub and LeVeque (1983) merge sums of
+squares; this keeps what each part has, since the bound holds of the sum if it holds of its parts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ Values = NDArray[Any]
 Columns = Values | Sequence[Values]
 Part = tuple[int, Array, Array]
 
-LEAST_EIGENVALUE = 1e-4
+LEAST_EIGENVALUE = 1e-3
 """Of scaled cross products that are taken as they are."""
 
 _PART = 2**20  # numbers in a part
@@ -100,10 +101,7 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
         found[k] = _by_qr(X, y, block, look) if part is None else part
 
     run(work, range(number), len(y) * width if width <= _NARROW else 0)
-    total = _nothing(width)
-    for part in found:
-        total = merged(total, part)
-    return total
+    return reduce(merged, found)
 
 
 def merged(a: Part, b: Part) -> Part:
@@ -136,12 +134,14 @@ def _nothing(width: int) -> Part:
 
 def _by_qr(X: Columns, y: Values, part: slice, look: Callable[[Array], object]) -> Part:
     width = _width(X) + 1
-    total = _nothing(width)
-    for block in _cut(part, max(width, _STACKED // width)):
+
+    def of_block(block: slice) -> Part:
         rows = _stacked(X, y, block)
         look(rows)
-        total = merged(total, factored(rows))
-    return total
+        return factored(rows)
+
+    found = map(of_block, _cut(part, max(width, _STACKED // width)))
+    return reduce(merged, found, next(found, _nothing(width)))
 
 
 def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
@@ -197,9 +197,10 @@ class _Floats:
 
     def __init__(self, X: Columns, step: int) -> None:
         self.X = X
-        self.by_rows = isinstance(X, np.ndarray) and X.flags.c_contiguous
-        self.as_they_are = self.by_rows and getattr(X, "dtype", None) == np.float64
-        order: Any = "C" if self.by_rows else "F"
+        flags = X.flags if isinstance(X, np.ndarray) else None
+        floats = isinstance(X, np.ndarray) and X.dtype == np.float64
+        self.as_they_are = floats and flags is not None and flags.forc
+        order: Any = "C" if flags is not None and flags.c_contiguous else "F"
         self.out = np.empty((0 if self.as_they_are else step, _width(X)), order=order)
 
     def __call__(self, block: slice) -> Array:
