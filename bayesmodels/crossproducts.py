@@ -58,8 +58,10 @@ _NARROW = 32  # columns; for more, BLAS is faster than a loop, and has threads o
 _SMALL, _LARGE = 1e-280, 1e299  # what squares must lie between to be neither rounded nor infinite
 
 
-def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Part:
-    """Return number, means and the factor of the centred rows [X y].
+def centred_factor(
+    X: Columns, y: Values, look: Callable[[Array], object], *, ones: bool = False
+) -> Part:
+    """Return number, means and the factor of the centred rows [X y], or [1 X y].
 
     Parameters
     ----------
@@ -70,12 +72,14 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
     look : callable
         Is given every block of float64 rows [X y] that may hold NaN, infinity or numbers whose
         squares overflow, and is to complain if it does.
+    ones : bool, default False
+        Put a column of ones before the others.
 
     Returns
     -------
     n : int
-    mean : ndarray of shape (p + 1,)
-    factor : ndarray of shape (p + 1, p + 1)
+    mean : ndarray of shape (p + 1,), or one longer
+    factor : ndarray of shape (p + 1, p + 1), or one larger
         Upper triangular, diagonal not negative.
 
     Examples
@@ -86,7 +90,7 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
     array([[2., 4.],
            [4., 8.]])
     """
-    width = _width(X) + 1
+    width = _width(X) + 1 + ones
     fast = width <= _NARROW and loops.pay(len(y) * width)
     rows = max(_PART // width, 64 * width)
     number = max(1, len(y) // rows)
@@ -98,7 +102,10 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
         part = None
         if block.stop - block.start >= max(_SUMMED_FROM, 4 * width):
             part = _by_sums(X, y, block, fast=fast)
-        found[k] = _by_qr(X, y, block, look) if part is None else part
+        if part is None:
+            found[k] = _by_qr(X, y, block, look, ones=ones)
+        else:
+            found[k] = with_ones(part) if ones else part
 
     run(work, range(number), len(y) * width if width <= _NARROW else 0)
     return reduce(merged, found)
@@ -132,11 +139,13 @@ def _nothing(width: int) -> Part:
     return 0, np.zeros(width), np.zeros((width, width))
 
 
-def _by_qr(X: Columns, y: Values, part: slice, look: Callable[[Array], object]) -> Part:
-    width = _width(X) + 1
+def _by_qr(
+    X: Columns, y: Values, part: slice, look: Callable[[Array], object], *, ones: bool
+) -> Part:
+    width = _width(X) + 1 + ones
 
     def of_block(block: slice) -> Part:
-        rows = _stacked(X, y, block)
+        rows = _stacked(X, y, block, ones=ones)
         look(rows)
         return factored(rows)
 
@@ -158,7 +167,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
             given = _Floats(X, step)
             loop = loops.compiled(loops.add_products, in_any_order=True)
             for block in _cut(part, step):
-                loop(given(block), np.asarray(y[block], np.float64), shift, total)
+                loop(given(block), np.array(y[block], np.float64), shift, total)
         else:
             for block in _cut(part, step):
                 rows = np.ones((block.stop - block.start, width + 1))
@@ -199,9 +208,10 @@ class _Floats:
         self.X = X
         flags = X.flags if isinstance(X, np.ndarray) else None
         floats = isinstance(X, np.ndarray) and X.dtype == np.float64
-        self.as_they_are = floats and flags is not None and flags.forc
+        self.as_they_are = floats and flags is not None and flags.forc and flags.writeable
         order: Any = "C" if flags is not None and flags.c_contiguous else "F"
-        self.out = np.empty((0 if self.as_they_are else step, _width(X)), order=order)
+        # With a row more than is used, slices never are whole: loops are compiled for each layout.
+        self.out = np.empty((0 if self.as_they_are else step + 1, _width(X)), order=order)
 
     def __call__(self, block: slice) -> Array:
         """Return the rows of a block, of shape (rows, p)."""
@@ -227,14 +237,15 @@ def _width(X: Columns) -> int:
     return X.shape[1] if isinstance(X, np.ndarray) else len(X)
 
 
-def _stacked(X: Columns, y: Values, block: slice) -> Array:
-    """Return rows [X y] in float64."""
+def _stacked(X: Columns, y: Values, block: slice, *, ones: bool = False) -> Array:
+    """Return rows [X y], or [1 X y], in float64."""
     target = y[block]
-    result = np.empty((len(target), _width(X) + 1))
+    result = np.empty((len(target), ones + _width(X) + 1))
+    result[:, :ones] = 1
     result[:, -1] = target
     if isinstance(X, np.ndarray):
-        result[:, :-1] = X[block]
+        result[:, ones:-1] = X[block]
         return result
-    for j, column in enumerate(X):
-        result[:, j] = column[block]
+    for column, place in zip(X, result.T[ones:-1], strict=True):
+        place[:] = column[block]
     return result

@@ -9,7 +9,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels import crossproducts, loops, threads
-from bayesmodels.crossproducts import _by_sums, centred_factor, factored, merged, with_ones
+from bayesmodels.crossproducts import _by_sums, centred_factor, factored, merged
 
 ROWS = 5000
 
@@ -138,12 +138,16 @@ def test_the_residual_keeps_its_digits_down_to_the_bound():
     assert ways == {False, True}
 
 
-def test_a_column_of_ones():
+@pytest.mark.parametrize("noise", [1, 1e-9])  # by sums, and by QR
+def test_a_column_of_ones(noise):
     X, y = rows()
-    n, mean, factor = with_ones(by_qr(X, y))
+    y = X.sum(1) + noise * y
+    n, mean, factor = centred_factor(X, y, id, ones=True)
     wanted = by_qr(np.c_[np.ones(n), X], y)
-    np.testing.assert_allclose(mean, wanted[1])
-    np.testing.assert_allclose(factor.T @ factor, wanted[2].T @ wanted[2], atol=1e-9)
+    np.testing.assert_allclose(mean, wanted[1], rtol=1e-14)
+    product = wanted[2].T @ wanted[2]
+    np.testing.assert_allclose(factor.T @ factor, product, rtol=1e-11, atol=1e-11 * product.max())
+    assert not factor[:, 0].any()
 
 
 def test_parts_merge_to_the_whole():
