@@ -7,7 +7,7 @@ narwhals. Missing entries are refused here, whatever their container calls them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ class Block:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
     ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
-    the squares of all entries, where it is known: one quick look at many numbers.
+    the squares of all entries, where it is known: one quick look at many numbers. ``levels`` are
+    labels of which the values are the places; None where values are themselves.
     """
 
     argument: str
@@ -32,6 +33,7 @@ class Block:
     index: Any = None
     missing: NDArray[np.bool_] | None = None
     square: float | None = None
+    levels: tuple[Hashable, ...] | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -42,7 +44,7 @@ class Block:
 
     def without_columns(self) -> Block:
         """Return the block without column names."""
-        return Block(self.argument, self.values, None, self.index)
+        return replace(self, columns=None)
 
 
 def read(
@@ -81,6 +83,88 @@ def read(
     square = sum_of_squares(values)
     gone = None if square is not None and not np.isnan(square) else _missing(values)
     return Block(argument, values, block.columns, block.index, gone, square)
+
+
+def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] | None:
+    """Return the columns of a frame of numbers as they are, neither looked at nor put together.
+
+    They come with a block of the first of them, which has the names of all and the index. What is
+    missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
+    """
+    if isinstance(data, (np.ndarray, list, tuple, Block)) or hasattr(data, "tocsr"):
+        return None
+    import narwhals as nw
+
+    native = wrapped(data, argument)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    kinds = (nw.dtypes.NumericType, nw.Boolean)
+    if not all(isinstance(kind, kinds) for kind in native.schema.values()):
+        return None
+    arrays = tuple(column.to_numpy() for column in native.iter_columns())
+    if not all(values.dtype.kind in "biuf" for values in arrays):
+        return None
+    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    return Block(argument, arrays[0], names, index), arrays
+
+
+def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) -> Block | None:
+    """Return a series or frame of labels as places among the levels, without touching each label.
+
+    Labels are looked up once for each entry of a dictionary, which categorical series have and
+    strings are given by Arrow. None where data are anything else, a label is missing or is none of
+    the levels, or labels are neither all strings nor all whole numbers.
+    """
+    if levels is None or isinstance(data, (np.ndarray, list, tuple, Block)):
+        return None
+    if hasattr(data, "tocsr") or not _one_kind(levels):
+        return None
+    import narwhals as nw
+
+    native = wrapped(data, argument)
+    if isinstance(native, nw.Series):
+        codes = _codes(native, levels)
+        index = nw.maybe_get_index(native)
+        return None if codes is None else Block(argument, codes, None, index, levels=levels)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    columns = []
+    for column in native.iter_columns():
+        codes = _codes(column, levels)
+        if codes is None:
+            return None
+        columns.append(codes)
+    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    return Block(argument, np.stack(columns).T, names, index, levels=levels)
+
+
+def _codes(series: Any, levels: tuple[Hashable, ...]) -> Values | None:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if not isinstance(series.dtype, (nw.String, nw.Categorical, nw.Enum)) or not len(series):
+        return None
+    labels = series.to_arrow()
+    if isinstance(labels, pa.ChunkedArray):
+        labels = labels.unify_dictionaries().combine_chunks()
+    if not isinstance(labels, pa.DictionaryArray):
+        labels = labels.dictionary_encode()
+    if labels.null_count or labels.dictionary.null_count:
+        return None
+    known = labels.dictionary.to_pylist()
+    if not _one_kind([*levels, *known]):
+        return None
+    place = {level: i for i, level in enumerate(levels)}
+    table = np.array([place.get(label, -1) for label in known], np.min_scalar_type(-len(levels)))
+    codes = table.take(labels.indices.to_numpy(zero_copy_only=False))
+    return None if (table < 0).any() and (codes < 0).any() else codes
+
+
+def _one_kind(labels: Sequence[Any]) -> bool:
+    """Return whether labels are all strings or all whole numbers: then equal ones are the same."""
+    return all(isinstance(label, str) for label in labels) or all(
+        isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in labels
+    )
 
 
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
@@ -122,7 +206,8 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         arrays = [
             _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
         ]
-        return Block(argument, np.stack(arrays, axis=1), names, nw.maybe_get_index(native))
+        # One column after the other in memory, as frames have them.
+        return Block(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
     values = _array(data, argument, missing=missing)
     if values.ndim == 0 and values.dtype == object:
         msg = (
@@ -201,10 +286,11 @@ def sum_of_squares(values: Values) -> float | None:
     >>> sum_of_squares(np.array([np.inf, -np.inf])), sum_of_squares(np.array([1.0, np.nan]))
     (inf, nan)
     """
-    if values.dtype != np.float64 or not values.flags.c_contiguous:
+    if values.dtype != np.float64 or not values.flags.forc:
         return None
+    flat = values.ravel(order="K")
     with np.errstate(all="ignore"):
-        return float(np.vdot(values, values))
+        return float(np.vdot(flat, flat))
 
 
 def _missing(values: Values) -> NDArray[np.bool_] | None:

@@ -25,11 +25,22 @@ from bayesmodels.containers import (
     Values,
     first,
     read,
+    read_codes,
+    read_columns,
     shown,
     where,
     wrapped,
 )
-from bayesmodels.domains import binary, codes, counts, finite, measured, squarable, whole_numbers
+from bayesmodels.domains import (
+    binary,
+    codes,
+    counts,
+    finite,
+    measured,
+    measured_as_given,
+    squarable,
+    whole_numbers,
+)
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS
 from bayesmodels.labels import Coords, unique
@@ -304,7 +315,7 @@ class Outcomes:
 class Measurements:
     """Checked numbers x of shape (n, batch...)."""
 
-    x: Array
+    x: Values
     batch: Batch
 
 
@@ -312,7 +323,7 @@ class Measurements:
 class Vectors:
     """Checked rows x of shape (n, D), with the names of the columns if they have some."""
 
-    x: Array
+    x: Values
     features: tuple[Hashable, ...] | None
     batch: Batch
 
@@ -327,6 +338,32 @@ class Regression:
     coords: Coords
     rows: Sequence[Hashable]
     weights: Array | None = None
+
+
+@dataclass(frozen=True)
+class DesignRows:
+    """A design matrix and its target as they were given: of shapes that fit, but not looked at.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, p), or tuple of p arrays of shape (n,)
+        Numbers of any dtype, without a column of ones.
+    y : ndarray of shape (n,)
+        Numbers of any dtype.
+    intercept : bool
+        Whether a column of ones comes before the others.
+    """
+
+    X: Values | tuple[Values, ...]
+    y: Values
+    intercept: bool
+    features: tuple[Hashable, ...] | None
+
+    @property
+    def width(self) -> int:
+        """Number of columns, that of ones included."""
+        X = self.X
+        return self.intercept + (len(X) if isinstance(X, tuple) else int(X.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -392,7 +429,7 @@ def categories(
     """Check labels or multinomial counts against the model's categories."""
     inner, given = _unwrapped(data)
     if not isinstance(inner, MultinomialCounts):
-        block = read(inner, "x")
+        block = read_codes(inner, "x", levels) or read(inner, "x")
         numbers = codes(block, levels, size, other)
         batch = _batch(block, numbers.ndim - 1, given)
         return Categories(numbers, counted=False, batch=batch)
@@ -446,19 +483,19 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
     return Outcomes(found, block.row_labels(), weights)
 
 
-def measurements(data: Any) -> Measurements:
-    """Check rows of numbers, or rows of numbers in groups."""
+def measurements(data: Any, *, as_given: bool = False) -> Measurements:
+    """Check rows of numbers, or rows of numbers in groups; in float64, or for sums as given."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = measured(block)
+    x = measured_as_given(block) if as_given else measured(block)
     return Measurements(x, _batch(block, x.ndim - 1, given))
 
 
-def vectors(data: Any) -> Vectors:
-    """Check rows that are vectors of numbers, or such rows in groups."""
+def vectors(data: Any, *, as_given: bool = False) -> Vectors:
+    """Check rows of vectors of numbers, maybe in groups; in float64, or for sums as given."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = measured(block)
+    x = measured_as_given(block) if as_given else measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
         msg = (
             f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "
@@ -490,6 +527,30 @@ def regression(data: Any) -> Regression:
     y = y.reshape(len(y), *(1,) * (len(batch) - (y.ndim - 1)), *y.shape[1:])
     y = np.broadcast_to(y, (len(y), *batch))
     return Regression(X, y, names, coords, left.row_labels(), heavy)
+
+
+def design_rows(data: Any) -> DesignRows | None:
+    """Read a `Design` or a pair ``(X, y)`` without a copy, and without looking at the numbers.
+
+    None where they are a batch or need to be converted; then `regression` reads them.
+    """
+    data = paired(data)
+    right = read(data.target, "target")
+    X: Values | tuple[Values, ...]
+    apart = read_columns(data.features, "features")
+    if apart is None:
+        left = read(data.features, "features")
+        X, shape = left.values, left.values.shape
+    else:
+        left, X = apart
+        shape = (len(right.values), len(X))
+    same_rows(left, right)
+    arrays = (right.values, *(X if isinstance(X, tuple) else (X,)))
+    numeric = all(values.dtype.kind in "biuf" for values in arrays)
+    if len(shape) != 2 or right.values.ndim != 1 or not numeric:  # noqa: PLR2004 - no batch
+        return None
+    names = _design_names(left.columns, shape, intercept=data.intercept)
+    return DesignRows(X, right.values, data.intercept, names)
 
 
 def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labelled:
@@ -561,17 +622,23 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
             "x[:, None]; for a single row x[None, :]."
         )
         raise DataError(msg)
-    names = block.columns
+    names = _design_names(block.columns, X.shape, intercept=intercept)
     if intercept:
-        if names and "intercept" in names:
-            msg = "features: a column 'intercept' is there already; leave intercept=False."
-            raise DataError(msg)
         X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
-        names = ("intercept", *names) if names is not None else None
-    if X.shape[-1] == 0:
+    return X, names
+
+
+def _design_names(
+    names: tuple[Hashable, ...] | None, shape: tuple[int, ...], *, intercept: bool
+) -> tuple[Hashable, ...] | None:
+    """Return the names of the columns of a design matrix; check that it has a column."""
+    if intercept and names and "intercept" in names:
+        msg = "features: a column 'intercept' is there already; leave intercept=False."
+        raise DataError(msg)
+    if not (shape[-1] or intercept):
         msg = "features: must have at least one column; got none. Name some, or add an intercept."
         raise DataError(msg)
-    return X, names
+    return ("intercept", *names) if intercept and names is not None else names
 
 
 def as_many_columns(columns: int, size: int) -> None:

@@ -59,6 +59,11 @@ def _not_numbers(block: Block) -> str:
     return f"{message}. Convert the values first."
 
 
+def not_squarable(values: Array) -> bool:
+    """Return whether some value is NaN, infinite, or so large that squares overflow."""
+    return not_within(values, LARGEST_MEASUREMENT) is not None
+
+
 def squarable(values: Array, argument: str) -> None:
     """Check that squares of the values do not overflow."""
     at = not_within(values, LARGEST_MEASUREMENT)
@@ -73,6 +78,13 @@ def squarable(values: Array, argument: str) -> None:
 def finite(block: Block) -> Array:
     """Return the values as finite float64."""
     return np.asarray(numbers(block), dtype=np.float64)
+
+
+def measured_as_given(block: Block) -> Values:
+    """Return the same in the dtype they have, for sums in float64."""
+    if block.values.dtype in (np.float16, np.float32) or block.values.dtype.kind in "iu":
+        return numbers(block)
+    return measured(block)
 
 
 def measured(block: Block) -> Array:
@@ -172,9 +184,11 @@ def codes(
     size: int,
     other: Hashable | None = None,
     what: str = "categories",
-) -> NDArray[np.intp]:
+) -> NDArray[np.integer]:
     """Return category numbers; a label that is none of the levels counts as `other`, if given."""
     values = block.values
+    if block.levels is not None and block.levels == levels:
+        return values
     if levels is None:
         if values.dtype.kind not in "biuf" and values.size:
             msg = (
@@ -185,7 +199,9 @@ def codes(
             raise DataError(msg)
         numbered = whole_numbers(block)
         place = not_codes(numbered, size)
-        found = numbered.astype(np.intp, copy=False)
+        # Small whole numbers stay small: there may be many of them.
+        small = numbered.dtype.kind in "iu" and numbered.dtype != np.uint64
+        found = numbered if small else numbered.astype(np.intp)
         known = f"0 to {size - 1}"
     else:
         import pandas as pd
