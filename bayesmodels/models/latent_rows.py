@@ -71,6 +71,10 @@ class MixtureStatistic:
         values.fill(self, labels=labels, rows=dict(rows), axes=dict(axes), weights=weights)
 
     def __add__(self, other: Self) -> Self:
+        return self.beside(other).distinct()
+
+    def beside(self, other: Self) -> Self:
+        """Return these rows and after them others, each once."""
         if self.axes != other.axes:
             msg = (
                 f"data: statistics must have the same blocks, columns and classes; got {self.axes} "
@@ -80,7 +84,7 @@ class MixtureStatistic:
         rows = {name: _stacked(x, other.rows[name]) for name, x in self.rows.items()}
         labels = np.concatenate([self.labels, other.labels])
         weights = np.concatenate([self.weights, other.weights])
-        return type(self)(labels, rows, self.axes, weights).distinct()
+        return type(self)(labels, rows, self.axes, weights)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""

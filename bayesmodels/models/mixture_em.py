@@ -249,10 +249,9 @@ def em(
             progress(f"EM: starts {begin + 1} to {begin + some} of {number}")
             runs += work.climb(rows.random(some, rng), rows.expected, steps, tolerance)
     usable = best_first(runs)
-    point = joined(usable)
-    ends = reduce(
-        add, (LatentRows(model, some).ends(point) for some in slices(s, work, len(usable)))
-    )
+    point = side_by_side([run.end for run in usable])
+    numbers = len(usable) * numbers_a_row(work)
+    ends = reduce(add, (LatentRows(model, some).ends(point) for some in slices(s, numbers)))
     return result(work, usable, ends, number, s)
 
 
@@ -275,10 +274,10 @@ def check_settings(
     )
 
 
-def slices(s: MixtureStatistic, work: Steps, starts: int) -> Iterator[MixtureStatistic]:
-    """Yield some of the rows after the others, as many as can be spread out at once."""
-    step = max(1, AT_ONCE // (starts * numbers_a_row(work)))
-    for at in range(0, len(s.labels), step):
+def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
+    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
+    step = max(1, AT_ONCE // numbers)
+    for at in range(0, max(len(s.labels), 1), step):
         yield s.take(np.arange(at, min(at + step, len(s.labels))))
 
 
@@ -307,12 +306,11 @@ def best_first(runs: Sequence[Run]) -> list[Run]:
     return usable
 
 
-def joined(runs: Sequence[Run]) -> Point:
-    """Return the ends of runs side by side."""
-    ends = [run.end for run in runs]
-    blocks = zip(*(end.parameters for end in ends), strict=True)
+def side_by_side(points: Sequence[Point]) -> Point:
+    """Return the parameters of all these starts."""
+    blocks = zip(*(point.parameters for point in points), strict=True)
     return Point(
-        np.concatenate([end.pi for end in ends]),
+        np.concatenate([point.pi for point in points]),
         tuple({v: np.concatenate([own[v] for own in same]) for v in same[0]} for same in blocks),
     )
 

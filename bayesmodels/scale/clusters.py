@@ -10,8 +10,13 @@ from bayesmodels.scale.folding import fold
 Prepare = Callable[[Any], Any]
 
 
-def from_dask(model: Any, source: Any, columns: Sequence[str] | None, prepare: Prepare) -> Any:
-    """Return the statistic of a Dask collection, folded on the workers.
+def from_dask(
+    of_data: Callable[[Any, int], Any],
+    source: Any,
+    columns: Sequence[str] | None,
+    prepare: Prepare,
+) -> Any:
+    """Return the sum of what is made of each partition, folded on the workers.
 
     Partitions without rows are left out; None if all are. If a worker dies, Dask does its
     partitions again: each result is there once, or not yet.
@@ -25,16 +30,21 @@ def from_dask(model: Any, source: Any, columns: Sequence[str] | None, prepare: P
         source = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
     parts = source.to_delayed()
     one = delayed(_of_partition)
-    level = [one(model, part, prepare) for part in getattr(parts, "ravel", lambda: parts)()]
+    level = [
+        one(of_data, part, number, prepare)
+        for number, part in enumerate(getattr(parts, "ravel", lambda: parts)())
+    ]
     together = delayed(_merged)
     while len(level) > 1:
         level = [together(level[at : at + 2]) for at in range(0, len(level), 2)]
     return compute(level[0])[0] if level else None
 
 
-def _of_partition(model: Any, rows: Any, prepare: Prepare) -> Any:
+def _of_partition(
+    of_data: Callable[[Any, int], Any], rows: Any, number: int, prepare: Prepare
+) -> Any:
     rows = rows if hasattr(rows, "__len__") else list(rows)
-    return model.statistic(prepare(rows)) if len(rows) else None
+    return of_data(prepare(rows), number) if len(rows) else None
 
 
 def _merged(parts: Iterable[Any]) -> Any:
