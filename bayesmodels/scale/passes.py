@@ -16,7 +16,7 @@ from bayesmodels.containers import wrapped
 from bayesmodels.data import Design, Weighted, whole
 from bayesmodels.errors import DataError
 from bayesmodels.scale.checkpoint import Checkpoint
-from bayesmodels.scale.clusters import from_dask
+from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import ROWS, Chunk, chunks, dataset
 
@@ -52,6 +52,7 @@ def statistic(
           DuckDB relation;
         - a Dask ``DataFrame``, ``Array`` or ``Bag``: its workers make the statistics, and only
           these come back;
+        - a Spark ``DataFrame``, likewise, through ``mapInArrow``;
         - any iterable of chunks: frames, or what ``model.statistic`` takes;
         - a function without arguments that returns one of these.
     target : str, optional
@@ -163,6 +164,12 @@ class Pass:
                 "list of chunks, or a function without arguments that returns chunks."
             )
             raise DataError(msg)
+        if _engine(self.source) == "Spark":
+            msg = (
+                "source: what workers send back in each step has no form as text, so Spark makes "
+                "statistics only. Write the rows as Parquet, or use Dask."
+            )
+            raise DataError(msg)
 
     def fold(
         self,
@@ -186,11 +193,12 @@ class Pass:
             Of the progress bar.
         """
         source = self.source() if callable(self.source) else self.source
-        if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
+        if (engine := _engine(source)) is not None:
             if checkpoint is not None:
-                msg = "checkpoint: Dask keeps its own account of what is done; leave it out."
+                msg = f"checkpoint: {engine} keeps its own account of what is done; leave it out."
                 raise DataError(msg)
-            return from_dask(of_data, source, self.columns, self.prepare)
+            from_engine = from_dask if engine == "Dask" else from_spark
+            return from_engine(of_data, source, self.columns, self.prepare)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, model, source, self.columns, self.rows)
@@ -217,6 +225,12 @@ class Pass:
         except DataError as error:
             msg = f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
             raise DataError(msg) from None
+
+
+def _engine(source: Any) -> str | None:
+    """Return who does the work, if not this process."""
+    kind = type(source).__module__.split(".")[0]
+    return {"dask": "Dask", "dask_expr": "Dask", "pyspark": "Spark"}.get(kind)
 
 
 # --- columns --------------------------------------------------------------------------------------
