@@ -31,7 +31,7 @@ ORDER = (
     ("report",),
     ("scale", "estimators"),
     ("catalog",),
-    ("jobs", "loading"),
+    ("jobs", "loading", "shards"),
     ("cli",),
     ("__main__",),
 )

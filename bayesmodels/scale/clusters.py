@@ -67,7 +67,7 @@ def from_spark(
     pickle; the driver folds them.
     """
     if columns is not None:
-        source = source.select(*(f"`{name.replace('`', '``')}`" for name in columns))
+        source = source.select(*columns)
 
     def texts(batches: Iterator[Any]) -> Iterator[Any]:
         return of_batches(of_data, prepare, batches)

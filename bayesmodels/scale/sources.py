@@ -83,29 +83,40 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
     return source
 
 
-def dataset(path: str | os.PathLike[str]) -> Any:
-    """Return files as an Arrow data set, in the order of their names.
+def dataset(*paths: str | os.PathLike[str]) -> Any:
+    """Return files as an Arrow data set, of each path in the order of their names.
 
     Raises
     ------
     DataError
-        If there is no such file, or its ending is unknown.
+        If there is no such file, its ending is unknown, or a file is named twice.
     """
     import pyarrow.dataset as ds
 
-    text = os.fspath(path)
-    found = sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - strings
-    if Path(text).is_dir():
-        found = sorted(str(file) for file in Path(text).rglob("*") if file.suffix in _FORMATS)
-    if not found or not all(Path(file).is_file() for file in found):
-        msg = f"source: there is no file {text!r}."
+    found: list[str] = []
+    for path in paths:
+        some = _files(os.fspath(path))
+        if not some or not all(Path(file).is_file() for file in some):
+            msg = f"source: there is no file {os.fspath(path)!r}."
+            raise DataError(msg)
+        found += some
+    if len({Path(file).resolve() for file in found}) < len(found):
+        msg = f"source: a file is named twice in {found}; its rows would be counted twice."
         raise DataError(msg)
     kinds = {_FORMATS.get(Path(file).suffix) for file in found}
     if len(kinds) > 1 or None in kinds:
-        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {text!r}."
+        some = [os.fspath(path) for path in paths]
+        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}."
         raise DataError(msg)
     (kind,) = kinds
     return ds.dataset(found, format=kind)
+
+
+def _files(text: str) -> list[str]:
+    """Return the files of a path, a glob or a folder."""
+    if Path(text).is_dir():
+        return sorted(str(file) for file in Path(text).rglob("*") if file.suffix in _FORMATS)
+    return sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - strings
 
 
 def _of_dataset(

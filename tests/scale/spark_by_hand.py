@@ -20,9 +20,9 @@ N = 20_000
 
 def main():
     rng = np.random.default_rng(8)
-    frame = pd.DataFrame(rng.normal(3, 2, size=(N, 3)), columns=["x.1", "z", "y"])
+    frame = pd.DataFrame(rng.normal(3, 2, size=(N, 3)), columns=["x", "z", "y"])
     frame["kind"] = rng.choice(["a", "b"], N)
-    line = bm.LinearRegression.flat(["x.1", "z"])
+    line = bm.LinearRegression.flat(["x", "z"])
     bayes = bm.NaiveBayes(
         bm.DirichletCategorical([1, 1], ["a", "b"]), bm.NormalInverseGamma(0, 1, 1, 1)
     )
@@ -35,11 +35,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         frame.to_parquet(f"{folder}/rows.parquet")
         rows = session.read.parquet(f"{folder}/rows.parquet").repartition(8)
-        found = bm.scale.statistic(line, rows, target="y", columns=["x.1", "z"])
-        close(found, line.statistic((frame[["x.1", "z"]], frame["y"])))
-        both = bm.scale.statistic(bayes, rows, target="kind", columns=["x.1", "z"])
+        found = bm.scale.statistic(line, rows, target="y", columns=["x", "z"])
+        close(found, line.statistic((frame[["x", "z"]], frame["y"])))
+        both = bm.scale.statistic(bayes, rows, target="kind", columns=["x", "z"])
         assert both.classes.counts.sum() == N
-        known = bayes.statistic((frame[["x.1", "z"]], frame["kind"]))
+        known = bayes.statistic((frame[["x", "z"]], frame["kind"]))
         (own,), (wanted,) = both.features.values(), known.features.values()
         np.testing.assert_allclose(own.mean, wanted.mean, rtol=1e-12)
         np.testing.assert_allclose(own.scatter, wanted.scatter, rtol=1e-11)
@@ -50,11 +50,11 @@ def main():
             if not died.exists():
                 died.touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            return bm.Design(table.select(["x.1", "z"]), table["y"])
+            return bm.Design(table.select(["x", "z"]), table["y"])
 
-        again = bm.scale.statistic(line, rows, columns=["x.1", "z", "y"], to_data=dies_once)
+        again = bm.scale.statistic(line, rows, columns=["x", "z", "y"], to_data=dies_once)
         assert died.exists()
-        close(again, line.statistic((frame[["x.1", "z"]], frame["y"])))
+        close(again, line.statistic((frame[["x", "z"]], frame["y"])))
     session.stop()
     print("Spark: the same statistics, also after a worker was killed")  # noqa: T201
 

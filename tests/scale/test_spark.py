@@ -13,8 +13,8 @@ from bayesmodels.scale.clusters import from_spark, of_batches
 
 RNG = np.random.default_rng(8)
 N = 1000
-FRAME = pd.DataFrame(RNG.normal(3, 2, size=(N, 3)), columns=["x.1", "z", "y"])
-LINE = bm.LinearRegression.flat(["x.1", "z"])
+FRAME = pd.DataFrame(RNG.normal(3, 2, size=(N, 3)), columns=["x", "z", "y"])
+LINE = bm.LinearRegression.flat(["x", "z"])
 
 
 class Row(tuple):
@@ -22,7 +22,7 @@ class Row(tuple):
 
 
 class SparkFrame:
-    """As much of a Spark frame as is used: partitions of Arrow batches, and names in backticks."""
+    """As much of a Spark frame as is used: partitions of Arrow batches."""
 
     __module__ = "pyspark.sql"
 
@@ -30,8 +30,7 @@ class SparkFrame:
         self.partitions = partitions
 
     def select(self, *names):
-        plain = [name.strip("`") for name in names]
-        return SparkFrame([[batch.select(plain) for batch in part] for part in self.partitions])
+        return SparkFrame([[b.select(list(names)) for b in part] for part in self.partitions])
 
     def mapInArrow(self, function, schema):  # noqa: N802 - Spark's name
         assert schema == "statistic string, complaint string"
@@ -50,8 +49,8 @@ def spark(frame=FRAME, partitions=3, rows=150):
 
 
 def test_partitions_make_the_statistic_of_all_rows():
-    found = bm.scale.statistic(LINE, spark(), target="y", columns=["x.1", "z"])
-    wanted = LINE.statistic((FRAME[["x.1", "z"]], FRAME["y"]))
+    found = bm.scale.statistic(LINE, spark(), target="y", columns=["x", "z"])
+    wanted = LINE.statistic((FRAME[["x", "z"]], FRAME["y"]))
     assert found.n == wanted.n
     np.testing.assert_allclose(found.mean, wanted.mean, rtol=1e-12)
     np.testing.assert_allclose(found.triangle(), wanted.triangle(), rtol=1e-11, atol=1e-10)
@@ -80,7 +79,7 @@ def test_what_comes_back_is_text_and_nothing_for_no_rows():
 def test_complaints_come_back_by_name(tmp_path):
     bad = FRAME.assign(z=FRAME["z"].mask(np.arange(N) == 604))
     with pytest.raises(bm.DataError, match=r"partition of the Spark frame, after 150 .*features"):
-        bm.scale.statistic(LINE, spark(bad), target="y", columns=["x.1", "z"])
+        bm.scale.statistic(LINE, spark(bad), target="y", columns=["x", "z"])
     with pytest.raises(bm.DataError, match="Spark keeps its own account"):
         bm.scale.statistic(LINE, spark(), target="y", checkpoint=tmp_path / "c.json")
     mixture = bm.NaiveBayesMixture(
