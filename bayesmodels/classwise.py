@@ -13,10 +13,8 @@ shape stands for leading axes such as draws.
 from __future__ import annotations
 
 import math
-import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +31,7 @@ from bayesmodels.special import (
     log_multinomial_coefficient,
     merged_means,
 )
+from bayesmodels.threads import CORES, gram, product, run
 
 Array = NDArray[np.float64]
 Values = NDArray[Any]
@@ -42,10 +41,6 @@ Moments = tuple[Array, Array, Array, Array]
 Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _BLOCK = 2**17
-_PARALLEL_FROM = 2**18
-# process_cpu_count is new in Python 3.13.
-_CORES = min(8, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
-_LARGEST_PRODUCT = 2**18
 _FACTORS = 32
 _TABLED = 8
 _SHORT = 256  # tokens in a document, whose logs are looked up
@@ -68,17 +63,6 @@ def _row_blocks(x: sparse.csr_array, cells: int = 2 * _BLOCK) -> Iterator[slice]
     return (slice(a, b) for a, b in pairwise(edges))
 
 
-def _run(work: Callable[[slice], None], blocks: Iterable[slice], cost: int) -> None:
-    """Call `work` on each block, on several threads if so many numbers are worth it."""
-    if cost < _PARALLEL_FROM:
-        for block in blocks:
-            work(block)
-        return
-    with ThreadPoolExecutor(_CORES) as pool:
-        for _ in pool.map(work, blocks):
-            pass
-
-
 def _flat(x: Values, block: slice) -> Array:
     """Return a block of rows as a C-ordered float64 matrix."""
     rows = x[block]
@@ -88,16 +72,6 @@ def _flat(x: Values, block: slice) -> Array:
 def _columns(x: Values, block: slice) -> Array:
     """Return a block of rows transposed, as a float64 copy: loops are long along its last axis."""
     return np.array(x[block].T, dtype=np.float64, order="C")
-
-
-def _product(a: Array, b: Array, out: Array | None = None) -> Array:
-    """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
-    step = max(16, _LARGEST_PRODUCT // max(1, a.size))
-    result = np.empty((len(a), b.shape[1])) if out is None else out
-    for start in range(0, b.shape[1], step):
-        piece = slice(start, start + step)
-        np.matmul(a, b[:, piece], out=result[:, piece])
-    return result
 
 
 def _chosen(groups: Groups, block: slice, rows: int) -> NDArray[np.intp]:
@@ -272,23 +246,12 @@ def _scatter(rows: Array, w: Array | None) -> Moments:
     rest = _ratio(_total(rows, w), n)
     if w is not None:
         rows *= np.sqrt(w)[:, None]
-    square = _gram(rows) - n * rest.T * rest
+    square = gram(rows) - n * rest.T * rest
     return n, mean, rest, square[None]
 
 
 def _total(rows: Array, w: Array | None) -> Array:
     return (rows if w is None else rows * w[:, None]).sum(axis=0, keepdims=True)
-
-
-def _gram(rows: Array) -> Array:
-    """Return rows.T @ rows, in pieces as in `_product`."""
-    D = rows.shape[1]
-    step = max(16, _LARGEST_PRODUCT // max(1, D * D))
-    total = np.zeros((D, D))
-    for start in range(0, len(rows), step):
-        piece = rows[start : start + step]
-        total += piece.T @ piece
-    return total
 
 
 def _merged(a: Moments, b: Moments) -> Moments:
@@ -395,8 +358,8 @@ def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array 
         totals.append(total)
 
     # Each block has a table of sums of its own.
-    blocks = min(_CORES, 1 + x.nnz // (size * x.shape[1]))
-    _run(work, _row_blocks(x, 1 + x.nnz // blocks), x.nnz)
+    blocks = min(CORES, 1 + x.nnz // (size * x.shape[1]))
+    run(work, _row_blocks(x, 1 + x.nnz // blocks), x.nnz)
     return np.sum(totals, axis=0) if totals else np.zeros((size, x.shape[1]))
 
 
@@ -484,7 +447,7 @@ def _row_coefficients(x: sparse.csr_array) -> Array:
         values = values if fast else values.astype(np.float64, copy=False)
         result[block] = _log_coefficients(values, pointers, fast=fast)
 
-    _run(work, _row_blocks(x), x.nnz)
+    run(work, _row_blocks(x), x.nnz)
     return result
 
 
@@ -534,7 +497,7 @@ def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | No
             row, *rest = np.argwhere(~fine)[0].tolist()
             found.append((block.start + row, *rest))
 
-    _run(work, _blocks(x, least=1), x.size)
+    run(work, _blocks(x, least=1), x.size)
     return min(found, default=None)
 
 
@@ -632,7 +595,7 @@ def _densities(x: Values, laws: int, work: Callable[[slice], Array], size: int =
             result[:, block] = work(block)
 
     width = math.prod(x.shape[1:])
-    _run(fill, _blocks(x, size), len(x) * max(1, width) * laws)
+    run(fill, _blocks(x, size), len(x) * max(1, width) * laws)
     return result
 
 
@@ -871,7 +834,7 @@ def _separate_squares(location: Array, root: Array, scratch: _Scratch) -> Callab
         shifted, z = (scratch.array(name, *rows.shape) for name in ("shifted", "z"))
         z = z.reshape(rows.shape[::-1])
         for c, centre in enumerate(location):
-            _product(inverse[c], np.subtract(rows, centre, out=shifted).T, out=z)
+            product(inverse[c], np.subtract(rows, centre, out=shifted).T, out=z)
             np.einsum("dn,dn->n", z, z, out=result[c])
         return result
 
@@ -900,7 +863,7 @@ def _shared_squares(
             loops.compiled(loops.square_distances)(rows, location[0], turned, centres, result)
             return result
         shifted = np.subtract(rows, location[0], out=scratch.array("shifted", *rows.shape))
-        z = _product(turned, shifted.T, out=scratch.array("z", D, len(rows)))
+        z = product(turned, shifted.T, out=scratch.array("z", D, len(rows)))
         tail = np.einsum("dn,dn->n", z[apart:], z[apart:])
         for c in range(C):
             head = z[:apart] - centres[:, c, None]
@@ -990,12 +953,12 @@ def log_bits(x: Values, log_one: Array, log_zero: Array) -> Array:
         both = np.empty((len(rows), 2 * F))  # ones, then zeros; neither where missing
         both[:, :F] = rows
         np.subtract(1, both[:, :F], out=both[:, F:])
-        result = _product(logs, both.T)
+        result = product(logs, both.T)
         if np.isnan(result).any():
             both[np.isnan(both)] = 0
-            result = _product(logs, both.T)
+            result = product(logs, both.T)
         if never.any():
-            result[_product(impossible, both.T) > 0] = -np.inf
+            result[product(impossible, both.T) > 0] = -np.inf
         return result
 
     return _last(_densities(x, len(logs), work), lead)
@@ -1036,7 +999,7 @@ def log_words(x: Any, log_theta: Array) -> Array:
         rows = sparse.csr_array(part, shape=(len(pointers) - 1, V))
         result[:, block] = (rows @ logs).T + coefficients[block]
 
-    _run(work, _row_blocks(x), x.nnz)
+    run(work, _row_blocks(x), x.nnz)
     return _last(result, log_theta.shape[:-1])
 
 
@@ -1085,7 +1048,7 @@ def log_tokens(x: Any, alpha: Array) -> Array:
             part[:, rows] = _log_masses(counts, seen, alpha[:, words[where]], mass)
         result[:, block] = part
 
-    _run(work, _row_blocks(x), x.nnz)
+    run(work, _row_blocks(x), x.nnz)
     return result.T
 
 
@@ -1109,7 +1072,7 @@ class _TokenLogs:
                 each = np.log((part + i) / (i + 1))
                 np.add(self.tables[i, block, :C], each, out=self.tables[i + 1, block, :C])
 
-        _run(work, _blocks(alpha.T), levels * alpha.size)
+        run(work, _blocks(alpha.T), levels * alpha.size)
         self.short = self._of_totals(np.arange(float(_SHORT)))
 
     def _of_totals(self, total: Array) -> Array:
@@ -1215,5 +1178,5 @@ def normalise(log_joint: Array) -> Array:
         total[total == 0] = 1
         p /= total
 
-    _run(work, _blocks(log_joint), log_joint.size)
+    run(work, _blocks(log_joint), log_joint.size)
     return log_joint

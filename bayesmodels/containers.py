@@ -83,6 +83,29 @@ def read(
     return Block(argument, values, block.columns, block.index, gone, square)
 
 
+def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] | None:
+    """Return the columns of a frame of numbers as they are, neither looked at nor put together.
+
+    They come with a block of the first of them, which has the names of all and the index. What is
+    missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
+    """
+    if isinstance(data, (np.ndarray, list, tuple, Block)) or hasattr(data, "tocsr"):
+        return None
+    import narwhals as nw
+
+    native = wrapped(data, argument)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    kinds = (nw.dtypes.NumericType, nw.Boolean)
+    if not all(isinstance(kind, kinds) for kind in native.schema.values()):
+        return None
+    arrays = tuple(column.to_numpy() for column in native.iter_columns())
+    if not all(values.dtype.kind in "biuf" for values in arrays):
+        return None
+    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    return Block(argument, arrays[0], names, index), arrays
+
+
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
         gone = np.ma.getmaskarray(data)

@@ -25,11 +25,20 @@ from bayesmodels.containers import (
     Values,
     first,
     read,
+    read_columns,
     shown,
     where,
     wrapped,
 )
-from bayesmodels.domains import binary, codes, counts, finite, measured, squarable, whole_numbers
+from bayesmodels.domains import (
+    binary,
+    codes,
+    counts,
+    finite,
+    measured,
+    squarable,
+    whole_numbers,
+)
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS
 from bayesmodels.labels import Coords, unique
@@ -329,6 +338,32 @@ class Regression:
 
 
 @dataclass(frozen=True)
+class DesignRows:
+    """A design matrix and its target as they were given: of shapes that fit, but not looked at.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, p), or tuple of p arrays of shape (n,)
+        Numbers of any dtype, without a column of ones.
+    y : ndarray of shape (n,)
+        Numbers of any dtype.
+    intercept : bool
+        Whether a column of ones comes before the others.
+    """
+
+    X: Values | tuple[Values, ...]
+    y: Values
+    intercept: bool
+    features: tuple[Hashable, ...] | None
+
+    @property
+    def width(self) -> int:
+        """Number of columns, that of ones included."""
+        X = self.X
+        return self.intercept + (len(X) if isinstance(X, tuple) else int(X.shape[1]))
+
+
+@dataclass(frozen=True)
 class Labelled:
     """A checked design matrix X (n, p) with the numbers of each class seen at each row (n, K).
 
@@ -486,6 +521,30 @@ def regression(data: Any) -> Regression:
     return Regression(X, np.broadcast_to(y, (len(y), *batch)), names, coords, left.row_labels())
 
 
+def design_rows(data: Any) -> DesignRows | None:
+    """Read a `Design` or a pair ``(X, y)`` without a copy, and without looking at the numbers.
+
+    None where they are a batch or need to be converted; then `regression` reads them.
+    """
+    data = paired(data)
+    right = read(data.target, "target")
+    X: Values | tuple[Values, ...]
+    apart = read_columns(data.features, "features")
+    if apart is None:
+        left = read(data.features, "features")
+        X, shape = left.values, left.values.shape
+    else:
+        left, X = apart
+        shape = (len(right.values), len(X))
+    same_rows(left, right)
+    arrays = (right.values, *(X if isinstance(X, tuple) else (X,)))
+    numeric = all(values.dtype.kind in "biuf" for values in arrays)
+    if len(shape) != 2 or right.values.ndim != 1 or not numeric:  # noqa: PLR2004 - no batch
+        return None
+    names = _design_names(left.columns, shape, intercept=data.intercept)
+    return DesignRows(X, right.values, data.intercept, names)
+
+
 def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labelled:
     """Check a `Design` or a pair ``(X, y)``, maybe weighted, whose target holds classes.
 
@@ -555,17 +614,23 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
             "x[:, None]; for a single row x[None, :]."
         )
         raise DataError(msg)
-    names = block.columns
+    names = _design_names(block.columns, X.shape, intercept=intercept)
     if intercept:
-        if names and "intercept" in names:
-            msg = "features: a column 'intercept' is there already; leave intercept=False."
-            raise DataError(msg)
         X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
-        names = ("intercept", *names) if names is not None else None
-    if X.shape[-1] == 0:
+    return X, names
+
+
+def _design_names(
+    names: tuple[Hashable, ...] | None, shape: tuple[int, ...], *, intercept: bool
+) -> tuple[Hashable, ...] | None:
+    """Return the names of the columns of a design matrix; check that it has a column."""
+    if intercept and names and "intercept" in names:
+        msg = "features: a column 'intercept' is there already; leave intercept=False."
+        raise DataError(msg)
+    if not (shape[-1] or intercept):
         msg = "features: must have at least one column; got none. Name some, or add an intercept."
         raise DataError(msg)
-    return X, names
+    return ("intercept", *names) if intercept and names is not None else names
 
 
 def as_many_columns(columns: int, size: int) -> None:

@@ -59,6 +59,11 @@ def _not_numbers(block: Block) -> str:
     return f"{message}. Convert the values first."
 
 
+def not_squarable(values: Array) -> bool:
+    """Return whether some value is NaN, infinite, or so large that squares overflow."""
+    return not_within(values, LARGEST_MEASUREMENT) is not None
+
+
 def squarable(values: Array, argument: str) -> None:
     """Check that squares of the values do not overflow."""
     at = not_within(values, LARGEST_MEASUREMENT)

@@ -28,11 +28,15 @@ def pay(cells: int) -> bool:
 
 
 @cache
-def compiled(loop: Callable[..., None]) -> Callable[..., None]:
-    """Return the loop compiled, such that it runs on several threads at once."""
+def compiled(loop: Callable[..., None], *, in_any_order: bool = False) -> Callable[..., None]:
+    """Return the loop compiled, such that it runs on several threads at once.
+
+    Sums that may be taken in any order are taken several numbers at a time. NaN stays NaN.
+    """
     import numba
 
-    return numba.njit(nogil=True, cache=True)(loop)
+    free = {"reassoc", "contract", "nsz"} if in_any_order else False
+    return numba.njit(nogil=True, cache=True, fastmath=free)(loop)
 
 
 def add_rows(
@@ -95,6 +99,50 @@ def add_tokens(
             logs[row, c + 1] = two
             logs[row, c + 2] = three
             logs[row, c + 3] = four
+
+
+def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
+    X: Array, y: Array, shift: Array, total: Array
+) -> None:
+    """Add the products of the columns of [X - shift, y - shift, 1] to `total`.
+
+    X is of shape (n, p) and `total` of shape (p + 2, p + 2).
+    """
+    rows, width = X.shape
+    lanes, size = 128, width + 2  # rows at a time, side by side in memory
+    even = size + size % 2
+    block, sums = np.zeros((even, lanes)), np.zeros((even, even))
+    for start in range(0, rows, lanes):
+        here = min(lanes, rows - start)
+        # A few rows by all columns, so that neither reading nor writing leaps far.
+        for first in range(0, here - 7, 8):
+            for j in range(width):
+                for i in range(8):
+                    block[j, first + i] = X[start + first + i, j] - shift[j]
+        for j in range(width):
+            for i in range(here // 8 * 8, here):
+                block[j, i] = X[start + i, j] - shift[j]
+        for i in range(here):
+            block[width, i] = y[start + i] - shift[width]
+            block[width + 1, i] = 1.0
+        # Two columns by two: each number that is read takes part in two products.
+        for j in range(0, even, 2):
+            for k in range(0, j + 1, 2):
+                one = two = three = four = 0.0
+                for i in range(here):
+                    one += block[j, i] * block[k, i]
+                    two += block[j, i] * block[k + 1, i]
+                    three += block[j + 1, i] * block[k, i]
+                    four += block[j + 1, i] * block[k + 1, i]
+                sums[j, k] += one
+                sums[j, k + 1] += two
+                sums[j + 1, k] += three
+                sums[j + 1, k + 1] += four
+    for j in range(size):
+        for k in range(j + 1):
+            total[j, k] += sums[j, k]
+            if k < j:
+                total[k, j] += sums[j, k]
 
 
 def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:

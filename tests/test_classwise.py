@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.special import gammaln
 
-from bayesmodels import classwise, loops
+from bayesmodels import classwise, loops, threads
 
 WHOLE = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -18,7 +18,8 @@ FLOATS = [np.float16, np.float32, np.float64]
 def small_blocks(monkeypatch):
     """Make blocks of a few rows, so that a few rows are many blocks, on several threads."""
     monkeypatch.setattr(classwise, "_BLOCK", 256)
-    monkeypatch.setattr(classwise, "_PARALLEL_FROM", 1000)
+    monkeypatch.setattr(threads, "PARALLEL_FROM", 1000)
+    monkeypatch.setattr(threads, "CORES", 2)
 
 
 def laid_out(x, layout):

@@ -16,8 +16,18 @@ PACKAGE = Path(bayesmodels.__file__).parent
 # place here.
 ORDER = (
     ("errors",),
-    ("factors", "files", "labels", "loops", "processes", "separation", "special", "values"),
-    ("classwise", "containers", "descent", "laws"),
+    (
+        "factors",
+        "files",
+        "labels",
+        "loops",
+        "processes",
+        "separation",
+        "special",
+        "threads",
+        "values",
+    ),
+    ("classwise", "containers", "crossproducts", "descent", "laws"),
     ("domains",),
     ("wishart",),
     ("data", "datasets"),

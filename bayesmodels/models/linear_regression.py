@@ -17,6 +17,10 @@ A belief is kept as one upper triangular matrix, the factor of the augmented lea
 in which prior and data are rows alike: the posterior's F is the triangular factor of both stacked.
 Neither a precision matrix nor an inverse is formed, and b cannot become negative.
 
+The factor of data comes from a QR factorisation, or, many rows at a time and where these are so
+well conditioned that two digits at most are lost, from their centred cross products by Cholesky:
+see `bayesmodels.crossproducts`, which decides on the data.
+
 Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 7.6.3.
 """
 
@@ -34,7 +38,9 @@ from scipy.special import gammaln
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
+from bayesmodels.crossproducts import centred_factor, factored, merged, with_ones
 from bayesmodels.declaring import Names, declare
+from bayesmodels.domains import not_squarable
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import (
     EPS,
@@ -50,7 +56,7 @@ from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 
-_BLOCK = 2**18  # numbers in a block of rows: small enough for the cache, large enough for LAPACK
+_BLOCK = 2**18  # numbers in a block of rows of a batch: small enough for the cache
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -111,12 +117,8 @@ class RegressionStatistic:
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
         features = checked.same_features(self.features, other.features)
-        n = self.n + other.n
-        shift = other.mean - self.mean
-        share = other.n / n if n else 0.0
-        between = np.sqrt(self.n * share) * shift
-        factor = triangle(self.factor, other.factor, between[..., None, :])
-        return type(self)(n, self.mean + share * shift, factor, features, coords)
+        parts = ((s.n, s.mean, s.factor) for s in (self, other))
+        return type(self)(*merged(*parts), features, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -411,15 +413,19 @@ class LinearRegression:
         if isinstance(data, RegressionStatistic):
             checked.as_many_columns(data.mean.shape[-1] - 1, size)
             return data
-        d = self._checked(data)
-        blank = np.zeros((*d.y.shape[1:], size + 1))
-        total = RegressionStatistic(
-            0, blank, np.zeros((*blank.shape, size + 1)), d.features, d.coords
-        )
-        step = max(size + 1, _BLOCK // max(1, blank.size))
-        for start in range(0, len(d.y), step):
-            total = total + _block(d, slice(start, start + step))
-        return total
+        rows = checked.design_rows(data)
+        if rows is None:
+            return _of_batch(self._checked(data))
+        checked.as_many_columns(rows.width, size)
+        checked.same_features(self.features, rows.features)
+
+        def look(block: Array) -> None:
+            if not_squarable(block):
+                self._checked(data)  # complains, with the place in the user's own rows
+
+        found = centred_factor(rows.X, rows.y, look)
+        found = with_ones(found) if rows.intercept else found
+        return RegressionStatistic(*found, rows.features)
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2."""
@@ -786,16 +792,19 @@ def _require_full_rank(belief: LinearRegression, verb: str) -> None:
         raise PriorError(msg)
 
 
-def _block(d: checked.Regression, rows: slice) -> RegressionStatistic:
-    """Return the statistic of some consecutive rows."""
-    y = d.y[rows]
-    X = np.broadcast_to(_wide(d.X[rows], y.ndim - 1), (*y.shape, d.X.shape[-1]))
-    columns = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
-    mean = columns.mean(axis=-2)
-    centred = columns - mean[..., None, :]
-    size = columns.shape[-1]
-    pad = np.zeros((*centred.shape[:-2], max(0, size - len(y)), size))
-    return RegressionStatistic(len(y), mean, triangle(centred, pad), d.features, d.coords)
+def _of_batch(d: checked.Regression) -> RegressionStatistic:
+    """Return the statistic of rows of several problems, block by block."""
+    width = d.X.shape[-1] + 1
+    blank = np.zeros((*d.y.shape[1:], width))
+    total = 0, blank, np.zeros((*blank.shape, width))
+    step = max(width, _BLOCK // max(1, blank.size))
+    for start in range(0, len(d.y), step):
+        y = d.y[start : start + step]
+        X = _wide(d.X[start : start + step], y.ndim - 1)
+        X = np.broadcast_to(X, (*y.shape, width - 1))
+        rows = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
+        total = merged(total, factored(rows))
+    return RegressionStatistic(*total, d.features, d.coords)
 
 
 def _wide(X: Array, batch: int) -> Array:
