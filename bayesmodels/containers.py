@@ -23,7 +23,8 @@ class Block:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
     ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
-    the squares of all entries, where it is known: one quick look at many numbers.
+    the squares of all entries, where it is known: one quick look at many numbers. ``levels``, only
+    for those who ask for them, are the labels of which the values are places.
     """
 
     argument: str
@@ -32,6 +33,7 @@ class Block:
     index: Any = None
     missing: NDArray[np.bool_] | None = None
     square: float | None = None
+    levels: Values | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -53,14 +55,18 @@ def read(
     scalar_row: bool = False,
     vector_row: bool = False,
     missing: bool = False,
+    coded: bool = False,
 ) -> Block:
     """Read any container; a lone number (or vector) may stand for one row where that is clear.
 
     Missing entries are refused, or else (``missing=True``) are NaN among numbers and None among
-    other values, and marked.
+    other values, and marked. With ``coded=True`` the values of a column of text may be places in
+    the block's levels, if that is how the container keeps them.
     """
     if isinstance(data, Block):
         return data
+    if coded and (encoded := _encoded(data, argument)) is not None:
+        return encoded
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
         block = Block(argument, _array(data, argument, missing=missing))
     else:
@@ -154,6 +160,23 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         )
         raise DataError(msg)
     return Block(argument, values)
+
+
+def _encoded(data: Any, argument: str) -> Block | None:
+    """Return the codes of an Arrow column of dictionaries of text; None of anything else."""
+    if not type(data).__module__.startswith("pyarrow") or not hasattr(data, "type"):
+        return None
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(data.type):
+        return None
+    kind = data.type.value_type
+    whole = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or whole.null_count:
+        return None
+    levels = np.asarray(whole.dictionary.to_numpy(zero_copy_only=False), dtype=object)
+    # The dictionary may hold null as well.
+    return None if None in levels else Block(argument, whole.indices.to_numpy(), levels=levels)
 
 
 def wrapped(data: Any, argument: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,10 +182,11 @@ def codes(
     """Return category numbers; a label that is none of the levels counts as `other`, if given."""
     values = block.values
     if levels is None:
-        if values.dtype.kind not in "biuf" and values.size:
+        text = block.levels is not None or values.dtype.kind not in "biuf"
+        if text and values.size:
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
+                f"was given no categories; row 0 holds {shown(_label(block, (0,) * values.ndim))}. Name them: "
                 "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
@@ -193,13 +195,7 @@ def codes(
         found = numbered.astype(np.intp, copy=False)
         known = f"0 to {size - 1}"
     else:
-        import pandas as pd
-
-        missing = np.asarray(pd.isna(values))
-        if missing.any():
-            raise DataError(missing_message(block.argument, missing))
-        flat = pd.Index(values.ravel())
-        found = pd.Index(levels).get_indexer(flat).reshape(values.shape)
+        found = _places(block, levels)
         if other is not None:
             found = np.where(found < 0, levels.index(other), found)
         unknown = found < 0
@@ -208,7 +204,50 @@ def codes(
     if place is not None:
         msg = (
             f"{block.argument}: must hold only the model's {what} {known}; {where(place)} "
-            f"holds {shown(values[place])}. Declare all {what} in the prior."
+            f"holds {shown(_label(block, place))}. Declare all {what} in the prior."
         )
         raise DataError(msg)
     return found
+
+
+def _label(block: Block, place: tuple[int, ...]) -> Any:
+    value = block.values[place]
+    return value if block.levels is None else block.levels[value]
+
+
+def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.intp]:
+    """Return the place of each label among the levels; -1 of others."""
+    values = block.values
+    if block.levels is not None:
+        known = {level: place for place, level in enumerate(levels)}
+        return np.array([known.get(label, -1) for label in block.levels], dtype=np.intp)[values]
+    found = _places_of_numbers(values, levels)
+    if found is not None:
+        return found
+    import pandas as pd
+
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise DataError(missing_message(block.argument, missing))
+    flat = pd.Index(values.ravel())
+    return pd.Index(levels).get_indexer(flat).reshape(values.shape)
+
+
+_MOST_PLACES = 2**16
+
+
+def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.intp] | None:
+    """Return the places of whole numbers, looked up in a table; None where that is not so."""
+    if values.dtype.kind not in "iu" or not all(type(level) is int for level in levels):
+        return None
+    numbers = np.array(levels)
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if numbers.dtype.kind != "i" or high - low >= _MOST_PLACES:
+        return None
+    table = np.full(high - low + 3, -1)  # with a place at either end for what lies outside
+    table[numbers - low + 1] = np.arange(len(numbers))
+    if values.dtype.itemsize > 2:  # noqa: PLR2004 - bytes: smaller ones cannot overflow below
+        range_ = np.iinfo(values.dtype)
+        least, most = (min(max(at, range_.min), range_.max) for at in (low - 1, high + 1))
+        values = np.clip(values, least, most)
+    return table.take(values.astype(np.intp) - (low - 1), mode="clip")

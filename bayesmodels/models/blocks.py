@@ -173,7 +173,7 @@ class Classified:
             msg = "intercept: a classifier has none; leave intercept=False."
             raise DataError(msg)
         self._features = design.features
-        self._target = self._first = read(design.target, "target")
+        self._target = self._first = read(design.target, "target", coded=True)
         if self._target.values.ndim != 1:
             msg = f"target: must hold one class a row; got shape {self._target.values.shape}."
             raise DataError(msg)
@@ -233,7 +233,8 @@ class Classified:
     def _read(self, given: Any, name: str) -> ReadBlock:
         """Read rows, and check that all arguments have the same ones."""
         if not isinstance(given, MultinomialCounts):
-            found = read(given, argument(name), missing=True)
+            coded = isinstance(self._blocks[name].belief, DirichletCategorical)
+            found = read(given, argument(name), missing=True, coded=coded)
         elif checked.sparse(given.counts):
             found = ReadBlock("counts", given.counts)
         else:
