@@ -184,9 +184,10 @@ def codes(
     if levels is None:
         text = block.levels is not None or values.dtype.kind not in "biuf"
         if text and values.size:
+            label = shown(_label(block, (0,) * values.ndim))
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds {shown(_label(block, (0,) * values.ndim))}. Name them: "
+                f"was given no categories; row 0 holds {label}. Name them: "
                 "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
