@@ -163,20 +163,23 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
 
 
 def _encoded(data: Any, argument: str) -> Block | None:
-    """Return the codes of an Arrow column of dictionaries of text; None of anything else."""
-    if not type(data).__module__.startswith("pyarrow") or not hasattr(data, "type"):
+    """Return the codes of categories of text in pandas or Arrow; None of anything else."""
+    library = type(data).__module__.split(".")[0]
+    if library == "pandas" and hasattr(getattr(data, "dtype", None), "categories"):
+        levels = np.asarray(data.dtype.categories, dtype=object)
+        codes, index = getattr(data, "cat", data).codes, getattr(data, "index", None)
+        codes = np.asarray(codes)
+        gone = bool((codes < 0).any())
+    elif library == "pyarrow" and hasattr(getattr(data, "type", None), "index_type"):
+        whole = data.combine_chunks() if hasattr(data, "combine_chunks") else data
+        levels = np.array(whole.dictionary.to_pylist(), dtype=object)
+        gone, index = whole.null_count > 0, None
+        codes = np.zeros(0, np.int8) if gone else whole.indices.to_numpy()
+    else:
         return None
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(data.type):
+    if gone or not all(type(level) is str for level in levels):
         return None
-    kind = data.type.value_type
-    whole = data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)) or whole.null_count:
-        return None
-    levels = np.asarray(whole.dictionary.to_numpy(zero_copy_only=False), dtype=object)
-    # The dictionary may hold null as well.
-    return None if None in levels else Block(argument, whole.indices.to_numpy(), levels=levels)
+    return Block(argument, codes, None, index, levels=levels)
 
 
 def wrapped(data: Any, argument: str) -> Any:

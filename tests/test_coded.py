@@ -31,15 +31,21 @@ def two_chunks(z):
     return pa.chunked_array([coded(z[:20]), other])
 
 
-@pytest.mark.parametrize("column", [coded, two_chunks])
-def test_arrow_dictionaries_are_the_labels_they_stand_for(column):
-    table = pa.table({"size": column(Z)})
+def categories(z):
+    return pd.Series(pd.Categorical.from_codes(z, LABELS))
+
+
+@pytest.mark.parametrize("column", [coded, two_chunks, categories])
+def test_categories_are_the_labels_they_stand_for(column):
+    table = (pd.DataFrame if column is categories else pa.table)({"size": column(Z)})
     assert MODEL.statistic((table, column(Z[::-1]))) == WANTED
     new = MODEL.update(WANTED)
     np.testing.assert_array_equal(new.log_joint(table), new.log_joint(FRAME))
 
 
 def test_only_those_who_ask_get_codes():
+    index = pd.Index(range(50, 100))
+    assert read(categories(Z).set_axis(index), "x", coded=True).index.equals(index)
     block = read(coded(Z), "x", coded=True)
     assert block.values.tolist() == Z.tolist()
     assert block.levels.tolist() == LABELS.tolist()
@@ -56,6 +62,9 @@ def test_only_those_who_ask_get_codes():
         pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None])),
         pa.array([1.5, 2.5]).dictionary_encode(),
         pa.array(["a"]),
+        pd.Series([1, 2, 1], dtype="category"),
+        pd.Series(["a", None], dtype="category"),
+        pd.Series(["a"]),
     ],
 )
 def test_other_columns_are_read_as_before(column):

@@ -114,6 +114,7 @@ def child(what: str, name: str, folder: str) -> None:
 def run(*arguments: str, threads: int | None = None) -> dict[str, Any]:
     """Run this file in a fresh process, and return what it printed last."""
     environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    environment["DASK_LOGGING__DISTRIBUTED"] = "critical"  # of a worker that is killed
     if threads is not None:
         environment["OMP_NUM_THREADS"] = str(threads)
     done = subprocess.run(
@@ -198,7 +199,10 @@ def dask_child(folder: str, workers: int, kill_after: float) -> None:
             made = bm.scale.statistic(prior, rows, **asked)
             seconds[name] = time.perf_counter() - begin
             killer.cancel()
-            pids = list(client.run(os.getpid).values())
+            before, pids = pids, list(client.run(os.getpid).values())
+            if kill_after and set(before) == set(pids):
+                msg = f"{name}: was done before a worker could be killed"
+                raise SystemExit(msg)
             bm.scale.save(made, f"{folder}/../{name}-{workers}-{bool(kill_after)}.json")
     print(json.dumps(seconds))
 
@@ -257,6 +261,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--without-dask", action="store_true")
+    parser.add_argument("--only-dask", action="store_true")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--dask", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -278,7 +283,8 @@ def main() -> None:
             f"written in {time.perf_counter() - begin:.0f} s; {os.cpu_count()} cores, "
             f"medians of {asked.repeats}"
         )
-        against_scan(str(folder), rows, asked.repeats)
+        if not asked.only_dask:
+            against_scan(str(folder), rows, asked.repeats)
         if not asked.without_dask:
             with_dask(str(folder), asked.repeats)
 
