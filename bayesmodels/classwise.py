@@ -42,6 +42,8 @@ Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _BLOCK = 2**17
 _FACTORS = 32
+_PATTERNS = 2**14
+_MOST_AXES = 16
 _TABLED = 8
 _SHORT = 256  # tokens in a document, whose logs are looked up
 _LOG_FACTORIALS = gammaln(np.arange(257) + 1.0)
@@ -66,7 +68,8 @@ def _row_blocks(x: sparse.csr_array, cells: int = 2 * _BLOCK) -> Iterator[slice]
 def _flat(x: Values, block: slice) -> Array:
     """Return a block of rows as a C-ordered float64 matrix."""
     rows = x[block]
-    return np.ascontiguousarray(rows.reshape(len(rows), math.prod(x.shape[1:])), dtype=np.float64)
+    flat = rows.reshape(len(rows), math.prod(x.shape[1:]))
+    return np.require(flat, dtype=np.float64, requirements=["C", "W"])
 
 
 def _columns(x: Values, block: slice) -> Array:
@@ -168,24 +171,35 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     width = math.prod(x.shape[1:])
     empty = np.zeros((size, width))
     total: Moments = (np.zeros(size), empty, empty, empty)
+    of_rows = _looped_moments if loops.pay(x.size) else _moments
     for block in _blocks(x, least=size):
         rows = _flat(x, block)
         codes, w = _chosen(groups, block, len(rows)), _part(weights, block)
-        add = _indicator(codes, size, w)
-        n = np.bincount(codes, w, minlength=size).astype(np.float64)
-        mean = _ratio(add @ rows, n)
-        # The second pass also measures, and takes away, the error of the first.
-        centred = mean[codes]
-        np.subtract(rows, centred, out=centred)
-        rest = _ratio(add @ centred, n)
-        np.multiply(centred, centred, out=centred)
-        scatter = np.maximum(add @ centred - n[:, None] * rest**2, 0)
-        part = (n, mean, rest, scatter)
+        part = of_rows(rows, codes, size, w)
         n, mean, rest, shift, weight = _means(total, part)
-        total = (n, mean, rest, total[3] + scatter + weight * shift**2)
+        total = (n, mean, rest, total[3] + part[3] + weight * shift**2)
     n, *others = total
     mean, rest, scatter = (value.reshape(size, *x.shape[1:]) for value in others)
     return n, mean, rest, scatter
+
+
+def _moments(rows: Array, codes: NDArray[np.intp], size: int, w: Array | None) -> Moments:
+    add = _indicator(codes, size, w)
+    n = np.bincount(codes, w, minlength=size).astype(np.float64)
+    mean = _ratio(add @ rows, n)
+    # The second pass also measures, and takes away, the error of the first.
+    centred = mean[codes]
+    np.subtract(rows, centred, out=centred)
+    rest = _ratio(add @ centred, n)
+    np.multiply(centred, centred, out=centred)
+    return n, mean, rest, np.maximum(add @ centred - n[:, None] * rest**2, 0)
+
+
+def _looped_moments(rows: Array, codes: NDArray[np.intp], size: int, w: Array | None) -> Moments:
+    part = (np.zeros(size), *np.zeros((3, size, rows.shape[1])))
+    weights = np.ones(len(rows)) if w is None else w
+    loops.compiled(loops.add_moments)(rows, codes, weights, *part)
+    return part
 
 
 def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:
@@ -290,17 +304,36 @@ def tables(
            [0., 0., 1.]])
     """
     F = math.prod(codes.shape[1:])
-    cells = size * F * levels
-    total = np.zeros(cells)
-    columns = np.arange(F, dtype=np.intp) * levels
-    for block in _blocks(codes, least=size * levels):
+    total = np.zeros((size, F, levels))
+    together = _columns_together(size, levels)
+    columns = [slice(start, start + together) for start in range(0, F, together)]
+    # Some columns of a row are one pattern: patterns are counted, and each column's codes are
+    # read off their counts.
+    patterns = [np.zeros((size, *(levels,) * len(range(F)[part]))) for part in columns]
+    for block in _blocks(codes, _PATTERNS * max(1, F)):
         rows = codes[block]
-        place = rows.reshape(len(rows), F) + columns
-        if groups is not None:
-            place += (groups[block] * (F * levels))[:, None]
-        w = None if weights is None else np.repeat(weights[block], F)
-        total += np.bincount(place.ravel().astype(np.intp, copy=False), w, minlength=cells)
+        rows = rows.reshape(len(rows), F)
+        w = _part(weights, block)
+        for part, pattern in zip(columns, patterns, strict=True):
+            place = np.zeros(len(rows), np.intp) if groups is None else groups[block].copy()
+            for column in rows.T[part]:
+                place *= levels
+                np.add(place, column, out=place, casting="unsafe")
+            found = np.bincount(place, w, minlength=pattern.size)
+            pattern += found.reshape(pattern.shape)  # noqa: PLW2901 - in place
+    for part, pattern in zip(columns, patterns, strict=True):
+        for k, j in enumerate(range(F)[part]):
+            others = tuple(axis for axis in range(1, pattern.ndim) if axis != k + 1)
+            total[:, j] = pattern.sum(axis=others)
     return total.reshape(size, *codes.shape[1:], levels)
+
+
+def _columns_together(size: int, levels: int) -> int:
+    """Return how many columns are counted as one pattern, so that counts stay in the cache."""
+    number, cells = 1, size * levels
+    while levels > 1 and cells * levels <= _PATTERNS and number < _MOST_AXES:
+        number, cells = number + 1, cells * levels
+    return number
 
 
 # --- counts of tokens ------------------------------------------------------------------------

@@ -7,7 +7,7 @@ narwhals. Missing entries are refused here, whatever their container calls them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ class Block:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
     ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
-    the squares of all entries, where it is known: one quick look at many numbers. ``levels``, only
-    for those who ask for them, are the labels of which the values are places.
+    the squares of all entries, where it is known: one quick look at many numbers. ``levels`` are
+    labels of which the values are the places; None where values are themselves.
     """
 
     argument: str
@@ -33,7 +33,7 @@ class Block:
     index: Any = None
     missing: NDArray[np.bool_] | None = None
     square: float | None = None
-    levels: Values | None = None
+    levels: tuple[Hashable, ...] | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -44,7 +44,7 @@ class Block:
 
     def without_columns(self) -> Block:
         """Return the block without column names."""
-        return Block(self.argument, self.values, None, self.index)
+        return replace(self, columns=None)
 
 
 def read(
@@ -55,18 +55,14 @@ def read(
     scalar_row: bool = False,
     vector_row: bool = False,
     missing: bool = False,
-    coded: bool = False,
 ) -> Block:
     """Read any container; a lone number (or vector) may stand for one row where that is clear.
 
     Missing entries are refused, or else (``missing=True``) are NaN among numbers and None among
-    other values, and marked. With ``coded=True`` the values of a column of text may be places in
-    the block's levels, if that is how the container keeps them.
+    other values, and marked.
     """
     if isinstance(data, Block):
         return data
-    if coded and (encoded := _encoded(data, argument)) is not None:
-        return encoded
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
         block = Block(argument, _array(data, argument, missing=missing))
     else:
@@ -112,6 +108,65 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     return Block(argument, arrays[0], names, index), arrays
 
 
+def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) -> Block | None:
+    """Return a series or frame of labels as places among the levels, without touching each label.
+
+    Labels are looked up once for each entry of a dictionary, which categorical series have and
+    strings are given by Arrow. None where data are anything else, a label is missing or is none of
+    the levels, or labels are neither all strings nor all whole numbers.
+    """
+    if levels is None or isinstance(data, (np.ndarray, list, tuple, Block)):
+        return None
+    if hasattr(data, "tocsr") or not _one_kind(levels):
+        return None
+    import narwhals as nw
+
+    native = wrapped(data, argument)
+    if isinstance(native, nw.Series):
+        codes = _codes(native, levels)
+        index = nw.maybe_get_index(native)
+        return None if codes is None else Block(argument, codes, None, index, levels=levels)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    columns = []
+    for column in native.iter_columns():
+        codes = _codes(column, levels)
+        if codes is None:
+            return None
+        columns.append(codes)
+    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    return Block(argument, np.stack(columns).T, names, index, levels=levels)
+
+
+def _codes(series: Any, levels: tuple[Hashable, ...]) -> Values | None:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if not isinstance(series.dtype, (nw.String, nw.Categorical, nw.Enum)) or not len(series):
+        return None
+    labels = series.to_arrow()
+    if isinstance(labels, pa.ChunkedArray):
+        labels = labels.unify_dictionaries().combine_chunks()
+    if not isinstance(labels, pa.DictionaryArray):
+        labels = labels.dictionary_encode()
+    if labels.null_count or labels.dictionary.null_count:
+        return None
+    known = labels.dictionary.to_pylist()
+    if not _one_kind([*levels, *known]):
+        return None
+    place = {level: i for i, level in enumerate(levels)}
+    table = np.array([place.get(label, -1) for label in known], np.min_scalar_type(-len(levels)))
+    codes = table.take(labels.indices.to_numpy(zero_copy_only=False))
+    return None if (table < 0).any() and (codes < 0).any() else codes
+
+
+def _one_kind(labels: Sequence[Any]) -> bool:
+    """Return whether labels are all strings or all whole numbers: then equal ones are the same."""
+    return all(isinstance(label, str) for label in labels) or all(
+        isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in labels
+    )
+
+
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
     if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
         gone = np.ma.getmaskarray(data)
@@ -151,7 +206,8 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         arrays = [
             _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
         ]
-        return Block(argument, np.stack(arrays, axis=1), names, nw.maybe_get_index(native))
+        # One column after the other in memory, as frames have them.
+        return Block(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
     values = _array(data, argument, missing=missing)
     if values.ndim == 0 and values.dtype == object:
         msg = (
@@ -160,26 +216,6 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         )
         raise DataError(msg)
     return Block(argument, values)
-
-
-def _encoded(data: Any, argument: str) -> Block | None:
-    """Return the codes of categories of text in pandas or Arrow; None of anything else."""
-    library = type(data).__module__.split(".")[0]
-    if library == "pandas" and hasattr(getattr(data, "dtype", None), "categories"):
-        levels = np.asarray(data.dtype.categories, dtype=object)
-        codes, index = getattr(data, "cat", data).codes, getattr(data, "index", None)
-        codes = np.asarray(codes)
-        gone = bool((codes < 0).any())
-    elif library == "pyarrow" and hasattr(getattr(data, "type", None), "index_type"):
-        whole = data.combine_chunks() if hasattr(data, "combine_chunks") else data
-        levels = np.array(whole.dictionary.to_pylist(), dtype=object)
-        gone, index = whole.null_count > 0, None
-        codes = np.zeros(0, np.int8) if gone else whole.indices.to_numpy()
-    else:
-        return None
-    if gone or not all(type(level) is str for level in levels):
-        return None
-    return Block(argument, codes, None, index, levels=levels)
 
 
 def wrapped(data: Any, argument: str) -> Any:
@@ -250,10 +286,11 @@ def sum_of_squares(values: Values) -> float | None:
     >>> sum_of_squares(np.array([np.inf, -np.inf])), sum_of_squares(np.array([1.0, np.nan]))
     (inf, nan)
     """
-    if values.dtype != np.float64 or not values.flags.c_contiguous:
+    if values.dtype != np.float64 or not values.flags.forc:
         return None
+    flat = values.ravel(order="K")
     with np.errstate(all="ignore"):
-        return float(np.vdot(values, values))
+        return float(np.vdot(flat, flat))
 
 
 def _missing(values: Values) -> NDArray[np.bool_] | None:

@@ -18,19 +18,20 @@ place (j, k), so that every quadratic form :math:`v'Sv` keeps a relative accurac
 .. math:: p \gamma / \lambda, \qquad
     \lambda = \lambda_{\min}\bigl(D^{-1/2} S D^{-1/2}\bigr), \quad D = \mathrm{diag}(d),
 
-and with it the residual sum of squares and all variances, which are such forms or their inverses.
-Sums are taken only where :math:`\lambda \ge 10^{-4}`. That costs at most two digits of what a QR
-factorisation keeps; at least eleven are left. A near-exact fit, nearly collinear columns, a bad
-guess at a mean, or squares that nearly overflow or underflow all make :math:`\lambda` small or are
-looked for, and such parts go through QR. Parts are merged by QR in either case, as
-Chan, Golub and LeVeque (1983) merge sums of squares; this keeps what each part has, since the
-bound holds of the sum if it holds of its parts.
+and with it the residual sum of squares and all variances, which are such forms or their inverses;
+coefficients move by that times :math:`\sqrt{n}` of their standard errors. Sums are taken only where
+:math:`\lambda \ge 10^{-3}`, which leaves about twelve digits, where a QR factorisation has between
+one and three more. A near-exact fit, nearly collinear columns or a bad guess at a mean make
+:math:`\lambda` small, and squares that nearly overflow or underflow are looked for; such parts go
+through QR. Parts are merged by QR in either case, as Chan, Golub and LeVeque (1983) merge sums of
+squares; this keeps what each part has, since the bound holds of the sum if it holds of its parts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ Values = NDArray[Any]
 Columns = Values | Sequence[Values]
 Part = tuple[int, Array, Array]
 
-LEAST_EIGENVALUE = 1e-4
+LEAST_EIGENVALUE = 1e-3
 """Of scaled cross products that are taken as they are."""
 
 _PART = 2**20  # numbers in a part
@@ -57,8 +58,10 @@ _NARROW = 32  # columns; for more, BLAS is faster than a loop, and has threads o
 _SMALL, _LARGE = 1e-280, 1e299  # what squares must lie between to be neither rounded nor infinite
 
 
-def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Part:
-    """Return number, means and the factor of the centred rows [X y].
+def centred_factor(
+    X: Columns, y: Values, look: Callable[[Array], object], *, ones: bool = False
+) -> Part:
+    """Return number, means and the factor of the centred rows [X y], or [1 X y].
 
     Parameters
     ----------
@@ -69,12 +72,14 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
     look : callable
         Is given every block of float64 rows [X y] that may hold NaN, infinity or numbers whose
         squares overflow, and is to complain if it does.
+    ones : bool, default False
+        Put a column of ones before the others.
 
     Returns
     -------
     n : int
-    mean : ndarray of shape (p + 1,)
-    factor : ndarray of shape (p + 1, p + 1)
+    mean : ndarray of shape (p + 1,), or one longer
+    factor : ndarray of shape (p + 1, p + 1), or one larger
         Upper triangular, diagonal not negative.
 
     Examples
@@ -85,7 +90,7 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
     array([[2., 4.],
            [4., 8.]])
     """
-    width = _width(X) + 1
+    width = _width(X) + 1 + ones
     fast = width <= _NARROW and loops.pay(len(y) * width)
     rows = max(_PART // width, 64 * width)
     number = max(1, len(y) // rows)
@@ -97,13 +102,13 @@ def centred_factor(X: Columns, y: Values, look: Callable[[Array], object]) -> Pa
         part = None
         if block.stop - block.start >= max(_SUMMED_FROM, 4 * width):
             part = _by_sums(X, y, block, fast=fast)
-        found[k] = _by_qr(X, y, block, look) if part is None else part
+        if part is None:
+            found[k] = _by_qr(X, y, block, look, ones=ones)
+        else:
+            found[k] = with_ones(part) if ones else part
 
     run(work, range(number), len(y) * width if width <= _NARROW else 0)
-    total = _nothing(width)
-    for part in found:
-        total = merged(total, part)
-    return total
+    return reduce(merged, found)
 
 
 def merged(a: Part, b: Part) -> Part:
@@ -134,14 +139,18 @@ def _nothing(width: int) -> Part:
     return 0, np.zeros(width), np.zeros((width, width))
 
 
-def _by_qr(X: Columns, y: Values, part: slice, look: Callable[[Array], object]) -> Part:
-    width = _width(X) + 1
-    total = _nothing(width)
-    for block in _cut(part, max(width, _STACKED // width)):
-        rows = _stacked(X, y, block)
+def _by_qr(
+    X: Columns, y: Values, part: slice, look: Callable[[Array], object], *, ones: bool
+) -> Part:
+    width = _width(X) + 1 + ones
+
+    def of_block(block: slice) -> Part:
+        rows = _stacked(X, y, block, ones=ones)
         look(rows)
-        total = merged(total, factored(rows))
-    return total
+        return factored(rows)
+
+    found = map(of_block, _cut(part, max(width, _STACKED // width)))
+    return reduce(merged, found, next(found, _nothing(width)))
 
 
 def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
@@ -158,7 +167,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
             given = _Floats(X, step)
             loop = loops.compiled(loops.add_products, in_any_order=True)
             for block in _cut(part, step):
-                loop(given(block), np.asarray(y[block], np.float64), shift, total)
+                loop(given(block), np.array(y[block], np.float64), shift, total)
         else:
             for block in _cut(part, step):
                 rows = np.ones((block.stop - block.start, width + 1))
@@ -197,10 +206,12 @@ class _Floats:
 
     def __init__(self, X: Columns, step: int) -> None:
         self.X = X
-        self.by_rows = isinstance(X, np.ndarray) and X.flags.c_contiguous
-        self.as_they_are = self.by_rows and getattr(X, "dtype", None) == np.float64
-        order: Any = "C" if self.by_rows else "F"
-        self.out = np.empty((0 if self.as_they_are else step, _width(X)), order=order)
+        flags = X.flags if isinstance(X, np.ndarray) else None
+        floats = isinstance(X, np.ndarray) and X.dtype == np.float64
+        self.as_they_are = floats and flags is not None and flags.forc and flags.writeable
+        order: Any = "C" if flags is not None and flags.c_contiguous else "F"
+        # With a row more than is used, slices never are whole: loops are compiled for each layout.
+        self.out = np.empty((0 if self.as_they_are else step + 1, _width(X)), order=order)
 
     def __call__(self, block: slice) -> Array:
         """Return the rows of a block, of shape (rows, p)."""
@@ -226,14 +237,15 @@ def _width(X: Columns) -> int:
     return X.shape[1] if isinstance(X, np.ndarray) else len(X)
 
 
-def _stacked(X: Columns, y: Values, block: slice) -> Array:
-    """Return rows [X y] in float64."""
+def _stacked(X: Columns, y: Values, block: slice, *, ones: bool = False) -> Array:
+    """Return rows [X y], or [1 X y], in float64."""
     target = y[block]
-    result = np.empty((len(target), _width(X) + 1))
+    result = np.empty((len(target), ones + _width(X) + 1))
+    result[:, :ones] = 1
     result[:, -1] = target
     if isinstance(X, np.ndarray):
-        result[:, :-1] = X[block]
+        result[:, ones:-1] = X[block]
         return result
-    for j, column in enumerate(X):
-        result[:, j] = column[block]
+    for column, place in zip(X, result.T[ones:-1], strict=True):
+        place[:] = column[block]
     return result

@@ -25,6 +25,7 @@ from bayesmodels.containers import (
     Values,
     first,
     read,
+    read_codes,
     read_columns,
     shown,
     where,
@@ -36,6 +37,7 @@ from bayesmodels.domains import (
     counts,
     finite,
     measured,
+    measured_as_given,
     squarable,
     whole_numbers,
 )
@@ -313,7 +315,7 @@ class Outcomes:
 class Measurements:
     """Checked numbers x of shape (n, batch...)."""
 
-    x: Array
+    x: Values
     batch: Batch
 
 
@@ -321,7 +323,7 @@ class Measurements:
 class Vectors:
     """Checked rows x of shape (n, D), with the names of the columns if they have some."""
 
-    x: Array
+    x: Values
     features: tuple[Hashable, ...] | None
     batch: Batch
 
@@ -426,7 +428,7 @@ def categories(
     """Check labels or multinomial counts against the model's categories."""
     inner, given = _unwrapped(data)
     if not isinstance(inner, MultinomialCounts):
-        block = read(inner, "x")
+        block = read_codes(inner, "x", levels) or read(inner, "x")
         numbers = codes(block, levels, size, other)
         batch = _batch(block, numbers.ndim - 1, given)
         return Categories(numbers, counted=False, batch=batch)
@@ -480,19 +482,19 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
     return Outcomes(found, block.row_labels(), weights)
 
 
-def measurements(data: Any) -> Measurements:
-    """Check rows of numbers, or rows of numbers in groups."""
+def measurements(data: Any, *, as_given: bool = False) -> Measurements:
+    """Check rows of numbers, or rows of numbers in groups; in float64, or for sums as given."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = measured(block)
+    x = measured_as_given(block) if as_given else measured(block)
     return Measurements(x, _batch(block, x.ndim - 1, given))
 
 
-def vectors(data: Any) -> Vectors:
-    """Check rows that are vectors of numbers, or such rows in groups."""
+def vectors(data: Any, *, as_given: bool = False) -> Vectors:
+    """Check rows of vectors of numbers, maybe in groups; in float64, or for sums as given."""
     inner, given = _unwrapped(data)
     block = read(inner, "x")
-    x = measured(block)
+    x = measured_as_given(block) if as_given else measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
         msg = (
             f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "

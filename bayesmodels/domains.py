@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +78,13 @@ def squarable(values: Array, argument: str) -> None:
 def finite(block: Block) -> Array:
     """Return the values as finite float64."""
     return np.asarray(numbers(block), dtype=np.float64)
+
+
+def measured_as_given(block: Block) -> Values:
+    """Return the same in the dtype they have, for sums in float64."""
+    if block.values.dtype in (np.float16, np.float32) or block.values.dtype.kind in "iu":
+        return numbers(block)
+    return measured(block)
 
 
 def measured(block: Block) -> Array:
@@ -178,22 +184,24 @@ def codes(
     size: int,
     other: Hashable | None = None,
     what: str = "categories",
-) -> NDArray[np.intp]:
+) -> NDArray[np.integer]:
     """Return category numbers; a label that is none of the levels counts as `other`, if given."""
     values = block.values
+    if block.levels is not None and block.levels == levels:
+        return values
     if levels is None:
-        text = block.levels is not None or values.dtype.kind not in "biuf"
-        if text and values.size:
-            label = shown(_label(block, (0,) * values.ndim))
+        if values.dtype.kind not in "biuf" and values.size:
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds {label}. Name them: "
+                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
                 "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
         numbered = whole_numbers(block)
         place = not_codes(numbered, size)
-        found = numbered.astype(np.intp, copy=False)
+        # Small whole numbers stay small: there may be many of them.
+        small = numbered.dtype.kind in "iu" and numbered.dtype != np.uint64
+        found = numbered if small else numbered.astype(np.intp)
         known = f"0 to {size - 1}"
     else:
         found = _places(block, levels)
@@ -205,23 +213,15 @@ def codes(
     if place is not None:
         msg = (
             f"{block.argument}: must hold only the model's {what} {known}; {where(place)} "
-            f"holds {shown(_label(block, place))}. Declare all {what} in the prior."
+            f"holds {shown(values[place])}. Declare all {what} in the prior."
         )
         raise DataError(msg)
     return found
 
 
-def _label(block: Block, place: tuple[int, ...]) -> Any:
-    value = block.values[place]
-    return value if block.levels is None else block.levels[value]
-
-
-def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.intp]:
+def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     """Return the place of each label among the levels; -1 of others."""
     values = block.values
-    if block.levels is not None:
-        known = {level: place for place, level in enumerate(levels)}
-        return np.array([known.get(label, -1) for label in block.levels], dtype=np.intp)[values]
     found = _places_of_numbers(values, levels)
     if found is not None:
         return found
@@ -237,7 +237,7 @@ def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.intp]:
 _MOST_PLACES = 2**16
 
 
-def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.intp] | None:
+def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.integer] | None:
     """Return the places of whole numbers, looked up in a table; None where that is not so."""
     if values.dtype.kind not in "iu" or not all(type(level) is int for level in levels):
         return None
@@ -245,7 +245,8 @@ def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[
     low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if numbers.dtype.kind != "i" or high - low >= _MOST_PLACES:
         return None
-    table = np.full(high - low + 3, -1)  # with a place at either end for what lies outside
+    # With a place at either end for what lies outside.
+    table = np.full(high - low + 3, -1, dtype=np.min_scalar_type(-len(levels)))
     table[numbers - low + 1] = np.arange(len(numbers))
     if values.dtype.itemsize > 2:  # noqa: PLR2004 - bytes: smaller ones cannot overflow below
         range_ = np.iinfo(values.dtype)

@@ -51,11 +51,25 @@ def half_log_det(root: Array) -> Array:
 
 
 def dependent(factor: Array) -> NDArray[np.bool_]:
-    """Return which columns are, to rounding, combinations of the columns before them."""
+    """Return which columns are, to rounding, combinations of the columns before them.
+
+    These are columns that are hardly longer than their projection; and, where there is none, the
+    first column with which some column comes as near to the span of the others, all of length one,
+    as rounding moves it, so that its coefficient would have no digit.
+    """
     root = factor[..., :-1, :-1]
+    p = root.shape[-1]
     length = np.sqrt((root**2).sum(-2))
     diagonal = np.diagonal(root, axis1=-2, axis2=-1)
-    return np.asarray(diagonal <= 4 * root.shape[-1] * EPS * length)
+    flat = np.asarray(diagonal <= 4 * p * EPS * length)
+    some = flat.any(-1)[..., None]
+    scaled = np.where(some[..., None], np.eye(p), root / np.where(some, 1.0, length)[..., None, :])
+    inverse = solve_triangular(scaled, np.broadcast_to(np.eye(p), scaled.shape))
+    # The inverse of the first columns is the first columns of the inverse.
+    nearness = np.sqrt(np.cumsum(inverse**2, axis=-1)).max(-2)
+    near = nearness * p * EPS >= 1
+    near[..., 1:] &= ~near[..., :-1]
+    return flat | near
 
 
 def root_of(precision: Array) -> Array:

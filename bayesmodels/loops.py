@@ -145,6 +145,39 @@ def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be 
                 total[k, j] += sums[j, k]
 
 
+def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
+    x: Array,
+    codes: NDArray[Any],
+    weights: Array,
+    n: Array,
+    mean: Array,
+    rest: Array,
+    scatter: Array,
+) -> None:
+    """Put the moments of the rows of each group into zeros: see `bayesmodels.classwise.moments`."""
+    rows, width = x.shape
+    for i in range(rows):
+        c, weight = codes[i], weights[i]
+        n[c] += weight
+        for j in range(width):
+            mean[c, j] += weight * x[i, j]
+    for c in range(len(n)):
+        for j in range(width):
+            if n[c] > 0:
+                mean[c, j] /= n[c]
+    for i in range(rows):
+        c, weight = codes[i], weights[i]
+        for j in range(width):
+            gap = x[i, j] - mean[c, j]
+            rest[c, j] += weight * gap
+            scatter[c, j] += weight * gap * gap
+    for c in range(len(n)):
+        for j in range(width):
+            if n[c] > 0:
+                rest[c, j] /= n[c]
+                scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
+
+
 def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
     """Put the number of entries into `found` that are not whole numbers from 0 to below `levels`.
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.containers import Block, read
+from bayesmodels.containers import Block
 from bayesmodels.domains import codes
 
 RNG = np.random.default_rng(10)
@@ -41,34 +41,6 @@ def test_categories_are_the_labels_they_stand_for(column):
     assert MODEL.statistic((table, column(Z[::-1]))) == WANTED
     new = MODEL.update(WANTED)
     np.testing.assert_array_equal(new.log_joint(table), new.log_joint(FRAME))
-
-
-def test_only_those_who_ask_get_codes():
-    index = pd.Index(range(50, 100))
-    assert read(categories(Z).set_axis(index), "x", coded=True).index.equals(index)
-    block = read(coded(Z), "x", coded=True)
-    assert block.values.tolist() == Z.tolist()
-    assert block.levels.tolist() == LABELS.tolist()
-    plain = read(coded(Z), "x")
-    assert plain.levels is None
-    assert plain.values.tolist() == LABELS[Z].tolist()
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        pa.array([1, 2, None]).dictionary_encode(),
-        pa.array(["a", None]).dictionary_encode(),
-        pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["a", None])),
-        pa.array([1.5, 2.5]).dictionary_encode(),
-        pa.array(["a"]),
-        pd.Series([1, 2, 1], dtype="category"),
-        pd.Series(["a", None], dtype="category"),
-        pd.Series(["a"]),
-    ],
-)
-def test_other_columns_are_read_as_before(column):
-    assert read(column, "x", missing=True, coded=True).levels is None
 
 
 def test_missing_and_unknown_labels_are_named():

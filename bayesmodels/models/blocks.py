@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels import data as checked
 from bayesmodels.containers import Block as ReadBlock
-from bayesmodels.containers import present, read, shown, wrapped
+from bayesmodels.containers import present, read, read_codes, shown, wrapped
 from bayesmodels.data import MultinomialCounts, Split, Weighted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords
@@ -173,11 +173,12 @@ class Classified:
             msg = "intercept: a classifier has none; leave intercept=False."
             raise DataError(msg)
         self._features = design.features
-        self._target = self._first = read(design.target, "target", coded=True)
+        coded = read_codes(design.target, "target", classes.categories)
+        self._target = self._first = coded or read(design.target, "target")
         if self._target.values.ndim != 1:
             msg = f"target: must hold one class a row; got shape {self._target.values.shape}."
             raise DataError(msg)
-        self._codes = classes.read(self._target)
+        self._codes = classes.read(self._target).astype(np.intp, copy=False)
         if weights is not None:
             self._weights = checked.checked_weights(weights, self._target)
 
@@ -233,8 +234,9 @@ class Classified:
     def _read(self, given: Any, name: str) -> ReadBlock:
         """Read rows, and check that all arguments have the same ones."""
         if not isinstance(given, MultinomialCounts):
-            coded = isinstance(self._blocks[name].belief, DirichletCategorical)
-            found = read(given, argument(name), missing=True, coded=coded)
+            levels = getattr(self._blocks[name].belief, "categories", None)
+            coded = read_codes(given, argument(name), levels)
+            found = coded or read(given, argument(name), missing=True)
         elif checked.sparse(given.counts):
             found = ReadBlock("counts", given.counts)
         else:

@@ -38,7 +38,7 @@ from scipy.special import gammaln
 
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
-from bayesmodels.crossproducts import centred_factor, factored, merged, with_ones
+from bayesmodels.crossproducts import centred_factor, factored, merged
 from bayesmodels.declaring import Names, declare
 from bayesmodels.domains import not_squarable
 from bayesmodels.errors import DataError, PriorError
@@ -423,8 +423,7 @@ class LinearRegression:
             if not_squarable(block):
                 self._checked(data)  # complains, with the place in the user's own rows
 
-        found = centred_factor(rows.X, rows.y, look)
-        found = with_ones(found) if rows.intercept else found
+        found = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
         return RegressionStatistic(*found, rows.features)
 
     def update(self, data: Any) -> Self:

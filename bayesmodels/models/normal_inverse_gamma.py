@@ -249,7 +249,7 @@ class NormalInverseGamma:
         """
         if isinstance(data, NormalStatistic):
             return data
-        d = checked.measurements(data)
+        d = checked.measurements(data, as_given=True)
         _, mean, rest, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
         n, shape = d.batch.row_counts(len(d.x)), (*d.batch.lead, *d.x.shape[1:])
         mean, rest, scatter = (x.reshape(shape) for x in (mean, rest, scatter))

@@ -619,9 +619,9 @@ def fitting(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise PriorError(msg) from None
 
 
-def checked_vectors(belief: Any, data: Any) -> checked.Vectors:
+def checked_vectors(belief: Any, data: Any, *, as_given: bool = False) -> checked.Vectors:
     """Check rows against the belief's columns."""
-    d, width = checked.vectors(data), belief.location.shape[-1]
+    d, width = checked.vectors(data, as_given=as_given), belief.location.shape[-1]
     if d.x.shape[-1] != width:
         msg = f"x: must have {width} columns, one a feature; got {d.x.shape[-1]}."
         raise DataError(msg)
@@ -638,7 +638,7 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
             raise DataError(msg)
         same_features(belief.features, data.features)
         return data
-    d = checked_vectors(belief, data)
+    d = checked_vectors(belief, data, as_given=True)
     _, mean, rest, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
     return MultivariateNormalStatistic(
