@@ -49,8 +49,10 @@ def mle(
     source : path, iterable, or lazy table
         As in `bayesmodels.scale.statistic`, but one that can be read again: no iterator and no
         ``RecordBatchReader``. A function without arguments is called for every pass.
-    target, columns, weights, intercept, to_data, rows, progress
+    target, columns, weights, intercept, to_data, progress
         As in `bayesmodels.scale.statistic`.
+    rows : int, default 262144
+        Rows in a chunk, at most.
 
     Returns
     -------

@@ -68,8 +68,10 @@ def em(
         As in ``model.em``. With `start` no rows are drawn.
     target : str, optional
         Column of classes, missing where they are not known.
-    columns, weights, to_data, rows, progress
+    columns, weights, to_data, progress
         As in `bayesmodels.scale.statistic`.
+    rows : int, default 262144
+        Rows in a chunk, at most.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold
-from bayesmodels.scale.sources import ROWS, Chunk, chunks, dataset
+from bayesmodels.scale.sources import Chunk, chunks, dataset
 
 _EVERY = 1.0  # seconds between checkpoints
 
@@ -32,7 +32,7 @@ def statistic(
     weights: str | None = None,
     intercept: bool = False,
     to_data: Callable[[Any], Any] | None = None,
-    rows: int = ROWS,
+    rows: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Any:
@@ -67,8 +67,9 @@ def statistic(
     to_data : callable, optional
         From a chunk to what ``model.statistic`` takes, in place of `target`, `weights` and
         `intercept`; `columns` then only says what is read.
-    rows : int, default 262144
-        Rows in a chunk, at most, where the source can be asked for it.
+    rows : int, optional
+        Rows in a chunk, at most, where the source can be asked for it. If not given, a million, or
+        as many as have 12 million cells.
     checkpoint : path-like, optional
         A file that keeps how far a pass over files is. If it is there, the pass goes on after the
         last whole chunk; it is removed when the pass ends.
@@ -121,7 +122,7 @@ class Pass:
         What is read; all columns if not given.
     prepare : callable
         From a chunk to data of a model.
-    rows : int
+    rows : int, optional
         In a chunk, at most.
     progress : bool
         Whether to show a bar.
@@ -130,7 +131,7 @@ class Pass:
     source: Any
     columns: list[str] | None
     prepare: Callable[[Any], Any]
-    rows: int
+    rows: int | None
     progress: bool
 
     @classmethod
@@ -142,7 +143,7 @@ class Pass:
         weights: str | None,
         intercept: bool,  # noqa: FBT001 - internal
         to_data: Callable[[Any], Any] | None,
-        rows: int,
+        rows: int | None,
         *,
         progress: bool,
     ) -> Pass:
@@ -151,7 +152,7 @@ class Pass:
             source,
             _names(target, columns, weights),
             _prepared(target, columns, weights, intercept=intercept, to_data=to_data),
-            int(whole(rows, "rows", 1)),
+            None if rows is None else int(whole(rows, "rows", 1)),
             progress,
         )
 

@@ -16,6 +16,7 @@ from bayesmodels.errors import DataError
 
 ROWS = 262_144
 """Rows in a chunk, at most: some megabytes of a few columns."""
+_LARGE, _CELLS = 2**20, 12_000_000  # of a chunk that is only added up: most rows, and most cells
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".feather": "feather"}
 
 
@@ -38,7 +39,7 @@ class Chunk(NamedTuple):
 
 
 def chunks(
-    source: Any, columns: Sequence[str] | None, rows: int, after: tuple[int, int] | None
+    source: Any, columns: Sequence[str] | None, rows: int | None, after: tuple[int, int] | None
 ) -> Iterator[Chunk]:
     """Return chunks of a source, in an order that is always the same.
 
@@ -48,17 +49,26 @@ def chunks(
         As in `bayesmodels.scale.statistic`.
     columns : sequence of str, optional
         Columns to read; all if not given.
-    rows : int
-        In a chunk, at most.
+    rows : int, optional
+        In a chunk, at most; if not given as many as are quickly added up.
     after : (int, int), optional
         Part and place of the last chunk not wanted.
     """
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
+    rows = _rows(source, columns) if rows is None else rows
     if hasattr(source, "get_fragments"):
         return _of_dataset(source, columns, rows, after)
     found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
     return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
+
+
+def _rows(source: Any, columns: Sequence[str] | None) -> int:
+    """Return how many rows have many cells, as each chunk takes some milliseconds of its own."""
+    names = columns
+    if names is None and hasattr(source, "get_fragments"):
+        names = source.schema.names
+    return ROWS if names is None else max(1, min(_LARGE, _CELLS // max(1, len(names))))
 
 
 def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[Any]:
