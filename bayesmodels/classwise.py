@@ -171,9 +171,12 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     width = math.prod(x.shape[1:])
     empty = np.zeros((size, width))
     total: Moments = (np.zeros(size), empty, empty, empty)
-    of_rows = _looped_moments if loops.pay(x.size) else _moments
+    fast = loops.pay(x.size)
+    of_rows = _looped_moments if fast else _moments
+    # The loop takes columns that lie one after the other as well.
+    as_they_are = fast and x.dtype == np.float64 and x.ndim == 2 and x.flags.writeable  # noqa: PLR2004
     for block in _blocks(x, least=size):
-        rows = _flat(x, block)
+        rows = x[block] if as_they_are else _flat(x, block)
         codes, w = _chosen(groups, block, len(rows)), _part(weights, block)
         part = of_rows(rows, codes, size, w)
         n, mean, rest, shift, weight = _means(total, part)

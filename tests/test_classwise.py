@@ -81,9 +81,12 @@ def test_sums(drawn):
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
-@given(rows(WHOLE))
-def test_moments(drawn):
-    n, mean, rest, scatter = classwise.moments(*drawn)
+@pytest.mark.parametrize("fast", [False, True])
+@given(drawn=rows(WHOLE))
+def test_moments(fast, drawn):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "pay", lambda _: fast)
+        n, mean, rest, scatter = classwise.moments(*drawn)
     for g, (part, w) in enumerate(parts(*drawn)):
         assert n[g] == pytest.approx(w.sum(), rel=1e-13)
         if w.sum() == 0:
@@ -113,8 +116,10 @@ def test_scatters(drawn):
 
 @pytest.mark.parametrize("block", [128, 1000, 2**17])
 @pytest.mark.parametrize("kernel", [classwise.moments, classwise.scatters])
-def test_moments_far_from_zero(monkeypatch, kernel, block):
+@pytest.mark.parametrize("fast", [False, True])
+def test_moments_far_from_zero(monkeypatch, kernel, block, fast):
     monkeypatch.setattr(classwise, "_BLOCK", block)
+    monkeypatch.setattr(loops, "pay", lambda _: fast)
     rng = np.random.default_rng(3)
     x = 1e8 + rng.normal(size=(5000, 2))
     groups = np.sort(rng.integers(0, 3, 5000))  # whole blocks lack a group
@@ -314,6 +319,22 @@ def test_loops_read_as_python():
     groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
     loops.add_cells(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
     assert total.tolist() == [[1, 0, 2], [0, 1.5, 0.5]]
+
+
+def test_sums_read_as_python():
+    """The same of the loops that add up: rows beyond whole lanes, weights, an empty group."""
+    rng = np.random.default_rng(1)
+    x, y, shift = rng.normal(size=(301, 3)), rng.normal(size=301), np.array([1.0, 2.0, 0.0, -1.0])
+    total = np.zeros((5, 5))
+    loops.add_products(x, y, shift, total)
+    wide = np.c_[np.c_[x, y] - shift, np.ones(301)]
+    np.testing.assert_allclose(total, wide.T @ wide, rtol=1e-12, atol=1e-12)
+    codes, w = rng.integers(0, 2, 301), rng.uniform(size=301)
+    part = (np.zeros(3), *np.zeros((3, 3, 3)))
+    loops.add_moments(x, codes, w, *part)
+    wanted = classwise._moments(x, codes, 3, w)
+    for found, right in zip(part, wanted, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
 
 
 def test_compiled_loops_are_for_many_cells(monkeypatch):
