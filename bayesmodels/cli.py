@@ -242,6 +242,57 @@ def exact(
 
 
 @main.command()
+@click.argument("model")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
+)
+@click.option("--target", help="Column to model.  [default: the last one]")
+@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.option("--weights", help="Column of weights.")
+@click.option(
+    "--categories",
+    multiple=True,
+    metavar="COLUMN=A,B,...",
+    help="Categories of a column, so that shards fit each other.  [default: those in FILES]",
+)
+@click.option("--resume", is_flag=True, help="Go on with a pass that was stopped.")
+def statistic(
+    model: str,
+    files: tuple[str, ...],
+    output: Path,
+    target: str | None,
+    features: str | None,
+    weights: str | None,
+    categories: tuple[str, ...],
+    resume: bool,
+) -> None:
+    """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
+
+    FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. While they are
+    read, how far that is stands in OUTPUT.pass; if it is stopped, --resume goes on after the last
+    whole chunk.
+    """
+    with _speaking_errors(stopped="Stopped; the same command with --resume goes on."):
+        from bayesmodels.shards import statistic_of_files
+
+        if not output.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
+        found = statistic_of_files(
+            model,
+            files,
+            output,
+            target=target,
+            features=features.split(",") if features else None,
+            weights=weights,
+            categories=_lists(categories),
+            resume=resume,
+            progress=sys.stderr.isatty(),
+        )
+    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+
+
+@main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
@@ -336,13 +387,23 @@ def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
     return result
 
 
+def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
+    result = {}
+    for text in categories:
+        column, equals, some = text.partition("=")
+        if not equals or not some:
+            _refuse(f"--categories: must be COLUMN=A,B,..., such as vote=yes,no; got {text!r}.")
+        result[column] = some.split(",")
+    return result
+
+
 def _refuse(message: str) -> NoReturn:
     click.echo(f"Error: {message}", err=True)
     sys.exit(BAD_INPUT)
 
 
 @contextmanager
-def _speaking_errors() -> Iterator[None]:
+def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
     """Turn the package's own errors into one line and exit code 2."""
     from bayesmodels.errors import DataError, PriorError
 
@@ -351,7 +412,7 @@ def _speaking_errors() -> Iterator[None]:
     except (DataError, PriorError) as error:
         _refuse(str(error))
     except KeyboardInterrupt:
-        click.echo("Stopped; nothing was written.", err=True)
+        click.echo(stopped, err=True)
         sys.exit(130)
 
 

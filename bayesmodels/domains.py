@@ -204,13 +204,7 @@ def codes(
         found = numbered if small else numbered.astype(np.intp)
         known = f"0 to {size - 1}"
     else:
-        import pandas as pd
-
-        missing = np.asarray(pd.isna(values))
-        if missing.any():
-            raise DataError(missing_message(block.argument, missing))
-        flat = pd.Index(values.ravel())
-        found = pd.Index(levels).get_indexer(flat).reshape(values.shape)
+        found = _places(block, levels)
         if other is not None:
             found = np.where(found < 0, levels.index(other), found)
         unknown = found < 0
@@ -223,3 +217,39 @@ def codes(
         )
         raise DataError(msg)
     return found
+
+
+def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
+    """Return the place of each label among the levels; -1 of others."""
+    values = block.values
+    found = _places_of_numbers(values, levels)
+    if found is not None:
+        return found
+    import pandas as pd
+
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise DataError(missing_message(block.argument, missing))
+    flat = pd.Index(values.ravel())
+    return pd.Index(levels).get_indexer(flat).reshape(values.shape)
+
+
+_MOST_PLACES = 2**16
+
+
+def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.integer] | None:
+    """Return the places of whole numbers, looked up in a table; None where that is not so."""
+    if values.dtype.kind not in "iu" or not all(type(level) is int for level in levels):
+        return None
+    numbers = np.array(levels)
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if numbers.dtype.kind != "i" or high - low >= _MOST_PLACES:
+        return None
+    # With a place at either end for what lies outside.
+    table = np.full(high - low + 3, -1, dtype=np.min_scalar_type(-len(levels)))
+    table[numbers - low + 1] = np.arange(len(numbers))
+    if values.dtype.itemsize > 2:  # noqa: PLR2004 - bytes: smaller ones cannot overflow below
+        range_ = np.iinfo(values.dtype)
+        least, most = (min(max(at, range_.min), range_.max) for at in (low - 1, high + 1))
+        values = np.clip(values, least, most)
+    return table.take(values.astype(np.intp) - (low - 1), mode="clip")

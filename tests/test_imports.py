@@ -41,7 +41,7 @@ ORDER = (
     ("report",),
     ("scale", "estimators"),
     ("catalog",),
-    ("jobs", "loading"),
+    ("jobs", "loading", "shards"),
     ("cli",),
     ("__main__",),
 )

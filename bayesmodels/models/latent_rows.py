@@ -71,6 +71,10 @@ class MixtureStatistic:
         values.fill(self, labels=labels, rows=dict(rows), axes=dict(axes), weights=weights)
 
     def __add__(self, other: Self) -> Self:
+        return self.beside(other).distinct()
+
+    def beside(self, other: Self) -> Self:
+        """Return these rows and after them others, each once."""
         if self.axes != other.axes:
             msg = (
                 f"data: statistics must have the same blocks, columns and classes; got {self.axes} "
@@ -80,7 +84,7 @@ class MixtureStatistic:
         rows = {name: _stacked(x, other.rows[name]) for name, x in self.rows.items()}
         labels = np.concatenate([self.labels, other.labels])
         weights = np.concatenate([self.weights, other.weights])
-        return type(self)(labels, rows, self.axes, weights).distinct()
+        return type(self)(labels, rows, self.axes, weights)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
@@ -249,7 +253,7 @@ class Discrete:
         found += self.coefficients[:, None]
         return np.asarray(found).reshape(len(self.coefficients), *lead)
 
-    def totals(self, parts: Array) -> Array:
+    def gathered(self, parts: Array) -> Array:
         """Return counts (..., class, features * levels) of rows that are classes' by parts."""
         found = self.indicators.T @ _table(parts)
         return np.asarray(found).T.reshape(*parts.shape[1:], -1)
@@ -259,7 +263,7 @@ class Discrete:
         total = None
         if self.tokens is not None:
             total = (self.coefficients @ _table(parts)).reshape(parts.shape[1:])
-        return self.statistic_of(self.totals(parts), coords, total)
+        return self.statistic_of(self.gathered(parts), coords, total)
 
     def statistic_of(self, totals: Array, coords: Coords, coefficients: Array | None = None) -> Any:
         """Return the statistic with these counts (..., class, features * levels) of the levels."""
@@ -291,13 +295,13 @@ class Discrete:
             terms = table[:, None, :] * math.log(theta.reshape((size, -1)))[None]
         return terms.sum(-1) + self.coefficients[:, None]
 
-    def estimate(self, parts: Array) -> dict[str, Array]:
+    def estimate(self, gathered: Array) -> dict[str, Array]:
         """Return the maximum-likelihood estimates; the prior's mean where a class has no cell."""
-        return self._shares(self.totals(parts), 0.0)
+        return self._shares(gathered, 0.0)
 
-    def map_estimate(self, parts: Array) -> dict[str, Array]:
+    def map_estimate(self, gathered: Array) -> dict[str, Array]:
         """Return where the posterior density is largest, on the simplex's border if need be."""
-        return self._shares(self.totals(parts), self.pseudo_counts() - 1)
+        return self._shares(gathered, self.pseudo_counts() - 1)
 
     def pseudo_counts(self) -> Array:
         """Return the prior's pseudo-counts of shape (class, features * levels)."""
@@ -406,21 +410,21 @@ class Numbers:
         n, place, scatter, rest = (part.reshape(shape) for part in (n, place, scatter, rest))
         return NormalStatistic(n, place, scatter, rest, coords)
 
-    def estimate(self, parts: Array) -> dict[str, Array]:
-        """Return the maximum-likelihood estimates; a variance of 0 where a class has no spread."""
-        n, mean, scatter = self.moments(parts)
-        sigma2 = np.divide(scatter, n, out=np.zeros_like(n), where=n > 0)
-        shape = (*parts.shape[1:], *self.shape)
-        return {"sigma2": sigma2.reshape(shape), "mu": (mean + self.centre).reshape(shape)}
+    def gathered(self, parts: Array) -> NormalStatistic:
+        """Return the statistic of rows that are classes' by parts (n, starts, class)."""
+        return self.statistic(parts, {"start": tuple(range(parts.shape[1])), **self.belief.coords})
 
-    def map_estimate(self, parts: Array) -> dict[str, Array]:
-        """Return the joint mode of the posterior of each class."""
-        lead = parts.shape[1:-1]
-        coords = {
-            **{f"start_{i}": tuple(range(k)) for i, k in enumerate(lead)},
-            **self.belief.coords,
+    def estimate(self, gathered: NormalStatistic) -> dict[str, Array]:
+        """Return the maximum-likelihood estimates; a variance of 0 where a class has no spread."""
+        n, scatter = gathered.n, gathered.scatter
+        return {
+            "sigma2": np.divide(scatter, n, out=np.zeros_like(n), where=n > 0),
+            "mu": np.where(n > 0, gathered.mean, self.centre.reshape(self.shape)),
         }
-        return self.belief.update(self.statistic(parts, coords)).mode()
+
+    def map_estimate(self, gathered: NormalStatistic) -> dict[str, Array]:
+        """Return the joint mode of the posterior of each class."""
+        return self.belief.update(gathered).mode()
 
     def new_rows(
         self, parameters: Mapping[str, Any], classes: NDArray[np.intp], rng: np.random.Generator

@@ -251,11 +251,11 @@ class LogisticRegression:
         >>> bm.LogisticRegression([0], 1).met((rows, [0, 1])).coords
         {'feature': ('age',)}
         """
-        return self._met(self._checked(data))
+        return self._met(self.labelled(data).features)
 
     def class_counts(self, data: Any) -> Array:
         """Return the number of rows of each class, or their total weight."""
-        return self._checked(data).heavy.sum(0)
+        return self.labelled(data).heavy.sum(0)
 
     # --- maxima ----------------------------------------------------------------------------------
 
@@ -288,22 +288,15 @@ class LogisticRegression:
         Albert and Anderson (1984), *On the existence of maximum likelihood estimates in logistic
         regression models*.
         """
-        d = self._checked(data)
+        d = self.labelled(data)
         columns = logistic_fit.columns_of(d.X)
-        flat = logistic_fit.dependent_columns(columns, d.heavy.sum(-1))
-        if flat.size:
-            msg = (
-                f"features: the MLE needs linearly independent columns; {self._named(d, flat)} "
-                "depend on the columns before them. Drop them, add rows, or use a prior: map, "
-                "laplace."
-            )
-            raise DataError(msg)
+        self.check_independent(logistic_fit.heard(columns, d.heavy.sum(-1)), d.features)
         found = logistic_fit.peak(columns, d.heavy, None)
         if not found.proven:
             apart = find_separation(columns.X, d.heavy, columns.intercept)
             if apart is not None:
                 raise SeparationError(self._separated(d, apart))
-        return self._maximum("MLE", d, found)
+        return self.maximum_at("MLE", found, self.log_likelihood_of(d, found), d.features)
 
     def map(self, data: Any) -> Maximum:
         """Return the mode of the posterior; separated classes are no trouble under a prior.
@@ -318,8 +311,9 @@ class LogisticRegression:
         Maximum
             Its standard errors are those of the Laplace approximation.
         """
-        d = self._checked(data)
-        return self._maximum("MAP", d, self._peak(d))
+        d = self.labelled(data)
+        found = logistic_fit.peak(logistic_fit.columns_of(d.X), d.heavy, self.prior_factors())
+        return self.maximum_at("MAP", found, self.log_likelihood_of(d, found), d.features)
 
     def laplace(self, data: Any) -> LaplaceApproximation:
         """Return the normal law that touches the posterior at its mode, an approximation.
@@ -329,23 +323,9 @@ class LogisticRegression:
         data : as in `mle`
             Rows.
         """
-        d = self._checked(data)
-        found = self._peak(d)
-        _require_converged(found)
-        w = found.w.reshape(self.location.shape)
-        joint = float(self._log_joint({"w": w}, d))
-        met = self._met(d)
-        approximation = object.__new__(LaplaceApproximation)
-        values.fill(
-            approximation,
-            location=w,
-            factor=found.factor,
-            approximate_log_evidence=joint + w.size * HALF_LOG_2PI - half_log_det(found.factor),
-            classes=self.classes,
-            features=met.features,
-            coords=met.coords,
-        )
-        return approximation
+        d = self.labelled(data)
+        found = logistic_fit.peak(logistic_fit.columns_of(d.X), d.heavy, self.prior_factors())
+        return self.laplace_at(found, self.log_likelihood_of(d, found), d.features)
 
     def separation(self, data: Any) -> str:
         """Say in words which columns separate the classes; empty if the classes overlap.
@@ -361,7 +341,7 @@ class LogisticRegression:
         >>> model.separation(bm.Design([[1], [2], [3]], [0, 1, 0], intercept=True))
         ''
         """
-        d = self._checked(data)
+        d = self.labelled(data)
         columns = logistic_fit.columns_of(d.X)
         apart = find_separation(columns.X, d.heavy, columns.intercept)
         if apart is None:
@@ -421,7 +401,7 @@ class LogisticRegression:
         >>> model.ascend(data).last.round(3)
         array([-3.174,  1.253])
         """
-        d = self._checked(data)
+        d = self.labelled(data)
         counts, X, shape = d.heavy, d.X, self.location.shape
         if of not in ("likelihood", "posterior"):
             msg = f"of: must be 'likelihood' or 'posterior'; got {of!r}."
@@ -468,6 +448,97 @@ class LogisticRegression:
         order: Iterator[NDArray[np.intp]] = (source.permutation(len(X)) for _ in range(number))
         return descent.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)
 
+    # --- maxima from what is added up over rows ---------------------------------------------------
+
+    def labelled(self, data: Any) -> checked.Labelled:
+        """Check rows."""
+        plain = self.classes == (0, 1)
+        d = checked.labelled(data, None if plain else self.classes, len(self.classes))
+        checked.as_many_columns(d.X.shape[-1], self.location.shape[-1])
+        checked.same_features(self.features, d.features)
+        return d
+
+    def prior_factors(self) -> logistic_fit.Prior:
+        """Return mean (K - 1, p) and precision factor (K - 1, p, p) of each class's weights."""
+        others, width = len(self.classes) - 1, self.location.shape[-1]
+        blocks = self.factor.reshape(others, width, others, width)
+        own = np.stack([blocks[k, :, k] for k in range(others)])
+        return self.location.reshape(others, width), own
+
+    def log_likelihood_of(self, d: checked.Labelled, found: logistic_fit.Peak) -> float:
+        """Return the log likelihood of rows at a maximum."""
+        w = found.w.reshape(self.location.shape)
+        return float(self._rows_log_likelihood({"w": w}, d).sum())
+
+    def check_independent(self, root: Array, features: tuple[Hashable, ...] | None) -> None:
+        """Refuse columns that are combinations of others, by the factor of `heard` rows."""
+        flat = logistic_fit.dependent_columns(root)
+        if flat.size:
+            msg = (
+                "features: the MLE needs linearly independent columns; "
+                f"{self._named(features, flat)} depend on the columns before them. Drop them, add "
+                "rows, or use a prior: map, laplace."
+            )
+            raise DataError(msg)
+
+    def maximum_at(
+        self,
+        kind: Literal["MLE", "MAP"],
+        found: logistic_fit.Peak,
+        log_likelihood: float,
+        features: tuple[Hashable, ...] | None,
+    ) -> Maximum:
+        """Return a maximum that was found, with its standard errors."""
+        _require_converged(found)
+        shape = self.location.shape
+        w = found.w.reshape(shape)
+        value = log_likelihood
+        if kind == "MAP":
+            value += float(self.log_density({"w": w}))
+        return Maximum(
+            kind,
+            w,
+            normal_law.deviations(found.factor).reshape(shape),
+            value,
+            found.factor,
+            found.trace,
+            self._met(features).coords,
+        )
+
+    def laplace_at(
+        self,
+        found: logistic_fit.Peak,
+        log_likelihood: float,
+        features: tuple[Hashable, ...] | None,
+    ) -> LaplaceApproximation:
+        """Return the normal law that touches the posterior at the mode that was found."""
+        _require_converged(found)
+        w = found.w.reshape(self.location.shape)
+        joint = log_likelihood + float(self.log_density({"w": w}))
+        met = self._met(features)
+        approximation = object.__new__(LaplaceApproximation)
+        values.fill(
+            approximation,
+            location=w,
+            factor=found.factor,
+            approximate_log_evidence=joint + w.size * HALF_LOG_2PI - half_log_det(found.factor),
+            classes=self.classes,
+            features=met.features,
+            coords=met.coords,
+        )
+        return approximation
+
+    def missing_class(self, totals: Array) -> str:
+        """Say that a class has no rows, so that there is no MLE; empty if all have some."""
+        for label, n in zip(self.classes, totals, strict=True):
+            if not n > 0:
+                return (
+                    f"target: no row has the class {label!r}, so the likelihood grows without end "
+                    "as its probability goes to 0, and there is no MLE. Leave the class out of "
+                    "classes, or use a prior: map, laplace."
+                )
+        return ""
+
     # --- densities, predictions and the PyMC model -----------------------------------------------
 
     def log_joint(self, draws: Draws, data: Any) -> Array:
@@ -485,11 +556,11 @@ class LogisticRegression:
         ndarray
             One number a draw.
         """
-        return self._log_joint(draws, self._checked(data))
+        return self._log_joint(draws, self.labelled(data))
 
     def log_joint_rounding(self, draws: Draws, data: Any) -> Array:
         """Return a bound on the rounding error of `log_joint`."""
-        d = self._checked(data)
+        d = self.labelled(data)
         w = np.abs(laplace.weights(self, draws))
         log_p = softmax.log_probabilities(softmax.scores(laplace.weights(self, draws), d.X))
         reach = softmax.scores(w, np.abs(d.X)).sum(-1)
@@ -504,7 +575,7 @@ class LogisticRegression:
 
         Of counts with their multinomial coefficient; of weighted rows times their weights.
         """
-        return {"y": self._rows_log_likelihood(draws, self._checked(data))}
+        return {"y": self._rows_log_likelihood(draws, self.labelled(data))}
 
     def class_probabilities(
         self,
@@ -547,7 +618,7 @@ class LogisticRegression:
 
     def observed(self, data: Any) -> Observed:
         """Return what was seen under the name ``"y"``: numbers of classes, or counts."""
-        d = self._checked(data)
+        d = self.labelled(data)
         rows = {"row": tuple(d.rows)}
         if not d.counted:
             return {"y": (d.counts.argmax(-1), rows)}
@@ -557,7 +628,7 @@ class LogisticRegression:
 
     def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
         """Return new classes (or counts) of the same rows, one set for each draw."""
-        d = self._checked(data)
+        d = self.labelled(data)
         with np.errstate(under="ignore"):
             score = softmax.scores(laplace.weights(self, draws), d.X)
             new = softmax.drawn(np.exp(softmax.log_probabilities(score)), d.counts.sum(-1), rng)
@@ -578,12 +649,12 @@ class LogisticRegression:
                 "statistic smaller than its rows; where rows repeat, give the target as counts."
             )
             raise DataError(msg)
-        d = self._checked(data)
+        d = self.labelled(data)
         if d.weights is not None:
             msg = "data: weighted rows have no PyMC model here; give whole counts as the target."
             raise DataError(msg)
         ((y, axes),) = self.observed(data).values()
-        names.labelled(self._met(d).coords)
+        names.labelled(self._met(d.features).coords)
         w = self._declare_prior(names)
         dims, trials = names.labelled(axes), d.counts.sum(-1)
         if len(self.classes) == _TWO:
@@ -613,17 +684,10 @@ class LogisticRegression:
         chol = np.linalg.cholesky(self.cov)
         return pm.MvNormal(names("w"), self.location, chol=chol, dims=dims)
 
-    def _checked(self, data: Any) -> checked.Labelled:
-        plain = self.classes == (0, 1)
-        d = checked.labelled(data, None if plain else self.classes, len(self.classes))
-        checked.as_many_columns(d.X.shape[-1], self.location.shape[-1])
-        checked.same_features(self.features, d.features)
-        return d
-
-    def _met(self, d: checked.Labelled) -> Self:
-        if self.features is not None or d.features is None:
+    def _met(self, features: tuple[Hashable, ...] | None) -> Self:
+        if self.features is not None or features is None:
             return self
-        return type(self)(self.location, self.cov, self.classes, d.features)
+        return type(self)(self.location, self.cov, self.classes, features)
 
     def _log_joint(self, draws: Draws, d: checked.Labelled) -> Array:
         return self.log_density(draws) + self._rows_log_likelihood(draws, d).sum(-1)
@@ -632,55 +696,23 @@ class LogisticRegression:
         log_p = softmax.log_probabilities(softmax.scores(laplace.weights(self, draws), d.X))
         return softmax.log_mass(d.heavy, log_p) + _coefficients(d)
 
-    def _peak(self, d: checked.Labelled) -> logistic_fit.Peak:
-        others, width = len(self.classes) - 1, self.location.shape[-1]
-        blocks = self.factor.reshape(others, width, others, width)
-        own = np.stack([blocks[k, :, k] for k in range(others)])
-        prior = self.location.reshape(others, width), own
-        return logistic_fit.peak(logistic_fit.columns_of(d.X), d.heavy, prior)
-
-    def _maximum(
-        self, kind: Literal["MLE", "MAP"], d: checked.Labelled, found: logistic_fit.Peak
-    ) -> Maximum:
-        _require_converged(found)
-        shape = self.location.shape
-        w = found.w.reshape(shape)
-        value = float(self._rows_log_likelihood({"w": w}, d).sum())
-        if kind == "MAP":
-            value += float(self.log_density({"w": w}))
-        return Maximum(
-            kind,
-            w,
-            normal_law.deviations(found.factor).reshape(shape),
-            value,
-            found.factor,
-            found.trace,
-            self._met(d).coords,
-        )
-
-    def _named(self, d: checked.Labelled, at: Any) -> str:
-        names = self._met(d).coords["feature"]
+    def _named(self, features: tuple[Hashable, ...] | None, at: Any) -> str:
+        names = self._met(features).coords["feature"]
         shown = [names[int(j)] for j in at]
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         return f"{shown[:_SHOWN]}{more}"
 
     def _separated(self, d: checked.Labelled, apart: Separation) -> str:
-        seen = [label for label, n in zip(self.classes, d.heavy.sum(0), strict=True) if n > 0]
-        if len(seen) < len(self.classes):
-            missing = [label for label in self.classes if label not in seen]
-            return (
-                f"target: no row has the class {missing[0]!r}, so the likelihood grows without end "
-                "as its probability goes to 0, and there is no MLE. Leave the class out of "
-                "classes, or use a prior: map, laplace."
-            )
+        if missing := self.missing_class(d.heavy.sum(0)):
+            return missing
         how = (
             "completely (no row is on the border)"
             if apart.complete
             else "quasi-completely (some rows lie on the border, none beyond it)"
         )
         return (
-            f"target: columns {self._named(d, apart.columns)} separate the classes {how}: the "
-            "likelihood grows without end with their weights, and there is no MLE. Use a prior "
+            f"target: columns {self._named(d.features, apart.columns)} separate the classes {how}: "
+            "the likelihood grows without end with their weights, and there is no MLE. Use a prior "
             "(map, laplace), or leave them out."
         )
 

@@ -12,18 +12,27 @@ Dempster, Laird and Rubin (1977); Murphy (2012), section 11.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from bayesmodels import data as checked
 from bayesmodels.declaring import Names
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.latent_rows import UNKNOWN, Cells, Discrete, MixtureStatistic, Numbers
+from bayesmodels.models.latent_rows import Cells, Discrete, MixtureStatistic, Numbers
+from bayesmodels.models.mixture_steps import (
+    AT_ONCE,
+    Ends,
+    Estimate,
+    LatentRows,
+    Point,
+    Run,
+    Steps,
+)
 from bayesmodels.protocol import Array
 
 if TYPE_CHECKING:
@@ -31,13 +40,8 @@ if TYPE_CHECKING:
 
     from bayesmodels.models.mixture import NaiveBayesMixture
 
-Estimate = Literal["mle", "map"]
-
-_AT_ONCE = 8_000_000  # numbers
 _SAME = 1e-3  # log densities of rows of two optima that are called one
 _EDGE = 1e-6  # probability that is called a border
-_COLLAPSED = 1e-10  # part of a column's variance
-_PART = np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ class EMResult:
     free_parameters: int
     entropy: float
     _model: NaiveBayesMixture = field(repr=False)
-    _statistic: MixtureStatistic = field(repr=False)
+    _statistic: MixtureStatistic | None = field(repr=False)
 
     @property
     def parameters(self) -> dict[str, Array]:
@@ -136,9 +140,21 @@ class EMResult:
         return self._model.responsibilities(rows, self.parameters)
 
     def standard_errors(self) -> dict[str, Array]:
-        """Return standard errors from the observed information; see `observed_information`."""
+        """Return standard errors from the observed information; see `observed_information`.
+
+        Raises
+        ------
+        DataError
+            If the information is not positive definite, or the rows were read in chunks.
+        """
         from bayesmodels.models.mixture_information import standard_errors
 
+        if self._statistic is None:
+            msg = (
+                "standard_errors: need the rows, which were read in chunks and not kept. Use "
+                "model.em(some_rows, start=result.parameters) on rows that fit into memory."
+            )
+            raise DataError(msg)
         return standard_errors(self._model, self._statistic, self.parameters)
 
     def table(self) -> pd.DataFrame:
@@ -155,6 +171,7 @@ def em(
     *,
     estimate: Estimate = "mle",
     starts: int = 20,
+    start: Mapping[str, Any] | None = None,
     iterations: int = 5000,
     tolerance: float = 1e-10,
     rng: np.random.Generator | int | None = None,
@@ -170,6 +187,9 @@ def em(
         Maximise the likelihood, or the likelihood times the prior density of the parameters.
     starts : int, default 20
         Number of random starts: each row's class probabilities are drawn uniformly.
+    start : mapping, optional
+        Parameters to begin from in place of random starts, such as those of another result;
+        several starts with an axis in front.
     iterations : int, default 5000
         Steps at most.
     tolerance : float, default 1e-10
@@ -209,298 +229,166 @@ def em(
     >>> np.sort(found.parameters["theta"].mean(-1)).round(1)
     array([0.2, 0.9])
     """
-    if estimate not in ("mle", "map"):
-        msg = f"estimate: must be 'mle' or 'map'; got {estimate!r}."
-        raise DataError(msg)
-    if self.terms is not None:
-        msg = "em: needs the prior, not an exact posterior; pass all rows to the prior."
-        raise PriorError(msg)
-    number, steps = (
-        int(checked.whole(starts, "starts", 1)),
-        int(checked.whole(iterations, "iterations", 1)),
-    )
-    if not tolerance > 0:
-        msg = f"tolerance: must be positive; got {tolerance!r}."
-        raise DataError(msg)
+    number, steps = check_settings(self, estimate, starts, iterations, tolerance)
     s = self.statistic(data)
     if not s.number_of_rows > 0:
         msg = "data: EM needs at least one row; got none."
         raise DataError(msg)
     model = self.with_axes(s)
-    work = _Work(model, s, estimate)
-    rng = np.random.default_rng(rng)
-    size = len(self.classes.alpha)
-    together = max(1, _AT_ONCE // (len(s.labels) * size * max(1, work.width)))
-    runs: list[_Run] = []
-    for start in range(0, number, together):
-        some = min(together, number - start)
-        first = rng.standard_exponential((len(s.labels), some, size))
-        progress(f"EM: starts {start + 1} to {start + some} of {number}")
-        runs += work.run(first / first.sum(-1, keepdims=True), steps, tolerance * s.number_of_rows)
-    usable = [run for run in runs if not run.collapsed]
+    work, rows = Steps(model, list(model.cells_of(s)), estimate), LatentRows(model, s)
+    runs: list[Run] = []
+    if start is not None:
+        first = rows.expected(work.read(start))
+        number = len(first.counts)
+        runs = work.climb(first, rows.expected, steps, tolerance)
+    else:
+        rng = np.random.default_rng(rng)
+        together = max(1, AT_ONCE // (len(s.labels) * numbers_a_row(work)))
+        for begin in range(0, number, together):
+            some = min(together, number - begin)
+            progress(f"EM: starts {begin + 1} to {begin + some} of {number}")
+            runs += work.climb(rows.random(some, rng), rows.expected, steps, tolerance)
+    usable = best_first(runs)
+    point = side_by_side([run.end for run in usable])
+    numbers = len(usable) * numbers_a_row(work)
+    ends = reduce(add, (LatentRows(model, some).ends(point) for some in slices(s, numbers)))
+    return result(work, usable, ends, number, s)
+
+
+def check_settings(
+    model: NaiveBayesMixture, estimate: str, starts: Any, iterations: Any, tolerance: float
+) -> tuple[int, int]:
+    """Check what EM is asked for; return the number of starts and of steps."""
+    if estimate not in ("mle", "map"):
+        msg = f"estimate: must be 'mle' or 'map'; got {estimate!r}."
+        raise DataError(msg)
+    if model.terms is not None:
+        msg = "em: needs the prior, not an exact posterior; pass all rows to the prior."
+        raise PriorError(msg)
+    if not tolerance > 0:
+        msg = f"tolerance: must be positive; got {tolerance!r}."
+        raise DataError(msg)
+    return (
+        int(checked.whole(starts, "starts", 1)),
+        int(checked.whole(iterations, "iterations", 1)),
+    )
+
+
+def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
+    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
+    step = max(1, AT_ONCE // numbers)
+    for at in range(0, max(len(s.labels), 1), step):
+        yield s.take(np.arange(at, min(at + step, len(s.labels))))
+
+
+def numbers_a_row(work: Steps) -> int:
+    """Return how many numbers a pass makes of a row and a start."""
+    widths = (part.x.shape[1] for part, _ in work.cells if isinstance(part, Numbers))
+    return len(work.model.classes.alpha) * max(1, max(widths, default=1))
+
+
+def best_first(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that ended well, the best first.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    usable = sorted((run for run in runs if not run.collapsed), key=lambda run: -run.objective)
     if not usable:
         msg = (
-            f"data: in all {number} starts a class of numbers lost its spread, where the "
+            f"data: in all {len(runs)} starts a class of numbers lost its spread, where the "
             "likelihood has no bound. Use estimate='map', whose prior keeps variances positive, or "
             "take fewer classes."
         )
         raise DataError(msg)
-    usable.sort(key=lambda run: -run.objective)
-    return work.result(usable, number)
+    return usable
 
 
-@dataclass
-class _Run:
-    """Where one start ended."""
-
-    parameters: dict[str, Array]
-    pi: Array
-    objective: float
-    log_likelihood: float
-    rows: Array
-    trace: Array
-    converged: bool
-    collapsed: bool
+def side_by_side(points: Sequence[Point]) -> Point:
+    """Return the parameters of all these starts."""
+    blocks = zip(*(point.parameters for point in points), strict=True)
+    return Point(
+        np.concatenate([point.pi for point in points]),
+        tuple({v: np.concatenate([own[v] for own in same]) for v in same[0]} for same in blocks),
+    )
 
 
-class _Work:
-    """Rows and priors in the form in which the steps need them."""
+def result(
+    work: Steps, runs: Sequence[Run], ends: Ends, starts: int, s: MixtureStatistic | None
+) -> EMResult:
+    """Put equal optima together and describe the best one.
 
-    def __init__(self, model: NaiveBayesMixture, s: MixtureStatistic, estimate: Estimate) -> None:
-        self.model, self.s, self.estimate = model, s, estimate
-        self.cells: list[tuple[Cells, Names]] = list(model.cells_of(s))
-        self.width = max(
-            (part.x.shape[1] for part, _ in self.cells if isinstance(part, Numbers)), default=1
+    Parameters
+    ----------
+    work : Steps
+        Whose runs these are.
+    runs : sequence of Run
+        The best first; none of them collapsed.
+    ends : Ends
+        What all rows say about them.
+    starts : int
+        Number of starts, those that collapsed included.
+    s : MixtureStatistic, optional
+        The rows, if they are kept.
+    """
+    optima: dict[int, int] = {}
+    for i, run in enumerate(runs):
+        same = next((k for k in optima if ends.apart[i, k] < _SAME), i)
+        optima[same] = optima.get(same, 0) + run.found
+    best = runs[0]
+    free = sum(int(np.prod(run_shape(part))) for part, _ in work.cells)
+    usable = sum(run.found for run in runs)
+    return EMResult(
+        estimate=work.estimate,
+        optima=tuple(
+            Optimum(runs[k].objective, runs[k].log_likelihood, work.named(runs[k].end), found)
+            for k, found in optima.items()
+        ),
+        trace=best.trace,
+        converged=sum(run.found for run in runs if run.converged),
+        starts=starts,
+        findings=tuple(_findings(work, best, ends, usable, starts)),
+        number_of_rows=float(ends.counts.sum()),
+        free_parameters=free + len(work.model.classes.alpha) - 1,
+        entropy=max(ends.entropy, 0.0),
+        _model=work.model,
+        _statistic=s,
+    )
+
+
+def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> list[str]:
+    labels = work.model.classes.coords["category"]
+    said = []
+    if not best.converged:
+        said.append("The best start had not converged; allow more iterations.")
+    if usable < starts:
+        said.append(
+            f"{starts - usable} of {starts} starts ended where a class of numbers has no "
+            "spread and the likelihood no bound; they are left out."
         )
-        self.w = s.weights[:, None, None]
-        size = len(model.classes.alpha)
-        self.allowed = np.ones((len(s.labels), 1, size), dtype=bool)
-        known = s.labels != UNKNOWN
-        self.allowed[known] = (np.arange(size) == s.labels[known, None])[:, None]
-        self.some_known = bool(known.any())
-        if estimate == "map":
-            self._check_priors()
-
-    def _check_priors(self) -> None:
-        for part, names in [(None, None), *self.cells]:
-            pseudo = (
-                self.model.classes.alpha
-                if part is None
-                else part.pseudo_counts()
-                if isinstance(part, Discrete)
-                else np.ones(1)
-            )
-            if (pseudo < 1).any():
-                name = "pi" if names is None else names("theta")
-                msg = (
-                    f"{name}: MAP needs pseudo-counts of at least 1, or the density has no bound "
-                    f"on the border; got {pseudo.min():g}. Use larger ones, or estimate='mle'."
-                )
-                raise PriorError(msg)
-
-    def maximise(self, parts: Array) -> tuple[Array, list[dict[str, Array]]]:
-        """Return class probabilities (starts, class) and parameters for rows allotted by parts."""
-        weighted = parts * self.w
-        counts = weighted.sum(0)
-        if self.estimate == "map":
-            counts = counts + self.model.classes.alpha - 1
-            found = [part.map_estimate(weighted) for part, _ in self.cells]
-        else:
-            found = [part.estimate(weighted) for part, _ in self.cells]
-        return counts / counts.sum(-1, keepdims=True), found
-
-    def allot(self, pi: Array, parameters: list[dict[str, Array]]) -> tuple[Array, Array, Array]:
-        """Return parts (n, starts, class), log densities (n, starts), and the sum of sizes."""
-        with np.errstate(divide="ignore"):
-            joint = np.log(pi)[None] + np.zeros((len(self.s.labels), 1, 1))
-        for (part, _), values in zip(self.cells, parameters, strict=True):
-            joint += part.log_density(values)
-        if self.some_known:
-            joint = np.where(self.allowed, joint, -np.inf)
-        top = joint.max(-1, keepdims=True)
-        np.subtract(joint, top, out=joint)
-        np.exp(joint, out=joint)
-        total = joint.sum(-1, keepdims=True)
-        joint /= total
-        rows = np.log(total[..., 0]) + top[..., 0]
-        return joint, rows, np.abs(rows)
-
-    def log_prior(self, pi: Array, parameters: list[dict[str, Array]]) -> Array:
-        """Return the log prior density of each start's parameters; 0 for maximum likelihood."""
-        if self.estimate == "mle":
-            return np.zeros(len(pi))
-        classes = self.model.classes
-        total = np.asarray(classes.log_density({"theta": pi}))
-        for (part, _), values in zip(self.cells, parameters, strict=True):
-            each = np.asarray(part.belief.log_density(values))
-            total = total + each.reshape(len(pi), -1).sum(-1)
-        return total
-
-    def run(self, parts: Array, steps: int, least: float) -> list[_Run]:
-        """Take EM steps from each start until none gains anything."""
-        runs: list[_Run | None] = [None] * parts.shape[1]
-        running = np.arange(parts.shape[1])
-        if self.some_known:
-            parts = np.where(self.allowed, parts, 0.0)
-            parts /= parts.sum(-1, keepdims=True)
-        traces: list[list[float]] = [[] for _ in runs]
-        before = np.full(len(running), -np.inf)
-        weights = self.s.weights
-        for step in range(steps):
-            pi, parameters = self.maximise(parts)
-            collapsed = self._collapsed(parameters, len(running))
-            if collapsed.any():  # a variance of 0 has no density; the start ends here
-                parameters = self._mended(parameters, collapsed)
-            parts, rows, sizes = self.allot(pi, parameters)
-            likelihood = weights @ rows
-            objective = likelihood + self.log_prior(pi, parameters)
-            slack = 1000 * _PART * (weights @ sizes + self.s.number_of_rows + np.abs(objective))
-            fell = (before - objective > slack) & ~collapsed
-            if fell.any():
-                at = int(fell.argmax())
-                msg = (
-                    f"EM lowered its objective from {before[at]!r} to {objective[at]!r} in step "
-                    f"{step}, more than rounding can. Please report this with the data."
-                )
-                raise ArithmeticError(msg)
-            for run, value in zip(running.tolist(), objective.tolist(), strict=True):
-                traces[run].append(value)
-            done = (objective - before < least) | collapsed | (step == steps - 1)
-            for at in np.flatnonzero(done).tolist():
-                place = int(running[at])
-                runs[place] = _Run(
-                    parameters={
-                        names(v): x[at]
-                        for (_, names), values in zip(self.cells, parameters, strict=True)
-                        for v, x in values.items()
-                    },
-                    pi=pi[at],
-                    objective=float(objective[at]),
-                    log_likelihood=float(likelihood[at]),
-                    rows=rows[:, at],
-                    trace=np.array(traces[place]),
-                    converged=bool(objective[at] - before[at] < least),
-                    collapsed=bool(collapsed[at]),
-                )
-            running, before = running[~done], objective[~done]
-            if not len(running):
-                break
-            parts = parts[:, ~done] if done.any() else parts
-        return [run for run in runs if run is not None]
-
-    def _collapsed(self, parameters: list[dict[str, Array]], starts: int) -> NDArray[np.bool_]:
-        """Return which starts have a class without spread, for maximum likelihood."""
-        found = np.zeros(starts, dtype=bool)
-        for (part, _), values in zip(self.cells, parameters, strict=True):
-            if isinstance(part, Numbers) and self.estimate == "mle":
-                low = values["sigma2"] <= _COLLAPSED * self._spread(part)
-                found |= low.reshape(starts, -1).any(-1)
-        return found
-
-    def _spread(self, part: Numbers) -> Array:
-        weights = self.s.weights[:, None] * np.ones_like(part.x)
-        weights = weights if part.here is None else weights * part.here
-        spread = (weights * part.x**2).sum(0) / np.maximum(weights.sum(0), 1e-300)
-        return np.asarray(spread.reshape(part.shape))
-
-    def _mended(
-        self, parameters: list[dict[str, Array]], collapsed: NDArray[np.bool_]
-    ) -> list[dict[str, Array]]:
-        mended = []
-        for (part, _), values in zip(self.cells, parameters, strict=True):
-            if isinstance(part, Numbers):
-                shape = (-1, *(1,) * (values["sigma2"].ndim - 1))
-                safe = np.where(collapsed.reshape(shape), 1.0, values["sigma2"])
-                mended.append({**values, "sigma2": safe})
-            else:
-                mended.append(values)
-        return mended
-
-    def result(self, runs: list[_Run], starts: int) -> EMResult:
-        """Put equal optima together and describe the best one."""
-        weights = self.s.weights
-        optima: list[tuple[_Run, int]] = []
-        for run in runs:
-            for i, (other, found) in enumerate(optima):
-                if np.abs(run.rows - other.rows).max(where=weights > 0, initial=0) < _SAME:
-                    optima[i] = other, found + 1
-                    break
-            else:
-                optima.append((run, 1))
-        best = runs[0]
-        parts, _, _ = self.allot(best.pi[None], self._arrays(best))
-        entropy = -float(weights @ xlogy(parts[:, 0], parts[:, 0]).sum(-1))
-        classes, names = self.model.parts()[0]
-        free = sum(int(np.prod(run_shape(part))) for part, _ in self.cells) + len(classes.alpha) - 1
-        return EMResult(
-            estimate=self.estimate,
-            optima=tuple(
-                Optimum(
-                    run.objective,
-                    run.log_likelihood,
-                    {names("theta"): run.pi, **run.parameters},
-                    found,
-                )
-                for run, found in optima
-            ),
-            trace=best.trace,
-            converged=sum(run.converged for run in runs),
-            starts=starts,
-            findings=tuple(self._findings(best, parts[:, 0], len(runs), starts)),
-            number_of_rows=self.s.number_of_rows,
-            free_parameters=free,
-            entropy=max(entropy, 0.0),
-            _model=self.model,
-            _statistic=self.s,
+    number = ends.counts.sum()
+    empty = [c for c in range(len(labels)) if ends.counts[c] < _EDGE * number]
+    said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
+    said += [
+        f"Classes {labels[a]!r} and {labels[b]!r} are the same: fewer fit as well."
+        for a in range(len(labels))
+        for b in range(a + 1, len(labels))
+        if a not in empty and b not in empty and ends.gaps[a, b] < _SAME
+    ]
+    edges = []
+    for (part, names), values in zip(work.cells, best.end.parameters, strict=True):
+        if isinstance(part, Discrete):
+            levels = part.levels({v: x[0] for v, x in values.items()})
+            at = np.argwhere((levels < _EDGE) & ~np.isin(np.arange(len(labels)), empty)[:, None])
+            edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
+    if edges:
+        some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
+        said.append(
+            f"On the border of what is possible: {some}. Standard errors there have no meaning."
         )
-
-    def _arrays(self, run: _Run) -> list[dict[str, Array]]:
-        return [
-            {v: run.parameters[names(v)][None] for v in part.belief.dims}
-            for part, names in self.cells
-        ]
-
-    def _findings(self, best: _Run, parts: Array, usable: int, starts: int) -> list[str]:
-        labels = self.model.classes.coords["category"]
-        said = []
-        if not best.converged:
-            said.append("The best start had not converged; allow more iterations.")
-        if usable < starts:
-            said.append(
-                f"{starts - usable} of {starts} starts ended where a class of numbers has no "
-                "spread and the likelihood no bound; they are left out."
-            )
-        rows = self.s.weights @ parts
-        empty = [c for c in range(len(labels)) if rows[c] < _EDGE * self.s.number_of_rows]
-        said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
-        by_class = sum(
-            (
-                part.log_density(values)[:, 0]
-                for (part, _), values in zip(self.cells, self._arrays(best), strict=True)
-            ),
-            start=np.zeros(parts.shape),
-        )
-        for a in range(len(labels)):
-            for b in range(a + 1, len(labels)):
-                gap = np.abs(by_class[:, a] - by_class[:, b])
-                if a not in empty and b not in empty and gap.max(initial=0) < _SAME:
-                    said.append(
-                        f"Classes {labels[a]!r} and {labels[b]!r} are the same: fewer fit as well."
-                    )
-        edges = []
-        for part, names in self.cells:
-            if isinstance(part, Discrete):
-                levels = part.levels({v: best.parameters[names(v)] for v in part.belief.dims})
-                at = np.argwhere(
-                    (levels < _EDGE) & ~np.isin(np.arange(len(labels)), empty)[:, None]
-                )
-                edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
-        if edges:
-            some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
-            said.append(
-                f"On the border of what is possible: {some}. Standard errors there have no meaning."
-            )
-        return said
+    return said
 
 
 def run_shape(part: Cells) -> tuple[int, ...]:

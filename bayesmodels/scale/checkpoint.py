@@ -35,7 +35,7 @@ class Checkpoint:
         model: Any,
         source: Any,
         columns: Sequence[str] | None,
-        rows: int,
+        rows: int | None,
     ) -> None:
         self._path = Path(path)
         own = {

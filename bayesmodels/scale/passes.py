@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -14,9 +16,9 @@ from bayesmodels.containers import wrapped
 from bayesmodels.data import Design, Weighted, whole
 from bayesmodels.errors import DataError
 from bayesmodels.scale.checkpoint import Checkpoint
-from bayesmodels.scale.clusters import from_dask
+from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold
-from bayesmodels.scale.sources import ROWS, Chunk, chunks, dataset
+from bayesmodels.scale.sources import Chunk, chunks, dataset
 
 _EVERY = 1.0  # seconds between checkpoints
 
@@ -30,7 +32,7 @@ def statistic(
     weights: str | None = None,
     intercept: bool = False,
     to_data: Callable[[Any], Any] | None = None,
-    rows: int = ROWS,
+    rows: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Any:
@@ -50,7 +52,9 @@ def statistic(
           DuckDB relation;
         - a Dask ``DataFrame``, ``Array`` or ``Bag``: its workers make the statistics, and only
           these come back;
-        - any iterable of chunks: frames, or what ``model.statistic`` takes.
+        - a Spark ``DataFrame``, likewise, through ``mapInArrow``;
+        - any iterable of chunks: frames, or what ``model.statistic`` takes;
+        - a function without arguments that returns one of these.
     target : str, optional
         Column to be explained, or of classes. The other columns are then the features.
     columns : str or sequence of str, optional
@@ -63,8 +67,9 @@ def statistic(
     to_data : callable, optional
         From a chunk to what ``model.statistic`` takes, in place of `target`, `weights` and
         `intercept`; `columns` then only says what is read.
-    rows : int, default 262144
-        Rows in a chunk, at most, where the source can be asked for it.
+    rows : int, optional
+        Rows in a chunk, at most, where the source can be asked for it. If not given, a million, or
+        as many as have 12 million cells.
     checkpoint : path-like, optional
         A file that keeps how far a pass over files is. If it is there, the pass goes on after the
         last whole chunk; it is removed when the pass ends.
@@ -92,55 +97,141 @@ def statistic(
     >>> s.n, s.mle()["w"].round(12)
     (6, array([2.]))
     """
-    rows = int(whole(rows, "rows", 1))
-    names = _names(target, columns, weights)
-    prepare = _prepared(target, columns, weights, intercept=intercept, to_data=to_data)
-    if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
-        if checkpoint is not None:
-            msg = "checkpoint: Dask keeps its own account of what is done; leave it out."
-            raise DataError(msg)
-        found = from_dask(model, source, names, prepare)
-    else:
-        found = _one_pass(model, source, names, prepare, rows, checkpoint, progress=progress)
+    found = Pass.of(
+        source, target, columns, weights, intercept, to_data, rows, progress=progress
+    ).fold(partial(_statistic, model), model=model, checkpoint=checkpoint)
     if found is None:
         msg = "source: must have at least one row; got none."
         raise DataError(msg)
     return found
 
 
-def _one_pass(
-    model: Any,
-    source: Any,
-    names: list[str] | None,
-    prepare: Callable[[Any], Any],
-    rows: int,
-    checkpoint: Any,
-    *,
-    progress: bool,
-) -> Any:
-    kept = None if checkpoint is None else Checkpoint(checkpoint, model, source, names, rows)
-    found, after, done = (Fold(), None, 0) if kept is None else kept.begun()
-    last = time.monotonic()
-    with _bar(source, done, show=progress) as advance:
-        for chunk in chunks(source, names, rows, after):
-            found.add(_of_chunk(model, chunk, prepare, done))
-            number = _length(chunk.rows)
-            done += number
-            advance(number)
-            if kept is not None and time.monotonic() - last > _EVERY:
-                kept.write(found, (chunk.part, chunk.place), done)
-                last = time.monotonic()
-    if kept is not None:
-        kept.remove()
-    return found.total()
+def _statistic(model: Any, data: Any, _number: int) -> Any:
+    return model.statistic(data)
 
 
-def _of_chunk(model: Any, chunk: Chunk, prepare: Callable[[Any], Any], before: int) -> Any:
-    try:
-        return model.statistic(prepare(chunk.rows))
-    except DataError as error:
-        msg = f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
-        raise DataError(msg) from None
+@dataclass(frozen=True)
+class Pass:
+    """What to read of a source, and how.
+
+    Attributes
+    ----------
+    source : Any
+        As in `statistic`.
+    columns : list of str, optional
+        What is read; all columns if not given.
+    prepare : callable
+        From a chunk to data of a model.
+    rows : int, optional
+        In a chunk, at most.
+    progress : bool
+        Whether to show a bar.
+    """
+
+    source: Any
+    columns: list[str] | None
+    prepare: Callable[[Any], Any]
+    rows: int | None
+    progress: bool
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        target: str | None,
+        columns: str | Sequence[str] | None,
+        weights: str | None,
+        intercept: bool,  # noqa: FBT001 - internal
+        to_data: Callable[[Any], Any] | None,
+        rows: int | None,
+        *,
+        progress: bool,
+    ) -> Pass:
+        """Check what users of a pass may say."""
+        return cls(
+            source,
+            _names(target, columns, weights),
+            _prepared(target, columns, weights, intercept=intercept, to_data=to_data),
+            None if rows is None else int(whole(rows, "rows", 1)),
+            progress,
+        )
+
+    def check_repeatable(self) -> None:
+        """Refuse a source that can be read only once."""
+        if isinstance(self.source, Iterator) or hasattr(self.source, "read_next_batch"):
+            msg = (
+                "source: is read once for every step, and a "
+                f"{type(self.source).__name__} can be read only once. Give a path, a dataset, a "
+                "list of chunks, or a function without arguments that returns chunks."
+            )
+            raise DataError(msg)
+        if _engine(self.source) == "Spark":
+            msg = (
+                "source: what workers send back in each step has no form as text, so Spark makes "
+                "statistics only. Write the rows as Parquet, or use Dask."
+            )
+            raise DataError(msg)
+
+    def fold(
+        self,
+        of_data: Callable[[Any, int], Any],
+        *,
+        model: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        words: str = "",
+    ) -> Any:
+        """Return the sum of what is made of each chunk; None if there are no rows.
+
+        Parameters
+        ----------
+        of_data : callable
+            From the data of a chunk, and its number, to what can be added.
+        model : Belief, optional
+            That the checkpoint is about.
+        checkpoint : path-like, optional
+            As in `statistic`.
+        words : str, default ""
+            Of the progress bar.
+        """
+        source = self.source() if callable(self.source) else self.source
+        if (engine := _engine(source)) is not None:
+            if checkpoint is not None:
+                msg = f"checkpoint: {engine} keeps its own account of what is done; leave it out."
+                raise DataError(msg)
+            from_engine = from_dask if engine == "Dask" else from_spark
+            return from_engine(of_data, source, self.columns, self.prepare)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, model, source, self.columns, self.rows)
+        found, after, done = (Fold(), None, 0) if kept is None else kept.begun()
+        last = time.monotonic()
+        with _bar(source, done, words, show=self.progress) as advance:
+            for number, chunk in enumerate(chunks(source, self.columns, self.rows, after)):
+                found.add(self._of_chunk(of_data, chunk, number, done))
+                length = _length(chunk.rows)
+                done += length
+                advance(length)
+                if kept is not None and time.monotonic() - last > _EVERY:
+                    kept.write(found, (chunk.part, chunk.place), done)
+                    last = time.monotonic()
+        if kept is not None:
+            kept.remove()
+        return found.total()
+
+    def _of_chunk(
+        self, of_data: Callable[[Any, int], Any], chunk: Chunk, number: int, before: int
+    ) -> Any:
+        try:
+            return of_data(self.prepare(chunk.rows), number)
+        except DataError as error:
+            msg = f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
+            raise DataError(msg) from None
+
+
+def _engine(source: Any) -> str | None:
+    """Return who does the work, if not this process."""
+    kind = type(source).__module__.split(".")[0]
+    return {"dask": "Dask", "dask_expr": "Dask", "pyspark": "Spark"}.get(kind)
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -220,7 +311,7 @@ def _length(rows: Any) -> int:
 
 
 @contextmanager
-def _bar(source: Any, done: int, *, show: bool) -> Iterator[Callable[[int], None]]:
+def _bar(source: Any, done: int, words: str, *, show: bool) -> Iterator[Callable[[int], None]]:
     """Yield what is told how many more rows are done."""
     if not show:
         yield lambda _: None
@@ -233,9 +324,14 @@ def _bar(source: Any, done: int, *, show: bool) -> Iterator[Callable[[int], None
         total = dataset(source).count_rows()
     elif hasattr(source, "count_rows"):
         total = source.count_rows()
-    words = TextColumn("{task.completed:,.0f} rows, {task.fields[rate]:,.0f} a second")
+    text = TextColumn("{task.completed:,.0f} rows, {task.fields[rate]:,.0f} a second")
     with Progress(
-        BarColumn(), words, TimeElapsedColumn(), console=Console(stderr=True), transient=True
+        TextColumn(words),
+        BarColumn(),
+        text,
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
     ) as bar:
         task = bar.add_task("rows", total=total, completed=done, rate=0.0)
         start, seen = time.monotonic(), 0

@@ -16,6 +16,7 @@ from bayesmodels.errors import DataError
 
 ROWS = 262_144
 """Rows in a chunk, at most: some megabytes of a few columns."""
+_LARGE, _CELLS = 2**20, 12_000_000  # of a chunk that is only added up: most rows, and most cells
 _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".feather": "feather"}
 
 
@@ -38,7 +39,7 @@ class Chunk(NamedTuple):
 
 
 def chunks(
-    source: Any, columns: Sequence[str] | None, rows: int, after: tuple[int, int] | None
+    source: Any, columns: Sequence[str] | None, rows: int | None, after: tuple[int, int] | None
 ) -> Iterator[Chunk]:
     """Return chunks of a source, in an order that is always the same.
 
@@ -48,17 +49,26 @@ def chunks(
         As in `bayesmodels.scale.statistic`.
     columns : sequence of str, optional
         Columns to read; all if not given.
-    rows : int
-        In a chunk, at most.
+    rows : int, optional
+        In a chunk, at most; if not given as many as are quickly added up.
     after : (int, int), optional
         Part and place of the last chunk not wanted.
     """
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
+    rows = _rows(source, columns) if rows is None else rows
     if hasattr(source, "get_fragments"):
         return _of_dataset(source, columns, rows, after)
     found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
     return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
+
+
+def _rows(source: Any, columns: Sequence[str] | None) -> int:
+    """Return how many rows have many cells, as each chunk takes some milliseconds of its own."""
+    names = columns
+    if names is None and hasattr(source, "get_fragments"):
+        names = source.schema.names
+    return ROWS if names is None else max(1, min(_LARGE, _CELLS // max(1, len(names))))
 
 
 def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[Any]:
@@ -83,29 +93,45 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
     return source
 
 
-def dataset(path: str | os.PathLike[str]) -> Any:
-    """Return files as an Arrow data set, in the order of their names.
+def dataset(*paths: str | os.PathLike[str]) -> Any:
+    """Return files as an Arrow data set, of each path in the order of their names.
 
     Raises
     ------
     DataError
-        If there is no such file, or its ending is unknown.
+        If there is no such file, its ending is unknown, or a file is named twice.
     """
     import pyarrow.dataset as ds
 
-    text = os.fspath(path)
-    found = sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - strings
-    if Path(text).is_dir():
-        found = sorted(str(file) for file in Path(text).rglob("*") if file.suffix in _FORMATS)
-    if not found or not all(Path(file).is_file() for file in found):
-        msg = f"source: there is no file {text!r}."
+    found: list[str] = []
+    for path in paths:
+        some = _files(os.fspath(path))
+        if not some or not all(Path(file).is_file() for file in some):
+            msg = f"source: there is no file {os.fspath(path)!r}."
+            raise DataError(msg)
+        found += some
+    if len({Path(file).resolve() for file in found}) < len(found):
+        msg = f"source: a file is named twice in {found}; its rows would be counted twice."
         raise DataError(msg)
     kinds = {_FORMATS.get(Path(file).suffix) for file in found}
     if len(kinds) > 1 or None in kinds:
-        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {text!r}."
+        some = [os.fspath(path) for path in paths]
+        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}."
         raise DataError(msg)
     (kind,) = kinds
-    return ds.dataset(found, format=kind)
+    form: Any = kind
+    if kind == "parquet":
+        # Of files on a disk nothing is gained by holding whole row groups as they were written.
+        scan = ds.ParquetFragmentScanOptions(pre_buffer=False)
+        form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
+    return ds.dataset(found, format=form)
+
+
+def _files(text: str) -> list[str]:
+    """Return the files of a path, a glob or a folder."""
+    if Path(text).is_dir():
+        return sorted(str(file) for file in Path(text).rglob("*") if file.suffix in _FORMATS)
+    return sorted(glob.glob(text)) if glob.has_magic(text) else [text]  # noqa: PTH207 - strings
 
 
 def _of_dataset(
@@ -121,7 +147,7 @@ def _of_dataset(
             schema=source.schema,
             columns=None if columns is None else list(columns),
             batch_size=rows,
-            batch_readahead=2,
+            batch_readahead=1,
         )
         place = 0
         try:

@@ -85,7 +85,7 @@ def save(statistic: Any, path: str | os.PathLike[str]) -> None:
     ...     bm.scale.load(f"{folder}/a.json")
     BernoulliStatistic(ones=3, zeros=17)
     """
-    if not _is_npz(path):
+    if not is_npz(path):
         text = dumps(statistic)
         with whole(path) as part:
             part.write_text(text + "\n", encoding="utf-8")
@@ -142,7 +142,8 @@ def _refuse(why: str) -> NoReturn:
     raise _BadFileError(why)
 
 
-def _is_npz(path: str | os.PathLike[str]) -> bool:
+def is_npz(path: str | os.PathLike[str]) -> bool:
+    """Return whether this is a path of an NPZ file; refuse what is neither that nor JSON."""
     suffix = Path(path).suffix
     if suffix not in (".json", ".npz"):
         msg = f"path: must end in .json or .npz; got {str(path)!r}."
@@ -230,7 +231,7 @@ def _label(label: Any) -> Any:
 def _read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     if not Path(path).is_file():
         _refuse("there is no such file")
-    if not _is_npz(path):
+    if not is_npz(path):
         try:
             return _parsed(Path(path).read_bytes().decode("utf-8")), {}
         except UnicodeDecodeError as error:

@@ -1,0 +1,313 @@
+"""Logistic regression over rows that need not fit into memory: one pass for each Newton step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.data import same_features
+from bayesmodels.errors import DataError, SeparationError
+from bayesmodels.factors import triangle
+from bayesmodels.models import logistic_fit
+from bayesmodels.models.laplace import LaplaceApproximation
+from bayesmodels.models.logistic_fit import Frame, Here, Peak, Sums, Terms
+from bayesmodels.models.logistic_regression import LogisticRegression, Maximum
+from bayesmodels.protocol import Array
+from bayesmodels.scale.passes import Pass
+from bayesmodels.scale.sources import ROWS
+
+if TYPE_CHECKING:
+    Features = tuple[Hashable, ...] | None
+
+
+def mle(
+    model: LogisticRegression,
+    source: Any,
+    *,
+    target: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    intercept: bool = False,
+    to_data: Callable[[Any], Any] | None = None,
+    rows: int = ROWS,
+    progress: bool = False,
+) -> Maximum:
+    """Return what ``model.mle`` returns, for rows that are read in chunks.
+
+    Two passes find how the columns are to be scaled and made orthogonal; then there is one for each
+    Newton step, in which log likelihood, gradient and curvature are added up; two more find out
+    whether the maximum is one, and its value.
+
+    Parameters
+    ----------
+    model : LogisticRegression
+        The prior plays no part.
+    source : path, iterable, or lazy table
+        As in `bayesmodels.scale.statistic`, but one that can be read again: no iterator and no
+        ``RecordBatchReader``. A function without arguments is called for every pass.
+    target, columns, weights, intercept, to_data, progress
+        As in `bayesmodels.scale.statistic`.
+    rows : int, default 262144
+        Rows in a chunk, at most.
+
+    Returns
+    -------
+    Maximum
+        To rounding that of ``model.mle``, in as many steps.
+
+    Raises
+    ------
+    SeparationError
+        If a class has no rows.
+    DataError
+        If columns are collinear, no maximum is proven to exist (classes may be separated), the
+        source can be read only once or has no rows, or rows do not fit the model.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.LogisticRegression([0, 0], 25)
+    >>> parts = [([[1, 0.5], [1, 1], [1, 2]], [0, 0, 1]), ([[1, 3], [1, 4], [1, 5]], [0, 1, 1])]
+    >>> bm.scale.mle(model, parts).w.round(3)
+    array([-3.174,  1.253])
+    """
+    over = _Over.of(
+        model,
+        Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress),
+    )
+    if missing := model.missing_class(over.seen.classes):
+        raise SeparationError(missing)
+    model.check_independent(over.heard, over.seen.features)
+    found = over.peak(None)
+    if not found.proven:
+        msg = (
+            "data: no maximum of the likelihood was found that is proven to be one. Perhaps "
+            "columns separate the classes; model.separation(...) says so for rows that fit into "
+            "memory. Use a prior: bm.scale.map, bm.scale.laplace."
+        )
+        raise DataError(msg)
+    return model.maximum_at("MLE", found, over.log_likelihood(found), over.seen.features)
+
+
+def map(  # noqa: A001 - as the model's verb
+    model: LogisticRegression,
+    source: Any,
+    *,
+    target: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    intercept: bool = False,
+    to_data: Callable[[Any], Any] | None = None,
+    rows: int = ROWS,
+    progress: bool = False,
+) -> Maximum:
+    """Return what ``model.map`` returns, for rows that are read in chunks.
+
+    Parameters
+    ----------
+    model : LogisticRegression
+        The prior.
+    source, target, columns, weights, intercept, to_data, rows, progress
+        As in `bayesmodels.scale.mle`.
+
+    Returns
+    -------
+    Maximum
+        To rounding that of ``model.map``, in as many steps.
+
+    Raises
+    ------
+    DataError
+        If the source can be read only once or has no rows, or rows do not fit the model.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.LogisticRegression([0, 0], 25)
+    >>> parts = [([[1, 0.5], [1, 1], [1, 2]], [0, 0, 1]), ([[1, 3], [1, 4], [1, 5]], [0, 1, 1])]
+    >>> bm.scale.map(model, parts).w.round(3)
+    array([-2.532,  1.039])
+    """
+    reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
+    over = _Over.of(model, reading)
+    found = over.peak(model.prior_factors())
+    return model.maximum_at("MAP", found, over.log_likelihood(found), over.seen.features)
+
+
+def laplace(
+    model: LogisticRegression,
+    source: Any,
+    *,
+    target: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    intercept: bool = False,
+    to_data: Callable[[Any], Any] | None = None,
+    rows: int = ROWS,
+    progress: bool = False,
+) -> LaplaceApproximation:
+    """Return what ``model.laplace`` returns, for rows that are read in chunks.
+
+    Parameters
+    ----------
+    model : LogisticRegression
+        The prior.
+    source, target, columns, weights, intercept, to_data, rows, progress
+        As in `bayesmodels.scale.mle`.
+
+    Returns
+    -------
+    LaplaceApproximation
+        The normal law that touches the posterior at its mode, an approximation.
+
+    Raises
+    ------
+    DataError
+        As `bayesmodels.scale.map`.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> model = bm.LogisticRegression([0, 0], 25)
+    >>> parts = [([[1, 0.5], [1, 1], [1, 2]], [0, 0, 1]), ([[1, 3], [1, 4], [1, 5]], [0, 1, 1])]
+    >>> bm.scale.laplace(model, parts).summary().round(2)
+          mean    sd  eti89_lb  eti89_ub
+    w[0] -2.53  2.00     -5.72      0.66
+    w[1]  1.04  0.74     -0.15      2.22
+    """
+    reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
+    over = _Over.of(model, reading)
+    found = over.peak(model.prior_factors())
+    return model.laplace_at(found, over.log_likelihood(found), over.seen.features)
+
+
+@dataclass(frozen=True)
+class _Over:
+    """Passes over the same rows."""
+
+    model: LogisticRegression
+    reading: Pass
+    seen: _Seen
+    frame: Frame
+    heard: Array
+
+    @classmethod
+    def of(cls, model: LogisticRegression, reading: Pass) -> _Over:
+        reading.check_repeatable()
+        seen: _Seen | None = reading.fold(partial(_seen, model), words="columns")
+        if seen is None or not seen.classes.sum() > 0:
+            msg = "source: must have at least one row; got none."
+            raise DataError(msg)
+        frame = logistic_fit.frame_of(seen.low, seen.high, seen.mean)
+        heard: _Triangle = reading.fold(partial(_heard, model, frame), words="columns, again")
+        return cls(model, reading, seen, frame, heard.root)
+
+    def peak(self, prior: logistic_fit.Prior | None) -> Peak:
+        others = len(self.model.classes) - 1
+        columns = self.frame.columns(np.zeros((0, len(self.heard))))
+        terms = logistic_fit.terms(columns, self.heard, others, prior)
+        white = _White(self.model, self.frame, terms)
+        step = 0
+
+        def at(b: Array) -> Sums:
+            nonlocal step
+            step += 1
+            return self.reading.fold(partial(white.sums, b), words=f"point {step}")
+
+        def reach(factor: Array) -> float:
+            found: _Largest = self.reading.fold(partial(white.reach, factor), words="proof")
+            return found.value
+
+        return logistic_fit.climb(terms, float(self.seen.classes.sum()), at, reach)
+
+    def log_likelihood(self, found: Peak) -> float:
+        return self.reading.fold(partial(_log_likelihood, self.model, found), words="value")
+
+
+# --- what is made of a chunk ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Least, largest and mean values of columns, and the weight of each class."""
+
+    n: int
+    low: Array
+    high: Array
+    mean: Array
+    classes: Array
+    features: Features
+
+    def __add__(self, other: _Seen) -> _Seen:
+        n = self.n + other.n
+        share = other.n / n if n else 0.0
+        return _Seen(
+            n,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            # Between the two, and without their difference, which may be no number.
+            (1 - share) * self.mean + share * other.mean,
+            self.classes + other.classes,
+            same_features(self.features, other.features),
+        )
+
+
+def _seen(model: LogisticRegression, data: Any, _number: int) -> _Seen:
+    d = model.labelled(data)
+    X = d.X
+    low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
+    size = np.maximum(np.abs(X).max(axis=0, initial=0), np.finfo(float).tiny)
+    mean = (X / size).sum(axis=0) / max(len(X), 1) * size
+    return _Seen(len(X), low, high, mean, d.heavy.sum(0), d.features)
+
+
+@dataclass(frozen=True)
+class _Triangle:
+    """A triangular factor of rows."""
+
+    root: Array
+
+    def __add__(self, other: _Triangle) -> _Triangle:
+        return _Triangle(triangle(self.root, other.root))
+
+
+def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Triangle:
+    d = model.labelled(data)
+    return _Triangle(logistic_fit.heard(frame.columns(d.X), d.heavy.sum(-1)))
+
+
+@dataclass(frozen=True)
+class _Largest:
+    """The largest of some numbers."""
+
+    value: float
+
+    def __add__(self, other: _Largest) -> _Largest:
+        return _Largest(max(self.value, other.value))
+
+
+@dataclass(frozen=True)
+class _White:
+    """Rows in the coordinates of Newton's steps."""
+
+    model: LogisticRegression
+    frame: Frame
+    terms: Terms
+
+    def sums(self, b: Array, data: Any, _number: int) -> Sums:
+        d = self.model.labelled(data)
+        with np.errstate(under="ignore"):
+            return Sums.of(Here(self.terms.white(self.frame.columns(d.X)), d.heavy, b))
+
+    def reach(self, factor: Array, data: Any, _number: int) -> _Largest:
+        d = self.model.labelled(data)
+        X = self.terms.white(self.frame.columns(d.X))
+        return _Largest(logistic_fit.reach(factor, X, len(self.model.classes) - 1))
+
+
+def _log_likelihood(model: LogisticRegression, found: Peak, data: Any, _number: int) -> float:
+    return model.log_likelihood_of(model.labelled(data), found)
