@@ -128,7 +128,7 @@ class Belief(Protocol):
     def observed(self, data: Any) -> Observed:
         """Return the rows as the PyMC model observes them."""
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+    def declare(self, data: Any, likelihood: Likelihood | None = None) -> pm.Model:
         """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:

@@ -278,6 +278,14 @@ class Discrete:
 
         theta = parameters["theta"]
         size, width = len(self.belief.coords["class"]), self.shape[-1]
+        cells = np.prod(self.indicators.shape, dtype=float)
+        if cells > _DENSE:
+            msg = (
+                f"data: {self.indicators.shape[0]:,} distinct rows of {self.indicators.shape[1]:,} "
+                "levels are too many for a PyMC model of a mixture, which spreads them out. Use "
+                "`em` or `bayesmodels.gibbs_draws`."
+            )
+            raise DataError(msg)
         table = np.asarray(
             self.indicators
             if isinstance(self.indicators, np.ndarray)

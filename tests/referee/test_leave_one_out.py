@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.referee.one_step import log_next, number_of_rows, readable, rows_at
+from bayesmodels.declaring import number_of_rows
+from bayesmodels.referee.one_step import log_next, readable, rows_at
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
