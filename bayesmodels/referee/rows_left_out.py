@@ -284,12 +284,25 @@ def _(prior: Any, data: Any) -> Seen:
         split, cells = given.rows(name)
         logs, _, gone = seen(block.belief, split)
         each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
-        if cells:  # those that are there, of each row
-            values = given.cells(name)
-            there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
-            each = [np.bincount(np.nonzero(there)[0], x, len(total)) for x in each]
+        if cells:
+            each = [np.bincount(rows_of_cells(given, name), x, len(total)) for x in each]
         total, lost = total + each[0], lost | (each[1] > 0)
     return Seen(total, rows, lost)
+
+
+def rows_of_cells(given: Classified, name: str) -> NDArray[np.intp]:
+    """Return the row of each cell that is there, of a block in which some are missing.
+
+    Parameters
+    ----------
+    given : Classified
+        Rows of features with their classes.
+    name : str
+        The block.
+    """
+    values = given.cells(name)
+    there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
+    return np.nonzero(there)[0]
 
 
 @seen.register

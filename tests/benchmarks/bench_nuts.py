@@ -140,7 +140,7 @@ def wall_times(given: argparse.Namespace) -> Iterator[str]:
         yield (
             f"{task.name:26}{seconds:11.1f}{one.compiling:10.2f}{other.compiling:10.2f}"
             f"{one.sampling:10.2f}{other.sampling:10.2f}{ratio:7.2f}{MOST:6.1f}{whole:16.2f}"
-            + _marks(ratio <= MOST, one, other)
+            + _marks(one, other, held=ratio <= MOST)
         )
 
 
@@ -164,11 +164,11 @@ def effective_draws(given: argparse.Namespace) -> Iterator[str]:
             f"{task.name:26}"
             + "".join(f"{a:10.2f}{b:10.2f}" for a, b in cells)
             + f"{ratio:9.0f}{LEAST:6d}"
-            + _marks(ratio >= LEAST, one, other)
+            + _marks(one, other, held=ratio >= LEAST)
         )
 
 
-def _marks(held: bool, *runs: Run) -> str:
+def _marks(*runs: Run, held: bool) -> str:
     """Say what is wrong with a line; nothing if all is well."""
     worst, gone = max(run.r_hat for run in runs), sum(run.divergences for run in runs)
     return (
