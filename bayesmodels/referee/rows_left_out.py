@@ -30,7 +30,7 @@ from scipy.special import gammaln, logsumexp
 
 from bayesmodels import data as checked
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.factors import solution, solve_lower
+from bayesmodels.factors import solution, solve_lower, solve_upper
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.blocks import Classified
 from bayesmodels.models.concept import ConceptLearning
@@ -42,10 +42,12 @@ from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
 from bayesmodels.referee.one_step import log_next, readable, rows_at
-from bayesmodels.special import HALF_LOG_2PI
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 
 Array = NDArray[np.float64]
 
+_BLOCK = 2**17  # numbers in a block of rows that the cache holds
+_FEW = 16  # factors that are multiplied one by one
 _LEAST = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
 
@@ -138,8 +140,9 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
             "ArviZ's loo with draws."
         )
         raise DataError(msg)
-    wide = prior.update(prior.statistic(data).without_rows())  # with the axes that data bring
-    logs, rows, lost = seen(wide, data)
+    s = prior.statistic(data)
+    wide = prior.update(s.without_rows())  # with the axes that data bring
+    logs, rows, lost = seen(wide, data, s)
     if lost.any():
         logs = _again(wide, readable(wide, data), logs, lost)
     return LeaveOneOut(logs, rows)
@@ -161,14 +164,14 @@ def _again(prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_]) -> Array
 
 
 @singledispatch
-def seen(prior: Any, data: Any) -> Seen:
-    """Return the log density of every row by the others."""
+def seen(prior: Any, data: Any, s: Any) -> Seen:
+    """Return the log density of every row by the others, `s` being the statistic of all."""
     raise NotImplementedError  # `leave_one_out` asks first whether there is one
 
 
 @seen.register
-def _(prior: BetaBernoulli, data: Any) -> Seen:
-    given, s = checked.trials(data), prior.statistic(data)
+def _(prior: BetaBernoulli, data: Any, s: Any) -> Seen:
+    given = checked.trials(data)
     by_row, ones = given.batch.by_row, np.asarray(given.successes, dtype=float)
     trials = 1.0 if given.trials is None else given.trials
     # Counts of the others first: whole numbers, from which nothing is rounded away.
@@ -182,11 +185,13 @@ def _(prior: BetaBernoulli, data: Any) -> Seen:
 
 
 @seen.register
-def _(prior: DirichletCategorical, data: Any) -> Seen:
+def _(prior: DirichletCategorical, data: Any, s: Any) -> Seen:
     given = checked.categories(data, prior.categories, prior.alpha.shape[-1], prior.other)
-    by_row, s = given.batch.by_row, prior.statistic(data)
+    by_row = given.batch.by_row
+    if given.counted and checked.sparse(given.values):
+        return _all_there(_of_cells(prior, given, s.counts), given.batch.rows)
     if given.counted:
-        own = given.values.toarray() if checked.sparse(given.values) else given.values
+        own = given.values
         others = by_row(prior.alpha, 1) + (by_row(s.counts, 1) - own)
         law = DirichletCategorical(others).predictive(own.sum(-1))
         return _all_there(np.asarray(law.logpmf(own)), given.batch.rows)
@@ -201,10 +206,44 @@ def _(prior: DirichletCategorical, data: Any) -> Seen:
     return _all_there(logs, given.batch.rows)
 
 
+def _of_cells(prior: DirichletCategorical, given: checked.Categories, counts: Array) -> Array:
+    r"""Return Dirichlet-multinomial log masses of a sparse table's rows, each by the others.
+
+    .. math:: \ln n! - \sum_v \ln c_v! + \ln\frac{\Gamma(A)}{\Gamma(A + n)}
+        + \sum_v \ln\frac{\Gamma(\alpha_v + c_v)}{\Gamma(\alpha_v)},
+
+    in which the words that a row lacks have no term.
+    """
+    table = given.values.copy()
+    table.sum_duplicates()
+    own, rows = table.data.astype(float), table.shape[0]
+    length, width = np.diff(table.indptr), table.shape[1]
+    groups = np.zeros(rows, dtype=np.intp) if given.batch.groups is None else given.batch.groups
+    alpha = np.broadcast_to(prior.alpha, counts.shape).reshape(-1, width)
+    totals = counts.reshape(-1, width)
+    at = np.repeat(groups, length), table.indices
+    terms = _log_rising(alpha[at] + (totals[at] - own), own) - gammaln(own + 1)
+    row = np.repeat(np.arange(rows), length)
+    n = np.bincount(row, own, rows)
+    others = alpha.sum(-1)[groups] + (totals.sum(-1)[groups] - n)
+    return np.bincount(row, terms, rows) + gammaln(n + 1) - log_gamma_ratio(others, n)
+
+
+def _log_rising(start: Array, steps: Array) -> Array:
+    """Return ln of start (start + 1) ... (start + steps - 1), term by term where they are few."""
+    found = np.zeros(start.shape)
+    few = steps <= _FEW
+    for k in range(int(steps[few].max(initial=0))):
+        more = np.flatnonzero(few & (steps > k))
+        found[more] += np.log(start[more] + k)
+    found[~few] = log_gamma_ratio(start[~few], steps[~few])
+    return found
+
+
 @seen.register
-def _(prior: NormalInverseGamma, data: Any) -> Seen:
+def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
     given = checked.measurements(data)
-    by_row, s = given.batch.by_row, prior.statistic(data)
+    by_row = given.batch.by_row
     after = prior.update(s)
     kappa, shape = prior.kappa + (s.n - 1), prior.shape + (s.n - 1) / 2
     away = (given.x - by_row(after.location)) - by_row(after.rest)
@@ -218,8 +257,8 @@ def _(prior: NormalInverseGamma, data: Any) -> Seen:
 
 @seen.register(NormalInverseWishart)
 @seen.register(SharedNormalInverseWishart)
-def _(prior: Any, data: Any) -> Seen:
-    given, s = checked.vectors(data), prior.statistic(data)
+def _(prior: Any, data: Any, s: Any) -> Seen:
+    given = checked.vectors(data)
     by_row, width = given.batch.by_row, given.x.shape[-1]
     after = prior.update(s)
     away = (given.x - by_row(after.location, 1)) - by_row(after.rest, 1)
@@ -258,31 +297,55 @@ def _reach(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
 
 
 @seen.register
-def _(prior: LinearRegression, data: Any) -> Seen:
-    given, after = checked.regression(data), prior.update(data)
+def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
+    given, after = checked.regression(data), prior.update(s)
     batch, n = after.shape.shape, len(given.y)
     shape = prior.shape + (n - 1) / 2
-    X = given.X.reshape(n, *(1,) * (len(batch) + 2 - given.X.ndim), *given.X.shape[1:])
-    rows = np.moveaxis(np.broadcast_to(X, (n, *batch, X.shape[-1])), 0, -1)
-    residual = given.y - np.moveaxis((solution(after.factor)[..., None] * rows).sum(-2), -1, 0)
-    with np.errstate(all="ignore"):  # of flat coefficients that no row tells
-        reach = solve_lower(np.swapaxes(after.precision_factor, -1, -2), rows)
-        away = 1 - np.moveaxis((reach**2).sum(-2), -1, 0)  # 1 - leverage
-        left = 1 - 0.5 * residual**2 / away / after.scale
+    with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
+        leverage, square = _by_blocks(after, given) if not batch else _by_batch(after, given)
+        away = 1 - leverage
+        left = 1 - 0.5 * square / away
         constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
         logs = constant - 0.5 * np.log(after.scale) + 0.5 * np.log(away) + shape * np.log(left)
     lost = ~((away > _LEAST) & (left > _LEAST)) | (shape <= 0)
     return Seen(np.where(lost, 0.0, logs), given.rows, lost)
 
 
+def _by_blocks(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:
+    """Return each row's leverage, and its squared residual in units of the scale.
+
+    Both are in the row [x y] in units of the posterior's factor: [x R⁻¹, (y - x m) / r].
+    """
+    size, n = after.factor.shape[-1], len(given.y)
+    leverage, square = np.empty(n), np.empty(n)
+    step = max(64, _BLOCK // size)
+    for start in range(0, n, step):
+        at = slice(start, start + step)
+        rows = np.concatenate([given.X[at], given.y[at, None]], axis=1)
+        units = solve_upper(after.factor, rows.T, transposed=True)
+        units *= units
+        leverage[at], square[at] = units[:-1].sum(0), 2 * units[-1]
+    return leverage, square
+
+
+def _by_batch(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:
+    """Return the same for several targets, of shape (n, batch...)."""
+    batch, n = after.shape.shape, len(given.y)
+    X = given.X.reshape(n, *(1,) * (len(batch) + 2 - given.X.ndim), *given.X.shape[1:])
+    rows = np.moveaxis(np.broadcast_to(X, (n, *batch, X.shape[-1])), 0, -1)
+    residual = given.y - np.moveaxis((solution(after.factor)[..., None] * rows).sum(-2), -1, 0)
+    reach = solve_lower(np.swapaxes(after.precision_factor, -1, -2), rows)
+    return np.moveaxis((reach**2).sum(-2), -1, 0), residual**2 / after.scale
+
+
 @seen.register(NaiveBayes)
 @seen.register(GaussianDiscriminant)
-def _(prior: Any, data: Any) -> Seen:
+def _(prior: Any, data: Any, s: Any) -> Seen:
     given = Classified(prior.classes, prior.blocks, data)
-    total, rows, lost = seen(prior.classes, given.target)
+    total, rows, lost = seen(prior.classes, given.target, s.classes)
     for name, block in prior.blocks.items():
         split, cells = given.rows(name)
-        logs, _, gone = seen(block.belief, split)
+        logs, _, gone = seen(block.belief, split, s.features[name])
         each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
         if cells:
             each = [np.bincount(rows_of_cells(given, name), x, len(total)) for x in each]
@@ -306,7 +369,7 @@ def rows_of_cells(given: Classified, name: str) -> NDArray[np.intp]:
 
 
 @seen.register
-def _(prior: ConceptLearning, data: Any) -> Seen:
+def _(prior: ConceptLearning, data: Any, s: Any) -> Seen:  # noqa: ARG001 - the others' is added up
     given = checked.outcomes(data, prior.outcomes)
     found, where, counts = np.unique(given.codes, return_inverse=True, return_counts=True)
     table = prior.log_table[:, found]

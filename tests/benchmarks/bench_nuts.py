@@ -68,7 +68,7 @@ TASKS = (
         f"naive Bayes, {FEATURES} features",
         bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1)),
         bits,
-        short=100,
+        short=50,
     ),
     Task(
         f"regression, {COLUMNS} columns",
