@@ -19,9 +19,10 @@ rows, at most about as many as there are columns, are predicted by a posterior o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import singledispatch
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,16 +173,18 @@ def seen(prior: Any, data: Any, s: Any) -> Seen:
 @seen.register
 def _(prior: BetaBernoulli, data: Any, s: Any) -> Seen:
     given = checked.trials(data)
-    by_row, ones = given.batch.by_row, np.asarray(given.successes, dtype=float)
-    trials = 1.0 if given.trials is None else given.trials
+    by_row, ones = given.batch.by_row, np.asarray(given.successes)
     # Counts of the others first: whole numbers, from which nothing is rounded away.
+    if given.trials is None:  # a one, or a zero, is as probable in every row of a problem
+        with np.errstate(all="ignore"):  # of values that are not there
+            total = np.log((prior.alpha + prior.beta) + (s.ones + s.zeros - 1))
+            one = np.log(prior.alpha + (s.ones - 1)) - total
+            zero = np.log(prior.beta + (s.zeros - 1)) - total
+        return _all_there(np.where(ones > 0, by_row(one), by_row(zero)), given.batch)
     alpha = by_row(prior.alpha) + (by_row(s.ones) - ones)
-    beta = by_row(prior.beta) + (by_row(s.zeros) - (trials - ones))
-    if given.trials is None:
-        logs = np.log(np.where(ones > 0, alpha, beta)) - np.log(alpha + beta)
-    else:
-        logs = np.asarray(BetaBernoulli(alpha, beta).predictive(trials).logpmf(ones))
-    return _all_there(logs, given.batch.rows)
+    beta = by_row(prior.beta) + (by_row(s.zeros) - (given.trials - ones))
+    logs = np.asarray(BetaBernoulli(alpha, beta).predictive(given.trials).logpmf(ones))
+    return _all_there(logs, given.batch)
 
 
 @seen.register
@@ -189,21 +192,19 @@ def _(prior: DirichletCategorical, data: Any, s: Any) -> Seen:
     given = checked.categories(data, prior.categories, prior.alpha.shape[-1], prior.other)
     by_row = given.batch.by_row
     if given.counted and checked.sparse(given.values):
-        return _all_there(_of_cells(prior, given, s.counts), given.batch.rows)
+        return _all_there(_of_cells(prior, given, s.counts), given.batch)
     if given.counted:
         own = given.values
         others = by_row(prior.alpha, 1) + (by_row(s.counts, 1) - own)
         law = DirichletCategorical(others).predictive(own.sum(-1))
-        return _all_there(np.asarray(law.logpmf(own)), given.batch.rows)
-    codes = given.values[..., None]
-
-    def at(x: Array) -> Array:
-        wide = np.broadcast_to(by_row(x, 1), (*given.values.shape, x.shape[-1]))
-        return np.take_along_axis(wide, codes, -1)[..., 0]
-
-    total = by_row(prior.alpha.sum(-1)) + (by_row(s.counts.sum(-1)) - 1)
-    logs = np.log(at(prior.alpha) + (at(s.counts) - 1)) - np.log(total)
-    return _all_there(logs, given.batch.rows)
+        return _all_there(np.asarray(law.logpmf(own)), given.batch)
+    with np.errstate(all="ignore"):  # of categories that are not there
+        total = np.log(prior.alpha.sum(-1) + (s.counts.sum(-1) - 1))
+        table = by_row(np.log(prior.alpha + (s.counts - 1)) - total[..., None], 1)
+    shape = np.broadcast_shapes(table.shape[:-1], given.values.shape)
+    codes = np.broadcast_to(given.values, shape)[..., None]
+    logs = np.take_along_axis(np.broadcast_to(table, (*shape, table.shape[-1])), codes, -1)
+    return _all_there(logs[..., 0], given.batch)
 
 
 def _of_cells(prior: DirichletCategorical, given: checked.Categories, counts: Array) -> Array:
@@ -243,34 +244,35 @@ def _log_rising(start: Array, steps: Array) -> Array:
 @seen.register
 def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
     given = checked.measurements(data)
-    by_row = given.batch.by_row
     after = prior.update(s)
     kappa, shape = prior.kappa + (s.n - 1), prior.shape + (s.n - 1) / 2
-    away = (given.x - by_row(after.location)) - by_row(after.rest)
     with np.errstate(all="ignore"):  # of groups without rows
-        square = 0.5 * away**2 / by_row(after.scale)
         constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
         constant = constant - 0.5 * np.log1p(1 / kappa) - 0.5 * np.log(after.scale)
-    left, lost = _left(square, by_row(kappa))
-    return Seen(by_row(constant) + by_row(shape) * np.log(left), given.batch.rows, lost)
+
+    def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
+        away = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
+        with np.errstate(all="ignore"):
+            square = 0.5 * away**2 / batch.by_row(after.scale)
+        left, lost = _left(square, batch.by_row(kappa))
+        return batch.by_row(constant) + batch.by_row(shape) * np.log(left), lost
+
+    return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
 
 @seen.register(NormalInverseWishart)
 @seen.register(SharedNormalInverseWishart)
 def _(prior: Any, data: Any, s: Any) -> Seen:
     given = checked.vectors(data)
-    by_row, width = given.batch.by_row, given.x.shape[-1]
-    after = prior.update(s)
-    away = (given.x - by_row(after.location, 1)) - by_row(after.rest, 1)
+    width, after = given.x.shape[-1], prior.update(s)
     root = np.linalg.cholesky(after.scale)
     half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
     kappa = prior.kappa + (s.n - 1)
     if isinstance(prior, SharedNormalInverseWishart):
         ratio, df = prior.ratio, np.asarray(prior.df + (s.n.sum() - 1))
-        square = (solve_lower(root, away.T).T ** 2).sum(-1) / by_row(ratio)
     else:
-        ratio, df = np.ones(()), prior.df + (s.n - 1)
-        square = (_reach(root, away, given.batch.groups) ** 2).sum(-1)
+        ratio, df = np.ones(kappa.shape), prior.df + (s.n - 1)
+    power = np.broadcast_to(0.5 * df, kappa.shape)
     with np.errstate(all="ignore"):  # of groups without rows
         constant = (
             gammaln((df + 1) / 2)
@@ -278,22 +280,44 @@ def _(prior: Any, data: Any, s: Any) -> Seen:
             - 0.5 * width * np.log(np.pi * ratio * (1 + 1 / kappa))
             - half_log
         )
-    left, lost = _left(square, by_row(kappa))
-    power = by_row(np.broadcast_to(0.5 * df, kappa.shape))
-    constant = by_row(np.broadcast_to(constant, kappa.shape))
-    return Seen(constant + power * np.log(left), given.batch.rows, lost)
+    constant = np.broadcast_to(constant, kappa.shape)
+
+    def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
+        by_row = batch.by_row
+        away = (x - by_row(after.location, 1)) - by_row(after.rest, 1)
+        left, lost = _left(_square(root, away, batch.groups) / by_row(ratio), by_row(kappa))
+        return by_row(constant) + by_row(power) * np.log(left), lost
+
+    return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
 
-def _reach(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
-    """Return each row in units of its own group's root."""
-    if groups is None:
-        return solve_lower(root, away.T).T
-    found = np.empty_like(away)
-    roots = root.reshape(-1, *root.shape[-2:])
-    for group in np.unique(groups):
+def _square(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
+    """Return the square lengths of rows in units of the root, or of that of their own group."""
+    if root.ndim == 2:  # noqa: PLR2004 - one matrix
+        units = solve_upper(root.T, away.T, transposed=True)
+        return np.einsum("ij,ij->j", units, units)
+    roots, found = root.reshape(-1, *root.shape[-2:]), np.empty(len(away))
+    for group in range(len(roots)):
         own = groups == group
-        found[own] = solve_lower(roots[group], away[own].T).T
+        found[own] = _square(roots[group], away[own], None)
     return found
+
+
+def _in_blocks(
+    x: Array,
+    batch: checked.Batch,
+    of_rows: Callable[[Array, checked.Batch], tuple[Array, NDArray[np.bool_]]],
+) -> tuple[Array, Sequence[Hashable], NDArray[np.bool_]]:
+    """Return log densities, labels and what was lost, of some rows after the other."""
+    found = []
+    step = max(64, _BLOCK // max(1, prod(x.shape[1:])))
+    for start in range(0, max(1, len(x)), step):
+        at = slice(start, start + step)
+        groups = None if batch.groups is None else batch.groups[at]
+        parts = of_rows(x[at], replace(batch, groups=groups))
+        found.append([_rows_first(part, batch) for part in parts])
+    logs, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return logs, batch.rows, lost
 
 
 @seen.register
@@ -379,7 +403,8 @@ def _(prior: ConceptLearning, data: Any, s: Any) -> Seen:  # noqa: ARG001 - the 
         terms = table[:, others > 0] * others[others > 0]
         weights = prior.log_weights + np.ascontiguousarray(terms).sum(1)
         logs[k] = logsumexp(weights + table[:, k]) - logsumexp(weights)
-    return _all_there(logs[where], given.rows)
+    logs = logs[where]
+    return Seen(logs, given.rows, np.zeros(logs.shape, dtype=bool))
 
 
 def _left(square: Array, kappa: Array) -> tuple[Array, NDArray[np.bool_]]:
@@ -390,5 +415,11 @@ def _left(square: Array, kappa: Array) -> tuple[Array, NDArray[np.bool_]]:
     return np.where(lost, 1.0, left), lost
 
 
-def _all_there(logs: Array, rows: Sequence[Hashable]) -> Seen:
-    return Seen(logs, rows, np.zeros(logs.shape, dtype=bool))
+def _rows_first(logs: Any, batch: checked.Batch) -> Any:
+    """Put the axis of the rows before those of a batch that the rows do not have."""
+    return np.moveaxis(logs, logs.ndim - 1 - batch.inner, 0)
+
+
+def _all_there(logs: Array, batch: checked.Batch) -> Seen:
+    logs = _rows_first(logs, batch)
+    return Seen(logs, batch.rows, np.zeros(logs.shape, dtype=bool))
