@@ -48,11 +48,13 @@ class Law(Protocol):
 class Statistic(Protocol):
     """All that a model needs to know of its rows.
 
-    ``a + b`` merges disjoint sets of rows, and ``a - b`` takes rows out again.
+    ``a + b`` merges disjoint sets of rows, ``a - b`` takes rows out again, and
+    ``a.discounted(rho)`` lets each count as rho rows.
     """
 
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
+    def discounted(self, rho: float) -> Self: ...
     def without_rows(self) -> Self: ...
 
 

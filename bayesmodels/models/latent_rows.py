@@ -21,6 +21,7 @@ from bayesmodels import values
 from bayesmodels.containers import Block as ReadBlock
 from bayesmodels.containers import present, read
 from bayesmodels.data import Design, Weighted
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.models.beta_bernoulli import BernoulliStatistic, BetaBernoulli
@@ -88,6 +89,11 @@ class MixtureStatistic:
         size = float(self.weights.max(initial=1.0))
         weights = checked.left_over(both.weights, size, "weights")
         return both.take(np.flatnonzero(weights), weights[weights > 0])
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        return replace(self, weights=rho * self.weights)
 
     @property
     def number_of_rows(self) -> float:

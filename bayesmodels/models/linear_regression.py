@@ -35,6 +35,7 @@ from scipy.special import gammaln
 from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import (
     EPS,
@@ -62,8 +63,8 @@ class RegressionStatistic:
 
     Parameters
     ----------
-    n : int
-        Number of rows.
+    n : float
+        Number of rows, or what they weigh if they are discounted.
     mean : array_like of shape (batch..., p + 1)
         Means of the p columns of X and of y.
     factor : array_like of shape (batch..., p + 1, p + 1)
@@ -82,7 +83,7 @@ class RegressionStatistic:
     3
     """
 
-    n: int
+    n: float
     mean: Array
     factor: Array
     features: tuple[Hashable, ...] | None
@@ -90,7 +91,7 @@ class RegressionStatistic:
 
     def __init__(
         self,
-        n: int,
+        n: float,
         mean: ArrayLike,
         factor: ArrayLike,
         features: Sequence[Hashable] | None = None,
@@ -99,7 +100,7 @@ class RegressionStatistic:
         mean = np.array(mean, dtype=float)
         values.fill(
             self,
-            n=int(checked.whole(n, "n")),
+            n=_number(n),
             mean=mean,
             factor=np.array(factor, dtype=float),
             features=None if features is None else tuple(features),
@@ -127,13 +128,19 @@ class RegressionStatistic:
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
         features = checked.same_features(self.features, other.features)
-        n = int(checked.left_over(self.n - other.n, 0, "n"))
+        n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
         between = np.sqrt(self.n * share) * shift
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         return type(self)(n, self.mean - share * shift, factor, features, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        factor = np.sqrt(rho) * self.factor
+        return type(self)(rho * self.n, self.mean, factor, self.features, self.coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch and columns."""
@@ -175,6 +182,15 @@ class RegressionStatistic:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+
+
+def _number(n: Any) -> float:
+    """Check a number of rows; whole ones stay whole."""
+    total = checked.totals(n, "n")
+    if total.ndim:
+        msg = f"n: must be one number; got shape {total.shape}."
+        raise DataError(msg)
+    return int(total) if total == np.floor(total) else float(total)
 
 
 def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
