@@ -108,3 +108,30 @@ def test_a_mixture_of_many_sparse_rows_is_refused():
     mixture = bm.NaiveBayesMixture(WORDS.classes, bm.DirichletCategorical(np.ones(50_000)))
     with pytest.raises(bm.DataError, match=r"2,000 distinct rows of 50,000 levels are too many"):
         mixture.declare(data)
+
+
+@pytest.mark.slow
+def test_a_report_of_many_rows_says_how_they_were_declared(tmp_path):
+    rows = RNG.integers(0, 2, MANY)
+    report = bm.validate(COIN, rows, rng=1)
+    assert report.outcome == "agree"
+    assert report.settings["likelihood"] == "statistic"
+    report.to_html(tmp_path / "many.html")
+    text = (tmp_path / "many.html").read_text(encoding="utf-8")
+    assert "the statistic of the rows, which has their density" in text
+    assert "Exact elpd" in text
+    assert "too many rows to keep the log likelihood" in text
+    assert "likelihood=&#39;statistic&#39;" in text
+    few = bm.validate(COIN, rows[:20], rng=1)
+    assert few.settings["likelihood"] == "rows"
+
+
+@pytest.mark.slow
+def test_draws_of_the_statistic_have_the_groups_of_rows():
+    rows = RNG.normal(size=MANY)
+    tree = bm.mcmc_draws(
+        bm.NormalInverseGamma(0, 1, 1, 1), rows, draws=100, tune=200, chains=2, rng=RNG
+    )
+    assert tree["observed_data"]["x"].shape == (MANY,)
+    assert tree["log_likelihood"]["x"].shape == (2, 100, MANY)
+    assert tree["posterior_predictive"]["x"].shape == (2, 100, MANY)
