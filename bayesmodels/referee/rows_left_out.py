@@ -47,7 +47,7 @@ from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 
 Array = NDArray[np.float64]
 
-_BLOCK = 2**17  # numbers in a block of rows that the cache holds
+_BLOCK = 2**15  # numbers in a block of rows that the cache holds
 _FEW = 16  # factors that are multiplied one by one
 _LEAST = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
@@ -247,15 +247,18 @@ def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
     after = prior.update(s)
     kappa, shape = prior.kappa + (s.n - 1), prior.shape + (s.n - 1) / 2
     with np.errstate(all="ignore"):  # of groups without rows
-        constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
+        constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI
         constant = constant - 0.5 * np.log1p(1 / kappa) - 0.5 * np.log(after.scale)
 
+        unit = 0.5 * _share(kappa) / after.scale
+
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
-        away = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
+        square = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
+        square *= square
         with np.errstate(all="ignore"):
-            square = 0.5 * away**2 / batch.by_row(after.scale)
-        left, lost = _left(square, batch.by_row(kappa))
-        return batch.by_row(constant) + batch.by_row(shape) * np.log(left), lost
+            square = square * batch.by_row(unit)
+        logs, lost = _log_left(square)
+        return batch.by_row(constant) + batch.by_row(shape) * logs, lost
 
     return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
@@ -275,18 +278,20 @@ def _(prior: Any, data: Any, s: Any) -> Seen:
     power = np.broadcast_to(0.5 * df, kappa.shape)
     with np.errstate(all="ignore"):  # of groups without rows
         constant = (
-            gammaln((df + 1) / 2)
-            - gammaln((df + 1 - width) / 2)
+            log_gamma_ratio((df + 1 - width) / 2, width / 2)
             - 0.5 * width * np.log(np.pi * ratio * (1 + 1 / kappa))
             - half_log
         )
+        unit = _share(kappa) / ratio
     constant = np.broadcast_to(constant, kappa.shape)
 
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
         by_row = batch.by_row
         away = (x - by_row(after.location, 1)) - by_row(after.rest, 1)
-        left, lost = _left(_square(root, away, batch.groups) / by_row(ratio), by_row(kappa))
-        return by_row(constant) + by_row(power) * np.log(left), lost
+        with np.errstate(all="ignore"):
+            square = _square(root, away, batch.groups) * by_row(unit)
+        logs, lost = _log_left(square)
+        return by_row(constant) + by_row(power) * logs, lost
 
     return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
@@ -309,14 +314,16 @@ def _in_blocks(
     of_rows: Callable[[Array, checked.Batch], tuple[Array, NDArray[np.bool_]]],
 ) -> tuple[Array, Sequence[Hashable], NDArray[np.bool_]]:
     """Return log densities, labels and what was lost, of some rows after the other."""
-    found = []
+    found: list[Any] = []
     step = max(64, _BLOCK // max(1, prod(x.shape[1:])))
     for start in range(0, max(1, len(x)), step):
         at = slice(start, start + step)
         groups = None if batch.groups is None else batch.groups[at]
-        parts = of_rows(x[at], replace(batch, groups=groups))
-        found.append([_rows_first(part, batch) for part in parts])
-    logs, lost = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        parts = [_rows_first(y, batch) for y in of_rows(x[at], replace(batch, groups=groups))]
+        found = found or [np.empty((len(x), *y.shape[1:]), y.dtype) for y in parts]
+        for whole, part in zip(found, parts, strict=True):
+            whole[at] = part
+    logs, lost = found
     return logs, batch.rows, lost
 
 
@@ -327,11 +334,11 @@ def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
     shape = prior.shape + (n - 1) / 2
     with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
         leverage, square = _by_blocks(after, given) if not batch else _by_batch(after, given)
-        away = 1 - leverage
-        left = 1 - 0.5 * square / away
-        constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
-        logs = constant - 0.5 * np.log(after.scale) + 0.5 * np.log(away) + shape * np.log(left)
-    lost = ~((away > _LEAST) & (left > _LEAST)) | (shape <= 0)
+        log_away, alone = _log_left(leverage)
+        log_left, lost = _log_left(0.5 * square / (1 - leverage))
+        constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI - 0.5 * np.log(after.scale)
+        logs = constant + 0.5 * log_away + shape * log_left
+    lost = lost | alone | (shape <= 0)
     return Seen(np.where(lost, 0.0, logs), given.rows, lost)
 
 
@@ -407,12 +414,26 @@ def _(prior: ConceptLearning, data: Any, s: Any) -> Seen:  # noqa: ARG001 - the 
     return Seen(logs, given.rows, np.zeros(logs.shape, dtype=bool))
 
 
-def _left(square: Array, kappa: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return what is left of a scale without each row, and where that is lost to rounding."""
+def _share(kappa: Array) -> Array:
+    """Return (kappa + 1) / kappa; NaN, which is lost, where next to no weight is left."""
+    return np.where(kappa > _LEAST * (kappa + 1), (kappa + 1) / kappa, np.nan)
+
+
+def _log_left(square: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return ln(1 - square), 0 where that is lost to rounding, and where it is.
+
+    A power of half the number of rows makes the last digit of 1 - square count: the logarithm is
+    taken of what was left, and stretched from what was taken to what should have been. (NumPy's
+    log1p does the same several times slower.)
+    """
+    left = 1 - square
+    lost = ~(left > _LEAST)
+    left[lost] = 1.0
+    taken = 1 - left
+    logs = np.log(left)
     with np.errstate(all="ignore"):
-        left = 1 - (kappa + 1) / kappa * square
-        lost = ~((left > _LEAST) & (kappa > _LEAST * (kappa + 1)))
-    return np.where(lost, 1.0, left), lost
+        logs *= square / taken
+    return np.where(lost, 0.0, np.where(taken == 0, -square, logs)), lost
 
 
 def _rows_first(logs: Any, batch: checked.Batch) -> Any:
