@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import click
 
@@ -59,7 +59,9 @@ def models(as_json: bool) -> None:
 @_draws
 @_chains
 @click.option(
-    "--likelihood", type=click.Choice(["rows", "statistic"]), default="rows", show_default=True
+    "--likelihood",
+    type=click.Choice(["rows", "statistic"]),
+    help="How PyMC's model holds the data; rows, up to 10,000 of them, if not given.",
 )
 @_json
 def report(
@@ -74,7 +76,7 @@ def report(
     seed: int,
     draws: int,
     chains: int,
-    likelihood: str,
+    likelihood: Literal["rows", "statistic"] | None,
     as_json: bool,
 ) -> None:
     """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
@@ -102,7 +104,7 @@ def report(
                 draws=draws,
                 tune=draws,
                 chains=chains,
-                likelihood="rows" if likelihood == "rows" else "statistic",
+                likelihood=likelihood,
                 rng=seed,
                 source=source,
                 progress=step,

@@ -85,7 +85,7 @@ def mcmc_draws(
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
-    likelihood: Likelihood = "rows",
+    likelihood: Likelihood | None = None,
     rng: np.random.Generator | None = None,
     progress: bool = False,
 ) -> xr.DataTree:
@@ -99,8 +99,9 @@ def mcmc_draws(
         As in the model's `declare`.
     draws, tune, chains : int
         Numbers of draws and of discarded tuning steps a chain, and of chains.
-    likelihood : {"rows", "statistic"}
-        How the data are declared; the posterior is the same.
+    likelihood : {"rows", "statistic"}, optional
+        How the data are declared, as in `declare`: by default their statistic if there are more
+        than 10,000 rows. The posterior is the same, and so are the groups.
     rng : numpy.random.Generator, optional
         Source of randomness; fresh if not given.
     progress : bool, default False

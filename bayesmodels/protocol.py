@@ -48,11 +48,13 @@ class Law(Protocol):
 class Statistic(Protocol):
     """All that a model needs to know of its rows.
 
-    ``a + b`` merges disjoint sets of rows, and ``a - b`` takes rows out again.
+    ``a + b`` merges disjoint sets of rows, ``a - b`` takes rows out again, and
+    ``a.discounted(rho)`` lets each count as rho rows.
     """
 
     def __add__(self, other: Self, /) -> Self: ...
     def __sub__(self, other: Self, /) -> Self: ...
+    def discounted(self, rho: float) -> Self: ...
     def without_rows(self) -> Self: ...
 
 
@@ -128,7 +130,7 @@ class Belief(Protocol):
     def observed(self, data: Any) -> Observed:
         """Return the rows as the PyMC model observes them."""
 
-    def declare(self, data: Any, likelihood: Likelihood = "rows") -> pm.Model:
+    def declare(self, data: Any, likelihood: Likelihood | None = None) -> pm.Model:
         """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:

@@ -790,7 +790,7 @@ def test_the_statistic_of_another_model():
 
 
 def test_a_statistic_has_forgotten_its_rows():
-    assert complaint(COIN.declare, COIN.statistic([1])) == (
+    assert complaint(COIN.declare, COIN.statistic([1]), "rows") == (
         "data: a statistic has forgotten its rows; pass the rows, or declare the model with "
         "likelihood='statistic'."
     )

@@ -32,7 +32,7 @@ ORDER = (
     ("wishart",),
     ("data", "datasets"),
     ("protocol",),
-    ("declaring", "reading"),
+    ("declaring", "discounting", "reading"),
     ("models",),
     ("conjugacy",),
     ("decision", "draws", "evidence", "information", "ranking"),

@@ -24,7 +24,7 @@ from bayesmodels.estimators import classifying, inputs
 from bayesmodels.estimators.families import Priors, blocks, families, rows
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.models.mixture_em import Estimate
+from bayesmodels.models.mixture_steps import Estimate
 from bayesmodels.protocol import Array
 
 if TYPE_CHECKING:

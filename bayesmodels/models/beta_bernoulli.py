@@ -27,6 +27,7 @@ from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.classwise import flat_members, log_bits, sums
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import beta_binomial, dirichlet_draws
@@ -102,6 +103,13 @@ class BernoulliStatistic:
         split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
         given = self.log_given_total - other.log_given_total - split
         return type(self)(ones, zeros, given, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        ones, zeros = rho * self.ones, rho * self.zeros
+        coefficient = log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+        return type(self)(ones, zeros, rho * self.log_coefficient - coefficient, self.coords)
 
     @property
     def counts(self) -> Array:

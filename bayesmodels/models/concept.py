@@ -34,6 +34,7 @@ from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.containers import DROP_ROWS, read, where
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.domains import ROUNDING, probabilities
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
@@ -107,6 +108,11 @@ class HypothesisStatistic:
             )
             raise DataError(msg)
         return type(self)(self.log_likelihood - other.log_likelihood, self.hypotheses)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        return type(self)(rho * self.log_likelihood, self.hypotheses)
 
     def _check_hypotheses(self, other: Self) -> None:
         if self.coords != other.coords:

@@ -36,6 +36,7 @@ from bayesmodels.classwise import (
     tables,
 )
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import DirichletMultinomial, dirichlet_draws
@@ -105,6 +106,13 @@ class CategoricalStatistic:
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
         split = log_split(counts, other.counts)
         return type(self)(counts, self.log_given_total - other.log_given_total - split, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        counts = rho * self.counts
+        given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
+        return type(self)(counts, given, self.coords)
 
     @property
     def log_coefficient(self) -> Array:

@@ -23,6 +23,7 @@ from bayesmodels import data as checked
 from bayesmodels import values
 from bayesmodels.classwise import normalise
 from bayesmodels.declaring import Names
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.models.blocks import Block, Classified, argument, impossible
@@ -70,6 +71,12 @@ class ClassStatistic:
         self._check_blocks(other)
         pairs = {name: part - other.features[name] for name, part in self.features.items()}
         return type(self)(self.classes - other.classes, pairs)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        parts = {name: part.discounted(rho) for name, part in self.features.items()}
+        return type(self)(self.classes.discounted(rho), parts)
 
     def _check_blocks(self, other: Self) -> None:
         if list(self.features) != list(other.features):

@@ -21,6 +21,7 @@ from bayesmodels import values
 from bayesmodels.containers import Block as ReadBlock
 from bayesmodels.containers import present, read
 from bayesmodels.data import Design, Weighted
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.models.beta_bernoulli import BernoulliStatistic, BetaBernoulli
@@ -92,6 +93,11 @@ class MixtureStatistic:
         size = float(self.weights.max(initial=1.0))
         weights = checked.left_over(both.weights, size, "weights")
         return both.take(np.flatnonzero(weights), weights[weights > 0])
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        return replace(self, weights=rho * self.weights)
 
     @property
     def number_of_rows(self) -> float:
@@ -282,6 +288,14 @@ class Discrete:
 
         theta = parameters["theta"]
         size, width = len(self.belief.coords["class"]), self.shape[-1]
+        cells = np.prod(self.indicators.shape, dtype=float)
+        if cells > _DENSE:
+            msg = (
+                f"data: {self.indicators.shape[0]:,} distinct rows of {self.indicators.shape[1]:,} "
+                "levels are too many for a PyMC model of a mixture, which spreads them out. Use "
+                "`em` or `bayesmodels.gibbs_draws`."
+            )
+            raise DataError(msg)
         table = np.asarray(
             self.indicators
             if isinstance(self.indicators, np.ndarray)

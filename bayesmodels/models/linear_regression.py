@@ -40,6 +40,7 @@ from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.crossproducts import Part, centred_factor, factored, merged
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.domains import not_squarable
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import (
@@ -105,7 +106,7 @@ class RegressionStatistic:
         mean = np.array(mean, dtype=float)
         values.fill(
             self,
-            n=int(total) if (total := float(checked.totals(n, "n"))).is_integer() else total,
+            n=_number(n),
             mean=mean,
             factor=np.array(factor, dtype=float),
             features=None if features is None else tuple(features),
@@ -136,6 +137,12 @@ class RegressionStatistic:
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         return type(self)(n, self.mean - share * shift, factor, features, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        factor = np.sqrt(rho) * self.factor
+        return type(self)(rho * self.n, self.mean, factor, self.features, self.coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch and columns."""
@@ -177,6 +184,15 @@ class RegressionStatistic:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+
+
+def _number(n: Any) -> float:
+    """Check a number of rows; whole ones stay whole."""
+    total = checked.totals(n, "n")
+    if total.ndim:
+        msg = f"n: must be one number; got shape {total.shape}."
+        raise DataError(msg)
+    return int(total) if total == np.floor(total) else float(total)
 
 
 def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:

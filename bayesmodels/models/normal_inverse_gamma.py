@@ -28,6 +28,7 @@ from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.classwise import flat_members, log_normal, log_student, moments
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
@@ -107,6 +108,11 @@ class NormalStatistic:
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
         return type(self)(n, mean, scatter, rest, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        return type(self)(rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""

@@ -29,6 +29,7 @@ from bayesmodels import data as checked
 from bayesmodels import labels, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
 from bayesmodels.declaring import Names, declare
+from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
@@ -138,6 +139,12 @@ class MultivariateNormalStatistic:
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
         return type(self)(n, mean, left, rest, features, coords)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        scatter = rho * self.scatter
+        return type(self)(rho * self.n, self.mean, scatter, self.rest, self.features, self.coords)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""

@@ -87,6 +87,9 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         self._check_ratio(other)
         return self.of(super().__sub__(other), self.ratio)
 
+    def _times(self, rho: float) -> Self:
+        return self.of(super()._times(rho), self.ratio)
+
     def _check_ratio(self, other: MultivariateNormalStatistic) -> None:
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):

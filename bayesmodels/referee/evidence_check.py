@@ -14,11 +14,10 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.data import weighted
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.one_step import log_chain, no_chain
@@ -190,16 +189,14 @@ def check_evidence(
 
 def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) -> EvidenceEstimate:
     """Return what the declared model says."""
-    gone = hasattr(data, "without_rows") or weighted(data)
-    likelihood: Likelihood = "statistic" if gone else "rows"
-    declared = model.declare(data, likelihood)
+    declared = model.declare(data)
     if levels(model):
         return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
     if draws is None:
         if isinstance(model, NaiveBayesMixture):
             draws = exact_draws(model, data, rng=rng)
         else:
-            draws = mcmc_draws(model, data, likelihood=likelihood, rng=rng)
+            draws = mcmc_draws(model, data, rng=rng)
     return bridge_sampling(declared, draws, rng=rng)
 
 

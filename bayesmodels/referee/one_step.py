@@ -26,6 +26,7 @@ from bayesmodels.data import (
     MultinomialCounts,
     weighted,
 )
+from bayesmodels.declaring import number_of_rows
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
@@ -90,19 +91,6 @@ def readable(model: Any, data: Any) -> Any:
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
         return MultinomialCounts(read(data.counts, "counts", vector_row=True).values)
     return data
-
-
-def number_of_rows(data: Any) -> int:
-    """Return how many rows there are."""
-    if isinstance(data, Grouped):
-        return len(data.by)
-    if isinstance(data, BinomialCounts):
-        return len(data.successes)
-    if isinstance(data, MultinomialCounts):
-        return int(data.counts.shape[0]) if hasattr(data.counts, "shape") else len(data.counts)
-    if isinstance(data, Design):
-        return len(data.target)
-    return len(data[1]) if isinstance(data, tuple) else len(data)
 
 
 _PARTS = {

@@ -19,9 +19,10 @@ rows, at most about as many as there are columns, are predicted by a posterior o
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import singledispatch
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from scipy.special import gammaln, logsumexp
 
 from bayesmodels import data as checked
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.factors import solution, solve_lower
+from bayesmodels.factors import solution, solve_lower, solve_upper
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.blocks import Classified
 from bayesmodels.models.concept import ConceptLearning
@@ -42,10 +43,12 @@ from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
 from bayesmodels.referee.one_step import log_next, readable, rows_at
-from bayesmodels.special import HALF_LOG_2PI
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 
 Array = NDArray[np.float64]
 
+_BLOCK = 2**15  # numbers in a block of rows that the cache holds
+_FEW = 16  # factors that are multiplied one by one
 _LEAST = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
 
@@ -138,8 +141,9 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
             "ArviZ's loo with draws."
         )
         raise DataError(msg)
-    wide = prior.update(prior.statistic(data).without_rows())  # with the axes that data bring
-    logs, rows, lost = seen(wide, data)
+    s = prior.statistic(data)
+    wide = prior.update(s.without_rows())  # with the axes that data bring
+    logs, rows, lost = seen(wide, data, s)
     if lost.any():
         logs = _again(wide, readable(wide, data), logs, lost)
     return LeaveOneOut(logs, rows)
@@ -161,139 +165,242 @@ def _again(prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_]) -> Array
 
 
 @singledispatch
-def seen(prior: Any, data: Any) -> Seen:
-    """Return the log density of every row by the others."""
+def seen(prior: Any, data: Any, s: Any) -> Seen:
+    """Return the log density of every row by the others, `s` being the statistic of all."""
     raise NotImplementedError  # `leave_one_out` asks first whether there is one
 
 
 @seen.register
-def _(prior: BetaBernoulli, data: Any) -> Seen:
-    given, s = checked.trials(data), prior.statistic(data)
-    by_row, ones = given.batch.by_row, np.asarray(given.successes, dtype=float)
-    trials = 1.0 if given.trials is None else given.trials
+def _(prior: BetaBernoulli, data: Any, s: Any) -> Seen:
+    given = checked.trials(data)
+    by_row, ones = given.batch.by_row, np.asarray(given.successes)
     # Counts of the others first: whole numbers, from which nothing is rounded away.
+    if given.trials is None:  # a one, or a zero, is as probable in every row of a problem
+        with np.errstate(all="ignore"):  # of values that are not there
+            total = np.log((prior.alpha + prior.beta) + (s.ones + s.zeros - 1))
+            one = np.log(prior.alpha + (s.ones - 1)) - total
+            zero = np.log(prior.beta + (s.zeros - 1)) - total
+        return _all_there(np.where(ones > 0, by_row(one), by_row(zero)), given.batch)
     alpha = by_row(prior.alpha) + (by_row(s.ones) - ones)
-    beta = by_row(prior.beta) + (by_row(s.zeros) - (trials - ones))
-    if given.trials is None:
-        logs = np.log(np.where(ones > 0, alpha, beta)) - np.log(alpha + beta)
-    else:
-        logs = np.asarray(BetaBernoulli(alpha, beta).predictive(trials).logpmf(ones))
-    return _all_there(logs, given.batch.rows)
+    beta = by_row(prior.beta) + (by_row(s.zeros) - (given.trials - ones))
+    logs = np.asarray(BetaBernoulli(alpha, beta).predictive(given.trials).logpmf(ones))
+    return _all_there(logs, given.batch)
 
 
 @seen.register
-def _(prior: DirichletCategorical, data: Any) -> Seen:
+def _(prior: DirichletCategorical, data: Any, s: Any) -> Seen:
     given = checked.categories(data, prior.categories, prior.alpha.shape[-1], prior.other)
-    by_row, s = given.batch.by_row, prior.statistic(data)
+    by_row = given.batch.by_row
+    if given.counted and checked.sparse(given.values):
+        return _all_there(_of_cells(prior, given, s.counts), given.batch)
     if given.counted:
-        own = given.values.toarray() if checked.sparse(given.values) else given.values
+        own = given.values
         others = by_row(prior.alpha, 1) + (by_row(s.counts, 1) - own)
         law = DirichletCategorical(others).predictive(own.sum(-1))
-        return _all_there(np.asarray(law.logpmf(own)), given.batch.rows)
-    codes = given.values[..., None]
+        return _all_there(np.asarray(law.logpmf(own)), given.batch)
+    with np.errstate(all="ignore"):  # of categories that are not there
+        total = np.log(prior.alpha.sum(-1) + (s.counts.sum(-1) - 1))
+        table = by_row(np.log(prior.alpha + (s.counts - 1)) - total[..., None], 1)
+    shape = np.broadcast_shapes(table.shape[:-1], given.values.shape)
+    codes = np.broadcast_to(given.values, shape)[..., None]
+    logs = np.take_along_axis(np.broadcast_to(table, (*shape, table.shape[-1])), codes, -1)
+    return _all_there(logs[..., 0], given.batch)
 
-    def at(x: Array) -> Array:
-        wide = np.broadcast_to(by_row(x, 1), (*given.values.shape, x.shape[-1]))
-        return np.take_along_axis(wide, codes, -1)[..., 0]
 
-    total = by_row(prior.alpha.sum(-1)) + (by_row(s.counts.sum(-1)) - 1)
-    logs = np.log(at(prior.alpha) + (at(s.counts) - 1)) - np.log(total)
-    return _all_there(logs, given.batch.rows)
+def _of_cells(prior: DirichletCategorical, given: checked.Categories, counts: Array) -> Array:
+    r"""Return Dirichlet-multinomial log masses of a sparse table's rows, each by the others.
+
+    .. math:: \ln n! - \sum_v \ln c_v! + \ln\frac{\Gamma(A)}{\Gamma(A + n)}
+        + \sum_v \ln\frac{\Gamma(\alpha_v + c_v)}{\Gamma(\alpha_v)},
+
+    in which the words that a row lacks have no term.
+    """
+    table = given.values.copy()
+    table.sum_duplicates()
+    own, rows = table.data.astype(float), table.shape[0]
+    length, width = np.diff(table.indptr), table.shape[1]
+    groups = np.zeros(rows, dtype=np.intp) if given.batch.groups is None else given.batch.groups
+    alpha = np.broadcast_to(prior.alpha, counts.shape).reshape(-1, width)
+    totals = counts.reshape(-1, width)
+    at = np.repeat(groups, length), table.indices
+    terms = _log_rising(alpha[at] + (totals[at] - own), own) - gammaln(own + 1)
+    row = np.repeat(np.arange(rows), length)
+    n = np.bincount(row, own, rows)
+    others = alpha.sum(-1)[groups] + (totals.sum(-1)[groups] - n)
+    return np.bincount(row, terms, rows) + gammaln(n + 1) - log_gamma_ratio(others, n)
+
+
+def _log_rising(start: Array, steps: Array) -> Array:
+    """Return ln of start (start + 1) ... (start + steps - 1), term by term where they are few."""
+    found = np.zeros(start.shape)
+    few = steps <= _FEW
+    for k in range(int(steps[few].max(initial=0))):
+        more = np.flatnonzero(few & (steps > k))
+        found[more] += np.log(start[more] + k)
+    found[~few] = log_gamma_ratio(start[~few], steps[~few])
+    return found
 
 
 @seen.register
-def _(prior: NormalInverseGamma, data: Any) -> Seen:
+def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
     given = checked.measurements(data)
-    by_row, s = given.batch.by_row, prior.statistic(data)
     after = prior.update(s)
     kappa, shape = prior.kappa + (s.n - 1), prior.shape + (s.n - 1) / 2
-    away = (given.x - by_row(after.location)) - by_row(after.rest)
     with np.errstate(all="ignore"):  # of groups without rows
-        square = 0.5 * away**2 / by_row(after.scale)
-        constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
+        constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI
         constant = constant - 0.5 * np.log1p(1 / kappa) - 0.5 * np.log(after.scale)
-    left, lost = _left(square, by_row(kappa))
-    return Seen(by_row(constant) + by_row(shape) * np.log(left), given.batch.rows, lost)
+
+        unit = 0.5 * _share(kappa) / after.scale
+
+    def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
+        square = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
+        square *= square
+        with np.errstate(all="ignore"):
+            square = square * batch.by_row(unit)
+        logs, lost = _log_left(square)
+        return batch.by_row(constant) + batch.by_row(shape) * logs, lost
+
+    return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
 
 @seen.register(NormalInverseWishart)
 @seen.register(SharedNormalInverseWishart)
-def _(prior: Any, data: Any) -> Seen:
-    given, s = checked.vectors(data), prior.statistic(data)
-    by_row, width = given.batch.by_row, given.x.shape[-1]
-    after = prior.update(s)
-    away = (given.x - by_row(after.location, 1)) - by_row(after.rest, 1)
+def _(prior: Any, data: Any, s: Any) -> Seen:
+    given = checked.vectors(data)
+    width, after = given.x.shape[-1], prior.update(s)
     root = np.linalg.cholesky(after.scale)
     half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(-1)
     kappa = prior.kappa + (s.n - 1)
     if isinstance(prior, SharedNormalInverseWishart):
         ratio, df = prior.ratio, np.asarray(prior.df + (s.n.sum() - 1))
-        square = (solve_lower(root, away.T).T ** 2).sum(-1) / by_row(ratio)
     else:
-        ratio, df = np.ones(()), prior.df + (s.n - 1)
-        square = (_reach(root, away, given.batch.groups) ** 2).sum(-1)
+        ratio, df = np.ones(kappa.shape), prior.df + (s.n - 1)
+    power = np.broadcast_to(0.5 * df, kappa.shape)
     with np.errstate(all="ignore"):  # of groups without rows
         constant = (
-            gammaln((df + 1) / 2)
-            - gammaln((df + 1 - width) / 2)
+            log_gamma_ratio((df + 1 - width) / 2, width / 2)
             - 0.5 * width * np.log(np.pi * ratio * (1 + 1 / kappa))
             - half_log
         )
-    left, lost = _left(square, by_row(kappa))
-    power = by_row(np.broadcast_to(0.5 * df, kappa.shape))
-    constant = by_row(np.broadcast_to(constant, kappa.shape))
-    return Seen(constant + power * np.log(left), given.batch.rows, lost)
+        unit = _share(kappa) / ratio
+    constant = np.broadcast_to(constant, kappa.shape)
+
+    def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
+        by_row = batch.by_row
+        away = (x - by_row(after.location, 1)) - by_row(after.rest, 1)
+        with np.errstate(all="ignore"):
+            square = _square(root, away, batch.groups) * by_row(unit)
+        logs, lost = _log_left(square)
+        return by_row(constant) + by_row(power) * logs, lost
+
+    return Seen(*_in_blocks(given.x, given.batch, of_rows))
 
 
-def _reach(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
-    """Return each row in units of its own group's root."""
-    if groups is None:
-        return solve_lower(root, away.T).T
-    found = np.empty_like(away)
-    roots = root.reshape(-1, *root.shape[-2:])
-    for group in np.unique(groups):
+def _square(root: Array, away: Array, groups: NDArray[np.intp] | None) -> Array:
+    """Return the square lengths of rows in units of the root, or of that of their own group."""
+    if root.ndim == 2:  # noqa: PLR2004 - one matrix
+        units = solve_upper(root.T, away.T, transposed=True)
+        return np.einsum("ij,ij->j", units, units)
+    roots, found = root.reshape(-1, *root.shape[-2:]), np.empty(len(away))
+    for group in range(len(roots)):
         own = groups == group
-        found[own] = solve_lower(roots[group], away[own].T).T
+        found[own] = _square(roots[group], away[own], None)
     return found
 
 
+def _in_blocks(
+    x: Array,
+    batch: checked.Batch,
+    of_rows: Callable[[Array, checked.Batch], tuple[Array, NDArray[np.bool_]]],
+) -> tuple[Array, Sequence[Hashable], NDArray[np.bool_]]:
+    """Return log densities, labels and what was lost, of some rows after the other."""
+    found: list[Any] = []
+    step = max(64, _BLOCK // max(1, prod(x.shape[1:])))
+    for start in range(0, max(1, len(x)), step):
+        at = slice(start, start + step)
+        groups = None if batch.groups is None else batch.groups[at]
+        parts = [_rows_first(y, batch) for y in of_rows(x[at], replace(batch, groups=groups))]
+        found = found or [np.empty((len(x), *y.shape[1:]), y.dtype) for y in parts]
+        for whole, part in zip(found, parts, strict=True):
+            whole[at] = part
+    logs, lost = found
+    return logs, batch.rows, lost
+
+
 @seen.register
-def _(prior: LinearRegression, data: Any) -> Seen:
-    given, after = checked.regression(data), prior.update(data)
+def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
+    given, after = checked.regression(data), prior.update(s)
     batch, n = after.shape.shape, len(given.y)
     shape = prior.shape + (n - 1) / 2
+    with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
+        leverage, square = _by_blocks(after, given) if not batch else _by_batch(after, given)
+        log_away, alone = _log_left(leverage)
+        log_left, lost = _log_left(0.5 * square / (1 - leverage))
+        constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI - 0.5 * np.log(after.scale)
+        logs = constant + 0.5 * log_away + shape * log_left
+    lost = lost | alone | (shape <= 0)
+    return Seen(np.where(lost, 0.0, logs), given.rows, lost)
+
+
+def _by_blocks(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:
+    """Return each row's leverage, and its squared residual in units of the scale.
+
+    Both are in the row [x y] in units of the posterior's factor: [x R⁻¹, (y - x m) / r].
+    """
+    size, n = after.factor.shape[-1], len(given.y)
+    leverage, square = np.empty(n), np.empty(n)
+    step = max(64, _BLOCK // size)
+    for start in range(0, n, step):
+        at = slice(start, start + step)
+        rows = np.concatenate([given.X[at], given.y[at, None]], axis=1)
+        units = solve_upper(after.factor, rows.T, transposed=True)
+        units *= units
+        leverage[at], square[at] = units[:-1].sum(0), 2 * units[-1]
+    return leverage, square
+
+
+def _by_batch(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:
+    """Return the same for several targets, of shape (n, batch...)."""
+    batch, n = after.shape.shape, len(given.y)
     X = given.X.reshape(n, *(1,) * (len(batch) + 2 - given.X.ndim), *given.X.shape[1:])
     rows = np.moveaxis(np.broadcast_to(X, (n, *batch, X.shape[-1])), 0, -1)
     residual = given.y - np.moveaxis((solution(after.factor)[..., None] * rows).sum(-2), -1, 0)
-    with np.errstate(all="ignore"):  # of flat coefficients that no row tells
-        reach = solve_lower(np.swapaxes(after.precision_factor, -1, -2), rows)
-        away = 1 - np.moveaxis((reach**2).sum(-2), -1, 0)  # 1 - leverage
-        left = 1 - 0.5 * residual**2 / away / after.scale
-        constant = gammaln(shape + 0.5) - gammaln(shape) - HALF_LOG_2PI
-        logs = constant - 0.5 * np.log(after.scale) + 0.5 * np.log(away) + shape * np.log(left)
-    lost = ~((away > _LEAST) & (left > _LEAST)) | (shape <= 0)
-    return Seen(np.where(lost, 0.0, logs), given.rows, lost)
+    reach = solve_lower(np.swapaxes(after.precision_factor, -1, -2), rows)
+    return np.moveaxis((reach**2).sum(-2), -1, 0), residual**2 / after.scale
 
 
 @seen.register(NaiveBayes)
 @seen.register(GaussianDiscriminant)
-def _(prior: Any, data: Any) -> Seen:
+def _(prior: Any, data: Any, s: Any) -> Seen:
     given = Classified(prior.classes, prior.blocks, data)
-    total, rows, lost = seen(prior.classes, given.target)
+    total, rows, lost = seen(prior.classes, given.target, s.classes)
     for name, block in prior.blocks.items():
         split, cells = given.rows(name)
-        logs, _, gone = seen(block.belief, split)
+        logs, _, gone = seen(block.belief, split, s.features[name])
         each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
-        if cells:  # those that are there, of each row
-            values = given.cells(name)
-            there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
-            each = [np.bincount(np.nonzero(there)[0], x, len(total)) for x in each]
+        if cells:
+            each = [np.bincount(rows_of_cells(given, name), x, len(total)) for x in each]
         total, lost = total + each[0], lost | (each[1] > 0)
     return Seen(total, rows, lost)
 
 
+def rows_of_cells(given: Classified, name: str) -> NDArray[np.intp]:
+    """Return the row of each cell that is there, of a block in which some are missing.
+
+    Parameters
+    ----------
+    given : Classified
+        Rows of features with their classes.
+    name : str
+        The block.
+    """
+    values = given.cells(name)
+    there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
+    return np.nonzero(there)[0]
+
+
 @seen.register
-def _(prior: ConceptLearning, data: Any) -> Seen:
+def _(prior: ConceptLearning, data: Any, s: Any) -> Seen:  # noqa: ARG001 - the others' is added up
     given = checked.outcomes(data, prior.outcomes)
     found, where, counts = np.unique(given.codes, return_inverse=True, return_counts=True)
     table = prior.log_table[:, found]
@@ -303,16 +410,37 @@ def _(prior: ConceptLearning, data: Any) -> Seen:
         terms = table[:, others > 0] * others[others > 0]
         weights = prior.log_weights + np.ascontiguousarray(terms).sum(1)
         logs[k] = logsumexp(weights + table[:, k]) - logsumexp(weights)
-    return _all_there(logs[where], given.rows)
+    logs = logs[where]
+    return Seen(logs, given.rows, np.zeros(logs.shape, dtype=bool))
 
 
-def _left(square: Array, kappa: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return what is left of a scale without each row, and where that is lost to rounding."""
+def _share(kappa: Array) -> Array:
+    """Return (kappa + 1) / kappa; NaN, which is lost, where next to no weight is left."""
+    return np.where(kappa > _LEAST * (kappa + 1), (kappa + 1) / kappa, np.nan)
+
+
+def _log_left(square: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return ln(1 - square), 0 where that is lost to rounding, and where it is.
+
+    A power of half the number of rows makes the last digit of 1 - square count: the logarithm is
+    taken of what was left, and stretched from what was taken to what should have been. (NumPy's
+    log1p does the same several times slower.)
+    """
+    left = 1 - square
+    lost = ~(left > _LEAST)
+    left[lost] = 1.0
+    taken = 1 - left
+    logs = np.log(left)
     with np.errstate(all="ignore"):
-        left = 1 - (kappa + 1) / kappa * square
-        lost = ~((left > _LEAST) & (kappa > _LEAST * (kappa + 1)))
-    return np.where(lost, 1.0, left), lost
+        logs *= square / taken
+    return np.where(lost, 0.0, np.where(taken == 0, -square, logs)), lost
 
 
-def _all_there(logs: Array, rows: Sequence[Hashable]) -> Seen:
-    return Seen(logs, rows, np.zeros(logs.shape, dtype=bool))
+def _rows_first(logs: Any, batch: checked.Batch) -> Any:
+    """Put the axis of the rows before those of a batch that the rows do not have."""
+    return np.moveaxis(logs, logs.ndim - 1 - batch.inner, 0)
+
+
+def _all_there(logs: Array, batch: checked.Batch) -> Seen:
+    logs = _rows_first(logs, batch)
+    return Seen(logs, batch.rows, np.zeros(logs.shape, dtype=bool))

@@ -68,6 +68,8 @@ def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]]
         facts.append((f"Groups ({len(groups)})", _listed(groups)))
     if isinstance(report.data, Design) and report.data.intercept:
         facts.append(("Intercept", "a column of ones, added by the design"))
+    if report.settings.get("likelihood") == "statistic":
+        facts.append(("In PyMC’s model", "the statistic of the rows, which has their density"))
     missing = sum(g.missing for g in found)
     if missing:
         facts.append(("Missing cells", f"{missing:,}, which are integrated out"))

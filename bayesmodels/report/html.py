@@ -17,6 +17,7 @@ from bayesmodels.report import approximation_page as page
 from bayesmodels.report import figures, model_page, tables
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.left_out import left_out
 from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.validation import Report
@@ -83,6 +84,7 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
             parameters=model_page.laws(report),
             comparison=model_page.comparison(report),
             predictions=None,
+            left_out=None,
             evidence=model_page.evidence(report),
             pictures=model_page.pictures(report),
             scalars=model_page.continuous(report),
@@ -104,6 +106,7 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
             equations=[(name, mathml(latex)) for name, latex in type(report.prior).equations],
             parameters=page.parameters(report),
             comparison=page.comparison(report),
+            left_out=None,
             evidence=page.evidence(report),
             pictures=page.pictures(report),
             scalars=len(report.errors),
@@ -113,6 +116,10 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
             reproduction=tables.reproduction(report),
         )
     findings = report.comparison.findings[1:]  # the first one is part of the verdict's sentences
+    rows = left_out(report)
+    pictures = figures.pictures(report)
+    if rows is not None and rows.picture is not None:
+        pictures.append(rows.picture)
     return environment.get_template("report.html.jinja").render(
         report=report,
         prior=in_short(report.prior),
@@ -126,7 +133,8 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
         comparison=tables.comparison(report),
         predictions=tables.predictions(report),
         evidence=tables.evidence(report),
-        pictures=figures.pictures(report),
+        left_out=rows,
+        pictures=pictures,
         scalars=0 if levels(report.posterior) else len(report.comparison.table),
         most_scalars=figures.MOST_SCALARS,
         facts=facts,

@@ -16,6 +16,7 @@ import numpy as np
 from bayesmodels import __version__
 from bayesmodels.containers import wrapped
 from bayesmodels.data import MultinomialCounts, Weighted, paired
+from bayesmodels.declaring import likelihood_of
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.logistic_regression import LogisticRegression
@@ -151,7 +152,7 @@ class Settings(TypedDict, total=False):
     draws: int
     tune: int
     chains: int
-    likelihood: Likelihood
+    likelihood: Likelihood | None
     level: float
     rng: np.random.Generator | int | None
     source: str
@@ -185,7 +186,7 @@ def validate(
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
-    likelihood: Likelihood = "rows",
+    likelihood: Likelihood | None = None,
     level: float = 0.01,
     rng: np.random.Generator | int | None = None,
     source: str = "",
@@ -206,8 +207,9 @@ def validate(
     draws, tune, chains : int
         Settings of the sampler. If so many draws leave the verdict open, the sampler runs once
         more with as many as should decide it, at most ten times as many.
-    likelihood : {"rows", "statistic"}
-        How the data are declared in PyMC; not with a PyMC model.
+    likelihood : {"rows", "statistic"}, optional
+        How the data are declared in PyMC; not with a PyMC model. By default their statistic if
+        there are more than 10,000 rows, as in `declare`; the report says which.
     level : float, default 0.01
         Probability of ``disagree`` when nothing is wrong.
     rng : numpy.random.Generator or int, optional
@@ -239,20 +241,21 @@ def validate(
     """
     seed = rng if isinstance(rng, int) else None
     generator = np.random.default_rng(rng)
-    settings = {
+    settings: dict[str, Any] = {
         "draws a chain": draws,
         "tuning steps a chain": tune,
         "chains": chains,
-        "likelihood": likelihood,
+        "likelihood": likelihood or likelihood_of(model, data),
         "level": level,
         "seed": "not given" if seed is None else seed,
     }
     versions = {"bayesmodels": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
     if _from_pymc(model):
-        if data is not None or settings.pop("likelihood") != "rows":
+        if data is not None or likelihood is not None:
             msg = "data, likelihood: a PyMC model holds its own; validate it without them."
             raise DataError(msg)
+        del settings["likelihood"]
         return validate_model(
             model, settings, generator, versions, source=source, progress=progress
         )
@@ -281,7 +284,12 @@ def validate(
         "identity",
         "comparing formula and PyMC model",
         lambda: _identified(
-            model.declare(data, likelihood), posterior, model, data, log_evidence, generator
+            model.declare(data, settings["likelihood"]),
+            posterior,
+            model,
+            data,
+            log_evidence,
+            generator,
         ),
     )
     exact = timed(
@@ -301,7 +309,7 @@ def validate(
                 draws=number,
                 tune=tune,
                 chains=chains,
-                likelihood=likelihood,
+                likelihood=settings["likelihood"],
                 rng=generator,
             ),
         )

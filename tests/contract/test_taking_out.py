@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.referee.one_step import number_of_rows, readable, rows_at
+from bayesmodels.declaring import number_of_rows
+from bayesmodels.referee.one_step import readable, rows_at
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)

@@ -626,11 +626,11 @@ def test_wrong_weights(weights, message):
 def test_weighted_rows_are_declared_from_their_statistic():
     small = bm.NaiveBayes(CLASSES, BITS)
     data = bm.Weighted((SMALL, TARGET), np.ones(8))
-    message = complaint(small.declare, data)
+    message = complaint(small.declare, data, "rows")
     assert message == (
         "data: weighted rows are declared from their statistic: likelihood='statistic'."
     )
-    message = complaint(small.declare, small.statistic(data))
+    message = complaint(small.declare, small.statistic(data), "rows")
     assert message.startswith("data: a statistic has forgotten its rows")
 
 

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import bayesmodels as bm
-from bayesmodels.referee.one_step import log_next, number_of_rows, readable, rows_at
+from bayesmodels.declaring import number_of_rows
+from bayesmodels.referee import rows_left_out
+from bayesmodels.referee.one_step import log_next, readable, rows_at
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
@@ -169,3 +172,128 @@ def test_an_outlier_among_several_targets():
     found = bm.leave_one_out(prior, (X[:, None, :], Y)).log_density
     alone = [bm.leave_one_out(prior, (X, Y[:, k])).log_density for k in range(2)]
     np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "single", "rows"),
+    [
+        (
+            bm.NormalInverseGamma([0, 1, 2.0], 1, 1, 1),
+            lambda k: bm.NormalInverseGamma(k, 1, 1, 1),
+            RNG.normal(size=7),
+        ),
+        (bm.BetaBernoulli([1, 2, 3], 1), lambda k: bm.BetaBernoulli(1 + k, 1), [1, 0, 0, 1, 1]),
+        (
+            bm.DirichletCategorical([[1, 1], [2, 1], [3, 1]]),
+            lambda k: bm.DirichletCategorical([1 + k, 1]),
+            [1, 0, 0, 1, 1],
+        ),
+    ],
+)
+def test_several_priors_meet_the_same_rows(prior, single, rows):
+    found = bm.leave_one_out(prior, rows)
+    alone = np.column_stack([bm.leave_one_out(single(k), rows).log_density for k in range(3)])
+    np.testing.assert_allclose(found.log_density, alone, rtol=1e-12)
+    assert found.elpd.shape == (3,)
+
+
+def documents(rows):
+    counts = RNG.poisson(0.3, size=(rows, 20))
+    counts[3] = 0
+    counts[4, 2] = 40  # too many for factors one by one
+    return counts, RNG.choice(["a", "b"], rows)
+
+
+def test_sparse_counts_are_those_of_the_dense_table():
+    counts, label = documents(30)
+    classes = bm.DirichletCategorical([1, 1], ["a", "b"])
+    prior = bm.NaiveBayes(classes, bm.DirichletCategorical(np.full(20, 0.3)))
+    dense = bm.leave_one_out(prior, (bm.MultinomialCounts(counts), label))
+    thin = bm.leave_one_out(prior, (bm.MultinomialCounts(sparse.csr_array(counts)), label))
+    np.testing.assert_allclose(thin.log_density, dense.log_density, rtol=1e-12)
+    row, word = np.nonzero(counts)
+    once = counts[row, word]
+    pointers = np.concatenate([[0], 2 * np.cumsum((counts > 0).sum(1))])
+    halves = np.column_stack([once // 2, once - once // 2]).ravel()  # entries given twice add up
+    twice = sparse.csr_array((halves, np.repeat(word, 2), pointers), counts.shape)
+    own = bm.DirichletCategorical(np.full(20, 0.3))
+    alone = bm.leave_one_out(own, bm.MultinomialCounts(counts)).log_density
+    found = bm.leave_one_out(own, bm.MultinomialCounts(twice)).log_density
+    np.testing.assert_allclose(found, alone, rtol=1e-12)
+
+
+def test_a_sparse_table_is_never_spread_out():
+    """A hundred thousand documents of fifty thousand words, 40 GB if it were."""
+    rng = np.random.default_rng(2)
+    counts = sparse.csr_array(
+        (
+            np.ones(10**6),
+            rng.integers(0, 50_000, 10**6, dtype=np.int32),
+            np.arange(0, 10**6 + 1, 10),
+        ),
+        (100_000, 50_000),
+    )
+    prior = bm.DirichletCategorical(np.ones(50_000))
+    found = bm.leave_one_out(prior, bm.MultinomialCounts(counts))
+    few = counts[[5]]
+    others = prior.alpha + counts.sum(0) - few.toarray()[0]
+    wanted = bm.DirichletCategorical(others).predictive(10).logpmf(few.toarray()[0])
+    np.testing.assert_allclose(found.log_density[5], wanted, rtol=1e-10)
+
+
+def test_blocks_of_rows_meet(monkeypatch):
+    monkeypatch.setattr(rows_left_out, "_BLOCK", 1)  # 64 rows at a time
+    rows = RNG.normal(size=(75, 2)) * [1, 4] + 3
+    label = list("abc") * 25
+    for prior, data in (
+        (bm.NormalInverseGamma(0, 1, 1, 1), bm.Grouped(rows, by=label)),
+        (bm.NormalInverseWishart([0, 0], 1, 3, np.eye(2)), bm.Grouped(rows, by=label)),
+        (bm.LinearRegression.flat(1), (rows[:, :1], rows[:, 1])),
+    ):
+        found = bm.leave_one_out(prior, data).log_density
+        at = [0, 63, 64, 74]
+        own = found.reshape(75, -1).sum(1)[at]
+        np.testing.assert_allclose(own, refitted(prior, data)[at], rtol=1e-11)
+
+
+REAL = {
+    "regression: diabetes": lambda: (
+        bm.LinearRegression.flat(10),
+        bm.Design.from_frame(bm.datasets.load("diabetes"), "progression"),
+    ),
+    "discriminant: wine": lambda: (
+        bm.GaussianDiscriminant(
+            bm.DirichletCategorical(np.ones(3), list("ABC")),
+            bm.NormalInverseWishart(np.zeros(13), 0.01, 15, np.eye(13)),
+            "shared",
+        ),
+        split("wine", "cultivar"),
+    ),
+    "naive Bayes: iris": lambda: (
+        bm.NaiveBayes(
+            bm.DirichletCategorical(np.ones(3), sorted(set(bm.datasets.load("iris")["species"]))),
+            bm.NormalInverseGamma(0, 0.01, 1, 1),
+        ),
+        split("iris", "species"),
+    ),
+    "classes: party": lambda: (
+        bm.DirichletCategorical(
+            np.ones(len(bm.datasets.load("party")["party"].cat.categories)),
+            list(bm.datasets.load("party")["party"].cat.categories),
+        ),
+        bm.datasets.load("party")["party"],
+    ),
+}
+
+
+def split(name, target):
+    frame = bm.datasets.load(name)
+    return frame.drop(columns=target), frame[target]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_real_data_equal_refitting(name):
+    prior, data = REAL[name]()
+    found = bm.leave_one_out(prior, data)
+    np.testing.assert_allclose(by_row(found), refitted(prior, data), rtol=1e-10)

@@ -1,0 +1,179 @@
+"""Each row predicted by all others: the exact density beside what draws make of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from arviz_stats.loo import loo
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.models.blocks import Classified
+from bayesmodels.referee.rows_left_out import LeaveOneOut, leave_one_out, rows_of_cells
+from bayesmodels.report import canvas
+from bayesmodels.report.canvas import Picture
+from bayesmodels.report.rounding import decimals_of, rounded
+from bayesmodels.report.validation import Report
+
+Array = NDArray[np.float64]
+
+_MOST = 4000  # dots; more are stored as pixels
+TRUSTED = 0.7
+"""Estimates of rows with a larger k-hat are not to be trusted."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a report says of predicting each row by the others.
+
+    Attributes
+    ----------
+    facts : list of (str, str)
+        Names and values.
+    note : str
+        Why something is not there; may be empty.
+    picture : Picture or None
+        Differences of the estimates from the exact densities; None without estimates.
+    """
+
+    facts: list[tuple[str, str]]
+    note: str
+    picture: Picture | None
+
+
+def left_out(report: Report) -> LeftOut | None:
+    """Compare exact leave-one-out densities with ArviZ's estimates from the sampler's draws.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    LeftOut or None
+        None where there are no rows, or no closed form without one of them.
+    """
+    groups = report.exact.children
+    if "observed_data" in groups and 0 in groups["observed_data"].sizes.values():
+        return None
+    try:
+        found = leave_one_out(report.prior, report.data)
+    except DataError:  # a statistic, weighted rows, a mixture
+        return None
+    except PriorError as error:
+        return LeftOut([], f"There is none: {error}", None)
+    logs = found.log_density
+    exact = LeaveOneOut(logs.reshape(len(logs), -1).sum(1), found.rows)
+    facts = [("Exact elpd", _with_error(exact.elpd, exact.se))]
+    note = _not_estimated(report)
+    if note:
+        return LeftOut(facts, f"ArviZ’s estimate is left out: {note}.", None)
+    try:
+        near = _estimated(report)
+    except ValueError as error:  # such as weights that are all the same
+        return LeftOut(facts, f"ArviZ’s estimate is left out, since it fails: {error}.", None)
+    return _compared(exact, near, facts)
+
+
+def _with_error(elpd: float, se: float) -> str:
+    places = decimals_of(se, 3) if se > 0 else 3
+    return f"{rounded(elpd, places)} ± {rounded(se, places)}"
+
+
+def _not_estimated(report: Report) -> str:
+    """Say why there is no estimate from draws; empty if there is."""
+    if "observed_data" not in report.sampled.children:
+        return "the rows are a sparse table, which is not written out"
+    if "log_likelihood" not in report.sampled.children:
+        return "there are too many rows to keep the log likelihood of each under every draw"
+    every = report.sampled["log_likelihood"].data_vars.values()
+    if not all(np.isfinite(each).all() for each in every):
+        return "some draws make rows impossible, which importance sampling cannot weigh"
+    return ""
+
+
+def _estimated(report: Report) -> Any:
+    """Return ArviZ's estimate, of whole rows."""
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": report.sampled["posterior"].to_dataset(),
+            "log_likelihood": xr.Dataset({"rows": (("chain", "draw", "row"), whole_rows(report))}),
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of large k-hats, which the report states
+        return loo(tree, var_name="rows", pointwise=True)
+
+
+def whole_rows(report: Report) -> Array:
+    """Add up log likelihoods over all that belongs to one row.
+
+    Parameters
+    ----------
+    report : Report
+        Whose draws have log likelihoods.
+
+    Returns
+    -------
+    ndarray of shape (chain, draw, row)
+        Of whole rows.
+    """
+    total: Any = 0.0
+    for name, each in report.sampled["log_likelihood"].data_vars.items():
+        logs, axis = np.asarray(each), str(each.dims[2])
+        if axis.startswith("cell"):
+            prior: Any = report.prior
+            block = axis.removeprefix("cell").removeprefix("_")
+            given = Classified(prior.classes, prior.blocks, report.data)
+            rows, number = rows_of_cells(given, block), _number_of_rows(report, str(name))
+            shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
+            add = csr_array((np.ones(len(rows)), rows, pointers), shape)
+            logs = (logs.reshape(-1, len(rows)) @ add).reshape(*logs.shape[:2], number)
+        total = total + logs.reshape(*logs.shape[:3], -1).sum(-1)
+    return np.asarray(total)
+
+
+def _number_of_rows(report: Report, but: str) -> int:
+    observed = report.sampled["log_likelihood"]
+    return next(int(x.sizes["row"]) for n, x in observed.data_vars.items() if n != but)
+
+
+@canvas.style()
+def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> LeftOut:
+    k = np.ravel(near.pareto_k)
+    gap = np.ravel(near.elpd_i) - exact.log_density
+    worst, bad = int(np.abs(gap).argmax()), int((k > TRUSTED).sum())
+    size = decimals_of(max(float(np.abs(gap).max()), 1e-12), 2)
+    difference = rounded(float(gap[worst]), size)
+    label = exact.rows[worst]
+    facts = [
+        *facts,
+        ("PSIS-LOO, from draws", _with_error(float(near.elpd), float(near.se))),
+        (f"Rows with k̂ above {TRUSTED}", f"{bad:,} of {len(k):,}"),
+        ("Largest k̂", rounded(float(k.max()), 2)),
+        ("Largest difference of a row", f"{difference} (row {label})"),
+    ]
+    axes = canvas.axes_of()
+    axes.axhline(0, color=canvas.INK, lw=0.8)
+    axes.axvline(TRUSTED, color=canvas.ORANGE, lw=1, ls="--")
+    axes.plot(k, gap, "o", color=canvas.BLUE, ms=3, alpha=0.6, rasterized=len(k) > _MOST)
+    axes.set(xlabel="k-hat of the row", ylabel="PSIS-LOO minus exact")
+    alt = (
+        f"Estimated minus exact log density of {len(k):,} rows, each predicted by the others, over "
+        f"their k-hat from {rounded(float(k.min()), 2)} to {rounded(float(k.max()), 2)}; number "
+        f"above {TRUSTED}: {bad:,}. Differences go from {rounded(float(gap.min()), size)} to "
+        f"{rounded(float(gap.max()), size)}."
+    )
+    caption = (
+        "A dot a row: what importance sampling from the draws makes of its log density by all "
+        "other rows, minus the exact one. Dots should lie near the line; right of the dashed one, "
+        f"at {TRUSTED}, estimates are not to be trusted."
+    )
+    panels = (canvas.panel("", axes, alt),)
+    return LeftOut(facts, "", Picture("left-out", "Rows left out", panels, caption))
