@@ -7,6 +7,7 @@ Groups: ``posterior``, ``posterior_predictive``, ``prior``, ``observed_data``, `
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -177,25 +178,51 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
             tree.to_netcdf(part, engine="h5netcdf")
 
 
-def load(path: str | os.PathLike[str]) -> xr.DataTree:
-    """Read draws written by `save` (or by ArviZ), fully into memory.
+def load(path: str | os.PathLike[str], groups: Sequence[str] | None = None) -> xr.DataTree:
+    """Read draws written by `save`, by ArviZ or by another library, into memory.
+
+    A folder is read as zarr, a file as netCDF-4, whatever their names end in. Trees and the older
+    InferenceData have the same layout there.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+    groups : sequence of str, optional
+        Groups to be read, of those that there are; all if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        What the file holds; what lies in no group, such as a saved dataset, at its root.
 
     Raises
     ------
     DataError
-        If the path ends neither in ``.nc`` nor in ``.zarr``, or is not there.
+        If there is nothing at the path, or it can't be read.
     """
     import xarray as xr
 
-    kind = _kind(path)
-    if not Path(path).exists():
+    where = Path(path)
+    if not where.exists():
         msg = f"path: there is no file {str(path)!r}."
         raise DataError(msg)
-    options: dict[str, Any] = (
-        {"engine": "zarr", "consolidated": False} if kind == ".zarr" else {"engine": "h5netcdf"}
+    kind, options = (
+        ("zarr", {"engine": "zarr", "consolidated": False})
+        if where.is_dir()
+        else ("netCDF-4", {"engine": "h5netcdf", "phony_dims": "access"})
     )
-    with xr.open_datatree(path, **options) as tree:
-        return tree.load()
+    try:
+        with xr.open_datatree(path, **cast("Any", options)) as tree:
+            if groups is None:
+                return tree.load()
+            chosen = {name: tree[name].load() for name in groups if name in tree.children}
+            root = tree.to_dataset().load()
+            return xr.DataTree.from_dict({"/": root, **{f"/{n}": t for n, t in chosen.items()}})
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"path: {str(path)!r} can't be read as {kind}: {said}"
+        raise DataError(msg) from error
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
