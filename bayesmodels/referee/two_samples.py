@@ -145,7 +145,7 @@ def _between(
 ) -> list[Test]:
     """Compare averages of functions, of shape (function, chain, draw)."""
     whole = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
-    spread = whole.std(1)
+    spread = np.where(np.ptp(whole, axis=1) > 0, whole.std(1), 0.0)
     (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
     gap = f.mean((-2, -1)) - g.mean((-2, -1))
     found = []

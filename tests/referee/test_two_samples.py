@@ -123,6 +123,17 @@ def test_scalars_are_matched_by_their_labels_where_both_sets_have_them():
     pd.testing.assert_frame_equal(placed.table, straight.table)
 
 
+def test_whole_numbers_agree_and_disagree():
+    rng = np.random.default_rng(14)
+    for chance in (0.1, 0.5, 0.9):
+        one, other = ({"x": rng.binomial(1, chance, (4, 1000))} for _ in range(2))
+        verdict = bm.compare(one, other)
+        assert verdict.outcome == "agree", verdict
+        assert min(test.ess for test in verdict.tests) > 1000
+        wrong = {"x": rng.binomial(1, chance + 0.09, (4, 1000))}
+        assert bm.compare(one, wrong).outcome == "disagree"
+
+
 def test_a_fair_coin_has_an_r_hat():
     x = np.tile([0, 1], (4, 500))
     assert bm.compare({"x": x}, {"x": x}).table["r_hat"]["x"] == pytest.approx(1, abs=0.01)
