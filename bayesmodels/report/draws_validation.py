@@ -68,6 +68,13 @@ class DrawsReport:
         """The verdict on the draws."""
         return self.comparison.outcome
 
+    @property
+    def same(self) -> bool:
+        """Whether the two sets are the same draws, such as one file given twice."""
+        table = self.comparison.table
+        parts = ("mean", "sd", "eti89_lb", "eti89_ub")
+        return all((table[f"first_{part}"] == table[f"second_{part}"]).all() for part in parts)
+
     def sentences(self) -> list[str]:
         """Say the verdict in words, the most important first."""
         head = {
@@ -75,6 +82,8 @@ class DrawsReport:
             "disagree": "A sampler is wrong, or the two models are not the same.",
             "inconclusive": "The draws are too few to judge, or have not mixed.",
         }
+        if self.same:
+            head["agree"] = "Both sets hold the same draws, which says nothing about either."
         first, second = self.names
         said = f"The first set is {first}, the second {second}; findings speak of the first."
         return [head[self.outcome], self.comparison.sentence(), said]
