@@ -23,6 +23,7 @@ ORDER = (
     ("data", "datasets"),
     ("protocol",),
     ("declaring", "reading"),
+    ("notebook",),
     ("models",),
     ("conjugacy",),
     ("decision", "draws", "evidence", "information", "ranking"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels import __version__
+from bayesmodels import __version__, notebook
 from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.referee import Verdict, compare
@@ -120,6 +120,10 @@ class DrawsReport:
             "settings": self.settings,
             "versions": self.versions,
         }
+
+    def _repr_html_(self) -> str:
+        said, further = self.sentences(), self.comparison.findings[1:]
+        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
 
     def __repr__(self) -> str:
         return f"DrawsReport({self.names[0]!r}, {self.names[1]!r}, {self.outcome!r})"

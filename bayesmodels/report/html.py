@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 from datetime import datetime
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from latex2mathml.converter import convert
-from markupsafe import Markup
 
 from bayesmodels.files import whole
+from bayesmodels.notebook import mathml
 from bayesmodels.reading import levels
 from bayesmodels.report import approximation_page as page
 from bayesmodels.report import draws_page, figures, model_page, tables
@@ -24,8 +22,6 @@ from bayesmodels.report.validation import Report
 AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
 
 MOST_FINDINGS = 10
-
-_SPACE = '<mspace width="0.17em"/>'  # TeX's thin space, which it sets around a named function
 
 
 def write(report: AnyReport, path: str | os.PathLike[str]) -> None:
@@ -148,32 +144,6 @@ def render(report: AnyReport) -> str:
         first_rows=first_rows,
         reproduction=tables.reproduction(report),
     )
-
-
-def mathml(latex: str) -> Markup:
-    r"""Return an equation as MathML, which browsers set without help.
-
-    Parameters
-    ----------
-    latex : str
-        One of a model's `equations`; trusted, since it comes from this package.
-
-    Returns
-    -------
-    Markup
-        A ``math`` element.
-
-    Examples
-    --------
-    >>> "<mtext>Beta</mtext>" in mathml(r"x \sim \mathrm{Beta}(2, 2)")
-    True
-    """
-    # The converter takes words letter by letter, a tilde and Gamma for variables, ln for a letter.
-    text = convert(re.sub(r"\\mathrm\{(\w\w+)\}", r"\\text{\1}", latex), display="block")
-    text = text.replace("<mi>&#x0007E;</mi>", "<mo>∼</mo>")
-    text = text.replace("<mi>&#x00393;</mi>", '<mi mathvariant="normal">Γ</mi>')
-    text = text.replace("<mi>ln</mi>", f"{_SPACE}<mi>ln</mi>{_SPACE}")
-    return Markup(text.replace(f"<mrow>{_SPACE}", "<mrow>"))  # noqa: S704 - trusted
 
 
 def data_uri(svg: bytes) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.notebook import mathml
 from bayesmodels.report import figures, html
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES, page
@@ -189,7 +190,7 @@ def test_scalars_left_out_of_the_pictures_are_counted():
 )
 def test_equations_are_set_as_words_and_signs(model):
     for _, latex in model.equations:
-        text = str(html.mathml(latex))
+        text = str(mathml(latex))
         assert Page(text).open == []
         assert "~" not in text
         assert "0007E" not in text
