@@ -1,7 +1,8 @@
 """Exact and MCMC draws as DataTrees that look the same to ArviZ.
 
 Groups: ``posterior``, ``posterior_predictive``, ``prior``, ``observed_data``, ``log_likelihood``
-(a value for each row) and ``sample_stats``; variables, dims and coords as in the PyMC model.
+(a value for each row), ``log_prior`` (of all variables together) and ``sample_stats``; variables,
+dims and coords as in the PyMC model.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def exact_draws(
     ...     bm.BetaBernoulli(1, 1), [1, 0, 1], draws=50, rng=np.random.default_rng(1)
     ... )
     >>> sorted(tree.children)  # doctest: +NORMALIZE_WHITESPACE
-    ['log_likelihood', 'observed_data', 'posterior', 'posterior_predictive', 'prior',
-     'sample_stats']
+    ['log_likelihood', 'log_prior', 'observed_data', 'posterior', 'posterior_predictive',
+     'prior', 'sample_stats']
     """
     rng = np.random.default_rng(rng)
     draws, chains = int(whole_number(draws, "draws", 1)), int(whole_number(chains, "chains", 1))
@@ -266,7 +267,10 @@ def tree_of(
     omitted = {}
     statistic = _statistic(prior, data)
     try:
-        groups["prior"] = in_chains(_met(prior, data, statistic), draws, chains, rng)
+        met = _met(prior, data, statistic)
+        groups["prior"] = in_chains(met, draws, chains, rng)
+        density = np.asarray(met.log_density(posterior))
+        groups["log_prior"] = {"joint": density.reshape(chains, draws, -1).sum(-1)}
     except PriorError as error:
         omitted["prior"] = str(error)
     why = _without_rows(prior, data, statistic)

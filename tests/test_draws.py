@@ -6,6 +6,7 @@ import pandas as pd
 import pymc as pm
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesmodels as bm
 from bayesmodels import catalog
@@ -13,6 +14,7 @@ from bayesmodels import draws as drawing
 
 GROUPS = {
     "log_likelihood",
+    "log_prior",
     "observed_data",
     "posterior",
     "posterior_predictive",
@@ -64,6 +66,18 @@ def test_all_groups_are_there_with_sample_axes_first(case):
     rows = tree.observed_data[name]
     assert tree.posterior_predictive[name].dims == ("chain", "draw", *rows.dims)
     assert tree.log_likelihood[name].dims[:3] == ("chain", "draw", "row")
+
+
+def test_the_log_prior_is_that_of_the_prior_at_the_draws():
+    prior, data = CASES["groups"]()
+    tree = exact((prior, data))
+    theta = tree.posterior["theta"].to_numpy()
+    known = stats.beta(1, 1).logpdf(theta).sum(-1)
+    np.testing.assert_allclose(tree.log_prior["joint"], known, atol=1e-12)
+    prior = bm.BetaBernoulli(3, 2)
+    tree = exact((prior, data))
+    known = stats.beta(3, 2).logpdf(tree.posterior["theta"].to_numpy()).sum(-1)
+    np.testing.assert_allclose(tree.log_prior["joint"], known, rtol=1e-12)
 
 
 def test_names_dims_and_coords_are_those_of_the_pymc_model(case):
@@ -140,14 +154,14 @@ def test_arviz_computes_loo_from_the_rows_log_likelihood():
 def test_a_statistic_has_no_rows_and_the_tree_says_so():
     prior = bm.BetaBernoulli(1, 1)
     tree = bm.exact_draws(prior, prior.statistic([1, 0]), draws=10)
-    assert set(tree.children) == {"posterior", "prior", "sample_stats"}
+    assert set(tree.children) == {"log_prior", "posterior", "prior", "sample_stats"}
     assert "statistic" in tree.attrs["omitted"]
 
 
 def test_an_improper_prior_has_no_draws_and_the_tree_says_so():
     _, data = regression()
     tree = bm.exact_draws(bm.LinearRegression.flat(["intercept", "a", "b"]), data, draws=10)
-    assert "prior" not in tree.children
+    assert not {"prior", "log_prior"} & set(tree.children)
     assert "flat" in tree.attrs["omitted"]
 
 
