@@ -294,8 +294,10 @@ def compare(
     else:
         _print_compared(found.comparison.table)
         further = found.comparison.findings[1:]
-        for sentence in [*found.sentences(), *further[:_MOST_FINDINGS]]:
-            click.echo(sentence[:1].upper() + sentence[1:])
+        for sentence in found.sentences():
+            click.echo(sentence)
+        for finding in further[:_MOST_FINDINGS]:
+            click.echo(f"- {finding}")
         if len(further) > _MOST_FINDINGS:
             click.echo(f"And {len(further) - _MOST_FINDINGS} more findings.")
         if html:

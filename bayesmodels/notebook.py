@@ -101,8 +101,8 @@ def judged(
     if findings:
         lines = list(findings[:_MOST_FINDINGS])
         if len(findings) > _MOST_FINDINGS:
-            lines.append(f"And {len(findings) - _MOST_FINDINGS} more.")
-        items = (Markup("<li>{}</li>").format(text[:1].upper() + text[1:]) for text in lines)
+            lines.append(f"and {len(findings) - _MOST_FINDINGS} more.")
+        items = (Markup("<li>{}</li>").format(text) for text in lines)
         said.append(Markup("<ul>{}</ul>").format(Markup().join(items)))
     if "z" in values and len(values) > MOST_ROWS:
         order = values["z"].abs().sort_values(ascending=False, kind="stable").index

@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import bayesmodels as bm
+from bayesmodels.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
@@ -23,3 +25,17 @@ def test_every_public_name_is_in_the_reference(name):
 def test_every_page_is_in_the_index():
     index = PAGES.search((DOCS / "index.md").read_text(encoding="utf-8"))
     assert sorted(index[1].split()) == sorted({p.stem for p in DOCS.glob("*.md")} - {"index"})
+
+
+@pytest.mark.slow
+def test_the_page_on_other_samplers_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    text = (DOCS / "check-another-sampler.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile("\n".join(blocks), "check-another-sampler.md", "exec"), {})  # noqa: S102 - as read
+    assert capsys.readouterr().out == "disagree\n"
+    assert (tmp_path / "both.html").stat().st_size > 50_000
+    shown = re.search(r"```\n\$ bayesmodels (compare .*?)\n(.*?)```", text, re.DOTALL)
+    result = CliRunner().invoke(main, shown[1].split(), env={"COLUMNS": "100"})
+    assert result.exit_code == 1
+    assert result.stdout.split() == shown[2].split()

@@ -85,7 +85,7 @@ STATISTICS = {
     "weight_predictions": lambda tree: az.weight_predictions([tree, tree], [0.3, 0.7]),
 }
 OF_SAMPLERS = {
-    "bfmi": lambda tree: az.bfmi(tree)["sample_stats"].to_dataset(),
+    "bfmi": lambda tree: az.bfmi(tree).to_dataset(),
     "plot_energy": az.plot_energy,
 }
 FILES = {
