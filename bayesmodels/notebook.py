@@ -54,14 +54,12 @@ def belief(self: Any) -> str:
     (True, True, True)
     """
     rows = [
-        Markup('<div style="color: inherit; opacity: .75">{}</div><div>{}</div>').format(
-            name, mathml(latex)
-        )
+        Markup('<div style="opacity: .75">{}</div><div>{}</div>').format(name, mathml(latex))
         for name, latex in type(self).equations
     ]
     equations = Markup(
         '<div style="display: grid; grid-template-columns: max-content 1fr; gap: .3em 1.5em; '
-        'align-items: center; margin: .5em 0">{}</div>'
+        'align-items: center; justify-items: start; margin: .5em 0">{}</div>'
     ).format(Markup().join(rows))
     return frame(self.title, equations, summary(self))
 
@@ -94,8 +92,8 @@ def judged(
     findings : sequence of str
         Further ones; the first few are shown.
     values : pandas.DataFrame
-        A row a scalar, with the discrepancy ``z`` if there is one: of many rows those are shown
-        whose discrepancies are the largest.
+        A row a scalar, whose intervals are left out for want of room, with the discrepancy ``z`` if
+        there is one: of many rows those are shown whose discrepancies are the largest.
     """
     said = [paragraph(text) for text in sentences]
     if findings:
@@ -104,6 +102,7 @@ def judged(
             lines.append(f"and {len(findings) - _MOST_FINDINGS} more.")
         items = (Markup("<li>{}</li>").format(text) for text in lines)
         said.append(Markup("<ul>{}</ul>").format(Markup().join(items)))
+    values = values[[name for name in values if not str(name).endswith(("_lb", "_ub"))]]
     if "z" in values and len(values) > MOST_ROWS:
         order = values["z"].abs().sort_values(ascending=False, kind="stable").index
         shown = table(values.loc[order], "those with the largest |z|")
