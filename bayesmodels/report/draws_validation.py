@@ -85,7 +85,7 @@ class DrawsReport:
         if self.same:
             head["agree"] = "Both sets hold the same draws, which says nothing about either."
         first, second = self.names
-        said = f"The first set is {first}, the second {second}; findings speak of the first."
+        said = f"First set: {first}; second set: {second}. Findings speak of the first."
         return [head[self.outcome], self.comparison.sentence(), said]
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
@@ -101,9 +101,9 @@ class DrawsReport:
         write(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the findings as plain values, for JSON; None for what is not known."""
+        """Return the findings as plain values, for JSON; None for what is no finite number."""
         found = self.comparison
-        table = found.table.astype(object).where(found.table.notna(), None)
+        table = found.table.astype(object).where(np.isfinite(found.table), None)
         return {
             "title": self.title,
             "source": self.source,
@@ -114,8 +114,9 @@ class DrawsReport:
             "largest_z": found.largest.z,
             "smallest_ess": min(test.ess for test in found.tests),
             "largest_r_hat": _known(float(found.table["r_hat"].max())),
-            "bound": found.bound,
-            "more": found.more,
+            "bound": _known(found.bound),
+            "more": None if found.more is None else _known(found.more),
+            "variables": None if self.variables is None else list(self.variables),
             "table": table.to_dict(orient="index"),
             "settings": self.settings,
             "versions": self.versions,
@@ -203,8 +204,8 @@ def validate_draws(
     found = compare(*sides, level=level, tolerance=tolerance, var_names=var_names)
     seconds["comparison"] = time.perf_counter() - begun
     called = names or (
-        str(first) if paths[0] else "the first in memory",
-        str(second) if paths[1] else "the second in memory",
+        str(first) if paths[0] else "draws in memory",
+        str(second) if paths[1] else "draws in memory",
     )
     versions = {"bayesmodels": __version__, "python": platform.python_version()}
     return DrawsReport(
@@ -250,4 +251,4 @@ def _tree(given: Any) -> xr.DataTree:
 
 
 def _known(x: float) -> float | None:
-    return None if np.isnan(x) else x
+    return x if np.isfinite(x) else None

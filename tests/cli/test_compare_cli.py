@@ -49,7 +49,7 @@ def test_files_of_one_law_agree_whatever_wrote_them(second):
     result = run("one.nc", second)
     assert result.exit_code == 0, result.output
     assert "Either set of draws can stand for the other." in result.stdout
-    assert f"The first set is one.nc, the second {second}" in result.stdout
+    assert f"First set: one.nc; second set: {second}. Findings speak of the first." in result.stdout
     for label in ("theta[<b>x</b>]", "theta[new]", "theta[[/b]]"):
         assert label in result.stdout
 

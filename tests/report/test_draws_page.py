@@ -21,9 +21,7 @@ def draws(seed, size=400, chains=4):
 def test_draws_in_memory_have_no_command():
     found = bm.validate_draws(draws(1), draws(2).posterior, var_names=["mu"], level=0.05)
     assert isinstance(found, DrawsReport)
-    assert repr(found) == (
-        f"DrawsReport('the first in memory', 'the second in memory', {found.outcome!r})"
-    )
+    assert repr(found) == (f"DrawsReport('draws in memory', 'draws in memory', {found.outcome!r})")
     assert draws_page.command(found) == ""
     again = "report = bm.validate_draws(first, second, var_names=['mu'], level=0.05, tolerance=0.1)"
     assert draws_page.reproduction(found) == again
@@ -54,6 +52,14 @@ def test_the_table_has_both_sets_side_by_side():
     cells = {column.head: column.cells for column in table.columns}
     assert set(cells["of"]) >= {"location"}
     assert len(table.marked) >= 1
+
+
+def test_chains_that_are_stuck_are_plain_values_too():
+    stuck = {"x": np.repeat(np.arange(4.0)[:, None], 100, axis=1)}
+    for sets in ((stuck, stuck), (stuck, {"x": stuck["x"] + 1})):
+        found = bm.validate_draws(*sets)
+        assert found.outcome == "inconclusive"
+        json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_what_there_is_to_know_of_both_sets():
