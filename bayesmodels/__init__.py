@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.referee import leave_one_out as leave_one_out
     from bayesmodels.report import validate as validate
+    from bayesmodels.report import validate_draws as validate_draws
     from bayesmodels.report.classes import plot_boundary as plot_boundary
     from bayesmodels.report.classes import plot_class_densities as plot_class_densities
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
@@ -169,6 +170,7 @@ _HOMES = {
     "sample": "sampling",
     "scale": "",
     "validate": "report",
+    "validate_draws": "report",
 }
 
 # What an extra brings is offered if that is installed; asked for by name, it says what is missing.

@@ -14,6 +14,7 @@ import click
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _NARROW = 76  # columns that the widest table needs
 _MOST_SCALARS = 40  # rows of a summary
+_MOST_FINDINGS = 10  # further ones
 
 _seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
 _draws = click.option(
@@ -295,6 +296,69 @@ def statistic(
 
 
 @main.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--var-names", help="Variables to compare, with commas.  [default: all]")
+@click.option(
+    "--level",
+    default=0.01,
+    show_default=True,
+    help="Probability of a false alarm, over everything tested.",
+)
+@click.option(
+    "--tolerance",
+    default=0.1,
+    show_default=True,
+    help="How many standard deviations draws that agree may differ by.",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write a report here.")
+@_json
+def compare(
+    first: Path,
+    second: Path,
+    var_names: str | None,
+    level: float,
+    tolerance: float,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare two files of draws of one posterior, of any samplers or libraries.
+
+    FIRST and SECOND are netCDF files or zarr folders with a group `posterior`, such as ArviZ writes
+    draws of PyMC, Stan, NumPyro and others.
+
+    Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
+    """
+    if html and not html.parent.is_dir():
+        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
+    with _speaking_errors(), _steps(total=3 if html else 2) as step:
+        from bayesmodels.report import validate_draws
+
+        chosen = [name.strip() for name in var_names.split(",")] if var_names else None
+        found = validate_draws(
+            first, second, var_names=chosen, level=level, tolerance=tolerance, progress=step
+        )
+        if html:
+            step("writing the report")
+            found.to_html(html)
+    if as_json:
+        file = {"file": str(html)} if html else {}
+        click.echo(json.dumps({**found.to_dict(), **file}, allow_nan=False))
+    else:
+        _print_compared(found.comparison.table)
+        further = found.comparison.findings[1:]
+        for sentence in found.sentences():
+            click.echo(sentence)
+        for finding in further[:_MOST_FINDINGS]:
+            click.echo(f"- {finding}")
+        if len(further) > _MOST_FINDINGS:
+            click.echo(f"And {len(further) - _MOST_FINDINGS} more findings.")
+        if html:
+            click.echo(f"Report: {html}")
+    sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
+
+
+@main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
@@ -335,6 +399,26 @@ def _print_posterior(posterior: Any) -> None:
     except PriorError as error:
         click.echo(f"Log evidence: none. {error}")
     click.echo(f"Verified {posterior.verified}.")
+
+
+def _print_compared(table: Any) -> None:
+    """Print the first set of draws beside the second; of many scalars those farthest apart."""
+    from bayesmodels.report.rounding import decimals_of, rounded
+
+    left = len(table) - _MOST_SCALARS
+    if left > 0:
+        table = table.loc[table["z"].abs().sort_values(ascending=False, kind="stable").index]
+    rows = []
+    for label, row in table.head(_MOST_SCALARS).iterrows():
+        digits = decimals_of(max(row["first_sd"], row["second_sd"]), 3)
+        names = ("first_mean", "second_mean", "first_sd", "second_sd")
+        cells = [rounded(row[name], digits) for name in names]
+        cells += [rounded(row[name], n) for name, n in (("ess_bulk", 0), ("r_hat", 3), ("z", 1))]
+        rows.append((str(label), *cells))
+    head = ("variable", "mean, 1st", "mean, 2nd", "sd, 1st", "sd, 2nd", "ESS", "R-hat", "z")
+    _print_table(head, rows)
+    if left > 0:
+        click.echo(f"{left:,} more rows are not shown; --json has them all.")
 
 
 def _as_values(posterior: Any) -> dict[str, Any]:
@@ -445,6 +529,7 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     if console.width < _NARROW:
@@ -457,5 +542,5 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
     for name in head:
         table.add_column(name, overflow="fold", no_wrap=name == head[0])
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
     console.print(table)

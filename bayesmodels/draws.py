@@ -1,12 +1,14 @@
 """Exact and MCMC draws as DataTrees that look the same to ArviZ.
 
 Groups: ``posterior``, ``posterior_predictive``, ``prior``, ``observed_data``, ``log_likelihood``
-(a value for each row) and ``sample_stats``; variables, dims and coords as in the PyMC model.
+(a value for each row), ``log_prior`` (of all variables together) and ``sample_stats``; variables,
+dims and coords as in the PyMC model.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -66,8 +68,8 @@ def exact_draws(
     ...     bm.BetaBernoulli(1, 1), [1, 0, 1], draws=50, rng=np.random.default_rng(1)
     ... )
     >>> sorted(tree.children)  # doctest: +NORMALIZE_WHITESPACE
-    ['log_likelihood', 'observed_data', 'posterior', 'posterior_predictive', 'prior',
-     'sample_stats']
+    ['log_likelihood', 'log_prior', 'observed_data', 'posterior', 'posterior_predictive',
+     'prior', 'sample_stats']
     """
     rng = np.random.default_rng(rng)
     draws, chains = int(whole_number(draws, "draws", 1)), int(whole_number(chains, "chains", 1))
@@ -178,25 +180,51 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
             tree.to_netcdf(part, engine="h5netcdf")
 
 
-def load(path: str | os.PathLike[str]) -> xr.DataTree:
-    """Read draws written by `save` (or by ArviZ), fully into memory.
+def load(path: str | os.PathLike[str], groups: Sequence[str] | None = None) -> xr.DataTree:
+    """Read draws written by `save`, by ArviZ or by another library, into memory.
+
+    A folder is read as zarr, a file as netCDF-4, whatever their names end in. Trees and the older
+    InferenceData have the same layout there.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+    groups : sequence of str, optional
+        Groups to be read, of those that there are; all if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        What the file holds; what lies in no group, such as a saved dataset, at its root.
 
     Raises
     ------
     DataError
-        If the path ends neither in ``.nc`` nor in ``.zarr``, or is not there.
+        If there is nothing at the path, or it can't be read.
     """
     import xarray as xr
 
-    kind = _kind(path)
-    if not Path(path).exists():
+    where = Path(path)
+    if not where.exists():
         msg = f"path: there is no file {str(path)!r}."
         raise DataError(msg)
-    options: dict[str, Any] = (
-        {"engine": "zarr", "consolidated": False} if kind == ".zarr" else {"engine": "h5netcdf"}
+    kind, options = (
+        ("zarr", {"engine": "zarr", "consolidated": False})
+        if where.is_dir()
+        else ("netCDF-4", {"engine": "h5netcdf", "phony_dims": "access"})
     )
-    with xr.open_datatree(path, **options) as tree:
-        return tree.load()
+    try:
+        with xr.open_datatree(path, **cast("Any", options)) as tree:
+            if groups is None:
+                return tree.load()
+            chosen = {name: tree[name].load() for name in groups if name in tree.children}
+            root = tree.to_dataset().load()
+            return xr.DataTree.from_dict({"/": root, **{f"/{n}": t for n, t in chosen.items()}})
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"path: {str(path)!r} can't be read as {kind}: {said}"
+        raise DataError(msg) from error
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
@@ -240,7 +268,10 @@ def tree_of(
     omitted = {}
     statistic = _statistic(prior, data)
     try:
-        groups["prior"] = in_chains(_met(prior, data, statistic), draws, chains, rng)
+        met = _met(prior, data, statistic)
+        groups["prior"] = in_chains(met, draws, chains, rng)
+        density = np.asarray(met.log_density(posterior))
+        groups["log_prior"] = {"joint": density.reshape(chains, draws, -1).sum(-1)}
     except PriorError as error:
         omitted["prior"] = str(error)
     why = _without_rows(prior, data, statistic)

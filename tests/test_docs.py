@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import bayesmodels as bm
+from bayesmodels.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
@@ -41,3 +43,17 @@ def test_every_block_of_code_runs_in_the_order_of_its_page(page, tmp_path, monke
     for block in BLOCK.finditer(text):
         above = text[: block.start(1)].count("\n")  # so that a traceback names the page's line
         exec(compile("\n" * above + block[1], page, "exec"), names)  # noqa: S102 - our own pages
+
+
+@pytest.mark.slow
+def test_the_page_on_other_samplers_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    text = (DOCS / "check-another-sampler.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile("\n".join(blocks), "check-another-sampler.md", "exec"), {})  # noqa: S102 - as read
+    assert capsys.readouterr().out == "disagree\n"
+    assert (tmp_path / "both.html").stat().st_size > 50_000
+    shown = re.search(r"```\n\$ bayesmodels (compare .*?)\n(.*?)```", text, re.DOTALL)
+    result = CliRunner().invoke(main, shown[1].split(), env={"COLUMNS": "100"})
+    assert result.exit_code == 1
+    assert result.stdout.split() == shown[2].split()

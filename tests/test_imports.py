@@ -33,6 +33,7 @@ ORDER = (
     ("data", "datasets"),
     ("protocol",),
     ("declaring", "discounting", "reading"),
+    ("notebook",),
     ("models",),
     ("conjugacy",),
     ("decision", "draws", "evidence", "information", "ranking"),

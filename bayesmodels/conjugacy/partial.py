@@ -10,6 +10,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
+from bayesmodels import notebook
 from bayesmodels.conjugacy.audit import audit
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.deterministics import deterministics
@@ -334,6 +335,10 @@ class PartialPosterior:
             f"{self.verification.points} points, up to rounding; {proof}"
         )
         return ". ".join(parts) + "."
+
+    def _repr_html_(self) -> str:
+        said = notebook.paragraph(self.explain())
+        return notebook.frame("Posterior in closed form, in part", said)
 
     def __repr__(self) -> str:
         return (

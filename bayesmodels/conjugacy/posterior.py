@@ -10,7 +10,7 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 
-from bayesmodels import reading
+from bayesmodels import notebook, reading
 from bayesmodels.conjugacy.audit import Audit
 from bayesmodels.conjugacy.blocks import Block, ElementLaw
 from bayesmodels.conjugacy.deterministics import deterministics
@@ -347,6 +347,14 @@ class ExactPosterior:
         if self._audit.questions:
             parts.append(f"comparisons or roundings: {self._audit.questions}")
         return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        return notebook.frame(
+            "Posterior in closed form",
+            notebook.paragraph(self.explain()),
+            notebook.summary(self),
+            notebook.paragraph(f"Verified {self.verified}."),
+        )
 
     def __repr__(self) -> str:
         families = ", ".join(f"{name}: {family}" for name, family in self.families.items())

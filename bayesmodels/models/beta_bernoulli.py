@@ -24,7 +24,7 @@ from scipy import stats
 from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import flat_members, log_bits, sums
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
@@ -483,6 +483,7 @@ class BetaBernoulli:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _totals(x: NDArray[Any], batch: checked.Batch) -> Array:

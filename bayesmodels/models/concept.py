@@ -31,7 +31,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.containers import DROP_ROWS, read, where
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
@@ -648,6 +648,7 @@ class ConceptLearning:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _even(x: int) -> bool:

@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.special import gammaln, xlogy
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import (
     count_log_coefficients,
     log_table,
@@ -539,6 +539,7 @@ class DirichletCategorical:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _log_beta(alpha: Array) -> Array:

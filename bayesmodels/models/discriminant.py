@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesmodels import data as checked
-from bayesmodels import reading, values
+from bayesmodels import notebook, reading, values
 from bayesmodels.declaring import declare
 from bayesmodels.errors import PriorError
 from bayesmodels.models import generative
@@ -212,6 +212,7 @@ class GaussianDiscriminant:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _tied(

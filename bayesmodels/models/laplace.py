@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels import data as checked
-from bayesmodels import reading
+from bayesmodels import notebook, reading
 from bayesmodels.errors import DataError
 from bayesmodels.factors import solve_upper
 from bayesmodels.labels import Coords
@@ -207,6 +207,8 @@ class LaplaceApproximation:
         """Return the class with the largest probability at the mode, for each new row."""
         best = plug_in(self, rows, self.mode(), intercept=intercept).argmax(-1)
         return np.asarray(self.classes)[best]
+
+    _repr_html_ = notebook.belief
 
     def __repr__(self) -> str:
         return (

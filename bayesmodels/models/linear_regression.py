@@ -37,7 +37,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.crossproducts import Part, centred_factor, factored, merged
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
@@ -744,6 +744,8 @@ class LinearRegression:
     __setstate__ = values.restore
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
+
+    _repr_html_ = notebook.belief
 
     def __repr__(self) -> str:
         size = self.factor.shape[-1] - 1

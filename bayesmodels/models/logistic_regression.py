@@ -28,7 +28,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from bayesmodels import data as checked
-from bayesmodels import descent, labels, reading, values
+from bayesmodels import descent, labels, notebook, reading, values
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError, SeparationError
 from bayesmodels.factors import EPS, half_log_det, positive_diagonal
@@ -720,6 +720,7 @@ class LogisticRegression:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _classes(classes: Any) -> tuple[Hashable, ...]:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels import data as checked
-from bayesmodels import reading, values
+from bayesmodels import notebook, reading, values
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
@@ -605,6 +605,8 @@ class NaiveBayesMixture:
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
+
+    _repr_html_ = notebook.belief
 
     def __repr__(self) -> str:
         """Show the prior, and of a posterior the number of terms."""

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.declaring import declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models import generative
@@ -156,3 +156,4 @@ class NaiveBayes:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+    _repr_html_ = notebook.belief

@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import flat_members, log_normal, log_student, moments
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
@@ -498,6 +498,7 @@ class NormalInverseGamma:
     __setstate__ = values.restore
 
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 def _law_of_rows(draws: Draws, batch: checked.Batch) -> tuple[Array, Array]:

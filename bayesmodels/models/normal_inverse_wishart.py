@@ -26,7 +26,7 @@ from scipy import stats
 from scipy.special import multigammaln
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
@@ -544,6 +544,7 @@ class NormalInverseWishart:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+    _repr_html_ = notebook.belief
 
 
 # --- what beliefs about covariance matrices share -------------------------------------------------

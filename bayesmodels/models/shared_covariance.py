@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from bayesmodels import data as checked
-from bayesmodels import labels, reading, values
+from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import log_multivariate_student
 from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
@@ -443,3 +443,4 @@ class SharedNormalInverseWishart:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore
     __repr__ = values.describe
+    _repr_html_ = notebook.belief

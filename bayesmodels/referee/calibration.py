@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bayesmodels import notebook
 from bayesmodels.data import whole
 from bayesmodels.errors import DataError
 from bayesmodels.models.logistic_regression import LogisticRegression
@@ -128,6 +129,12 @@ class Calibration:
         ranks = xr.Dataset({str(chosen): (("chain", "draw"), self.u[chosen].to_numpy()[None])})
         tree = xr.DataTree.from_dict({"prior_sbc": ranks})
         return arviz_plots.plot_ecdf_pit(tree, backend="matplotlib")
+
+    def _repr_html_(self) -> str:
+        worst = self.table.sort_values("p", kind="stable")
+        return notebook.judged(
+            "Calibration", self.outcome, [self.sentence()], self.findings[1:], worst
+        )
 
     def __repr__(self) -> str:
         return f"Calibration({self.outcome!r}: {self.sentence()})"

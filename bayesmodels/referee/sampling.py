@@ -174,11 +174,23 @@ def table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
 
 def mixing(x: Array) -> dict[str, float]:
     """Return `ess_bulk`, `ess_tail` and `r_hat` of draws of the shape (chain, draw)."""
-    from arviz_stats.sampling_diagnostics import ess, rhat
+    from arviz_stats.sampling_diagnostics import ess
 
     return {
         "ess_bulk": float(ess(x)),
         "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
-        # Of a value never visited, or always, chains cannot say different things.
-        "r_hat": float(rhat(x)) if np.ptp(x) > 0 else 1.0,
+        "r_hat": r_hat(x),
     }
+
+
+def r_hat(x: Array) -> float:
+    """Return R-hat of draws of the shape (chain, draw); NaN of one chain."""
+    from arviz_stats.sampling_diagnostics import rhat
+
+    if np.ptp(x) == 0:  # of a value never visited, or always, chains cannot say different things
+        return 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = float(rhat(x))
+        # Two equally frequent values are as far from their median as each other: R-hat of spreads,
+        # which is a part of the usual one, is zero by zero.
+        return float(rhat(x, method="split")) if np.isnan(found) and len(x) > 1 else found

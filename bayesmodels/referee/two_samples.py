@@ -31,19 +31,44 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Pair = tuple[str, Array, Array]
 
+LEAST_DRAWS = 8
+"""Draws in each chain, without which not even their effective number can be estimated."""
+
 
 def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> list[Pair]:
     """Return label and both (chain, draw) arrays of every scalar.
 
+    Where axes of the second set have the names and labels of the first, in whatever order, scalars
+    are matched by these; else by their places.
+
     Raises
     ------
     DataError
-        If the two have different variables or shapes, or hold values that are not finite numbers.
+        If the two have different variables or shapes, too few draws, or hold values that are not
+        finite numbers.
     """
     from arviz_base import xarray_sel_iter
     from arviz_base.labels import BaseLabeller
 
-    one, other = _dataset(first), _dataset(second)
+    one, other = _dataset(first, "first"), _dataset(second, "second")
+    found: list[Pair] = []
+    for name in _names(one, other, var_names):
+        x, y = _draws_last(one[name]), _draws_last(_in_order(other[name], one[name]))
+        if x.shape[:-2] != y.shape[:-2]:
+            msg = (
+                f"draws: {name!r} must have one shape in both sets; got {x.shape[:-2]}, "
+                f"{y.shape[:-2]}."
+            )
+            raise DataError(msg)
+        places = xarray_sel_iter(one[[name]], skip_dims={"chain", "draw"})
+        labels = [BaseLabeller().make_label_flat(*place) for place in places]
+        for label, at in zip(labels, np.ndindex(x.shape[:-2]), strict=True):
+            found.append((label, x[at], y[at]))
+    return found
+
+
+def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
+    """Return the variables to be compared, which both sets have, as finite numbers."""
     here, there = ([str(name) for name in data.data_vars] for data in (one, other))
     if var_names is None and set(here) != set(there):
         msg = (
@@ -53,6 +78,9 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
         )
         raise DataError(msg)
     names = here if var_names is None else list(var_names)
+    if not names:
+        msg = "draws: must have variables to compare; there are none."
+        raise DataError(msg)
     for name in names:
         if name not in here or name not in there:
             msg = f"var_names: {name!r} must be in both sets of draws; they have {here}, {there}."
@@ -61,18 +89,7 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
             if data[name].dtype.kind not in "biuf" or not np.isfinite(data[name]).all():
                 msg = f"draws: {name!r} must hold finite numbers; got {data[name].dtype}."
                 raise DataError(msg)
-        shapes = [_draws_last(data[name]).shape[:-2] for data in (one, other)]
-        if shapes[0] != shapes[1]:
-            msg = f"draws: {name!r} must have one shape in both sets; got {shapes[0]}, {shapes[1]}."
-            raise DataError(msg)
-    found: list[Pair] = []
-    for name in names:
-        values = [_draws_last(data[name]) for data in (one, other)]
-        places = xarray_sel_iter(one[[name]], skip_dims={"chain", "draw"})
-        labels = [BaseLabeller().make_label_flat(*place) for place in places]
-        for label, at in zip(labels, np.ndindex(values[0].shape[:-2]), strict=True):
-            found.append((label, values[0][at], values[1][at]))
-    return found
+    return names
 
 
 def tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
@@ -128,7 +145,7 @@ def _between(
 ) -> list[Test]:
     """Compare averages of functions, of shape (function, chain, draw)."""
     whole = np.concatenate([part.reshape(len(part), -1) for part in (f, g)], axis=1)
-    spread = whole.std(1)
+    spread = np.where(np.ptp(whole, axis=1) > 0, whole.std(1), 0.0)
     (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
     gap = f.mean((-2, -1)) - g.mean((-2, -1))
     found = []
@@ -177,7 +194,7 @@ def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _dataset(given: Any) -> Any:
+def _dataset(given: Any, which: str) -> Any:
     """Return draws in any form as a dataset."""
     from arviz_base import convert_to_dataset
 
@@ -199,7 +216,26 @@ def _dataset(given: Any) -> Any:
         if not {"chain", "draw"} <= set(values.dims):
             msg = f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
             raise DataError(msg)
+        if values.sizes["draw"] < LEAST_DRAWS or not values.sizes["chain"]:
+            msg = (
+                f"draws: must be at least {LEAST_DRAWS} in each chain; {name!r} of the {which} set "
+                f"has {values.sizes['draw']} in each of {values.sizes['chain']}."
+            )
+            raise DataError(msg)
     return data
+
+
+def _in_order(values: Any, like: Any) -> Any:
+    """Return values with axes and labels in the order of others that have the same."""
+    if set(values.dims) != set(like.dims):
+        return values
+    for axis in values.dims:
+        if axis in ("chain", "draw") or axis not in values.coords or axis not in like.coords:
+            continue
+        own, wanted = (x.get_index(axis) for x in (values, like))
+        if own.is_unique and not own.equals(wanted) and set(own) == set(wanted):
+            values = values.isel({axis: own.get_indexer(wanted)})
+    return values.transpose(*like.dims)
 
 
 def _draws_last(values: Any) -> Array:

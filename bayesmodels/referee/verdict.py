@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import stats
 
+from bayesmodels import notebook
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.referee import sampling, two_samples
@@ -115,6 +116,11 @@ class Verdict:
             "inconclusive": "No verdict on the draws: ",
         }[self.outcome]
         return lead + self.findings[0]
+
+    def _repr_html_(self) -> str:
+        subject = "Draws against an exact law" if self.exact else "Draws against draws"
+        further = self.findings[1:]
+        return notebook.judged(subject, self.outcome, [self.sentence()], further, self.table)
 
     def __repr__(self) -> str:
         return f"Verdict({self.outcome!r}: {self.sentence()})"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels import notebook
 from bayesmodels.descent import Trace
 from bayesmodels.draws import mcmc_draws
 from bayesmodels.models.laplace import LaplaceApproximation
@@ -151,6 +152,10 @@ class ApproximationReport:
             "settings": self.settings,
             "versions": self.versions,
         }
+
+    def _repr_html_(self) -> str:
+        said, further = self.sentences(), self.findings()
+        return notebook.judged(self.title, self.outcome, said, further, self.errors)
 
     def __repr__(self) -> str:
         return f"ApproximationReport({self.title!r}, {self.outcome!r})"

@@ -35,8 +35,12 @@ Array = NDArray[np.float64]
 
 MOST_SCALARS = 8
 _MOST = 4000  # draws that a line goes through; traces of more are stored as pixels
-_EDGE = 0.001  # probability left out at each end of a density's axis
-_BINS = 40
+EDGE = 0.001
+"""Probability left out at each end of a density's axis."""
+BINS = 40
+_HIDDEN = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
+FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)
+"""Of ArviZ's picture of a law, its histogram alone."""
 _BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
 
 
@@ -174,18 +178,16 @@ def densities(shown: list[Scalar]) -> Picture:
 
 def _density(scalar: Scalar) -> Panel:
     x, law = scalar.draws, scalar.law
-    ends = float(law.ppf(_EDGE)), float(law.isf(_EDGE))
-    low, high = np.quantile(x, [_EDGE, 1 - _EDGE])
+    ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
+    low, high = np.quantile(x, [EDGE, 1 - EDGE])
     low, high = min(low, ends[0]), max(high, ends[1])
-    bins, data, axes = np.linspace(low, high, _BINS + 1), _dataset(x), canvas.axes_of()
-    hidden = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
-    visuals: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(hidden, False)
+    bins, data, axes = np.linspace(low, high, BINS + 1), dataset(x), canvas.axes_of()
     azp.plot_dist(
-        _tree(posterior=data),
+        tree_of(posterior=data),
         kind="hist",
         plot_collection=canvas.collection(axes, data),
         stats={"dist": {"bins": bins}},
-        visuals=visuals,
+        visuals=FACE_ONLY,
     )
     grid = np.linspace(*ends, 400)
     exact = np.exp(law.logpdf(grid))
@@ -231,11 +233,41 @@ def distribution_functions(shown: list[Scalar], level: float) -> Picture:
 
 
 def _distribution_function(scalar: Scalar, level: float) -> Panel:
-    data = _thinned(scalar.law.cdf(scalar.draws))
-    pit = np.sort(np.ravel(data["x"]))
-    size, axes = pit.size, canvas.axes_of()
+    data = thinned(scalar.law.cdf(scalar.draws))
+    return differences(
+        scalar.label,
+        data,
+        simultaneous_bound(data["x"].size, level),
+        level,
+        "exact distribution function",
+        f"Empirical minus exact distribution function of {scalar.label}, over {data['x'].size:,} "
+        "thinned draws",
+    )
+
+
+def differences(
+    label: str, data: xr.Dataset, bound: float, level: float, against: str, said: str
+) -> Panel:
+    """Draw the empirical distribution function of numbers between 0 and 1 minus the uniform one.
+
+    Parameters
+    ----------
+    label : str
+        What the panel is about.
+    data : xarray.Dataset
+        The numbers: values of the distribution function that they are compared with.
+    bound : float
+        Half of the width of the shaded band.
+    level : float
+        Probability of leaving it.
+    against : str
+        What the horizontal axis shows.
+    said : str
+        What is drawn, for the alternative text.
+    """
+    pit, axes = np.sort(np.ravel(data["x"])), canvas.axes_of()
     azp.plot_ecdf_pit(
-        _tree(pit=data),
+        tree_of(pit=data),
         group="pit",
         envelope_prob=1 - level,
         plot_collection=canvas.collection(axes, data),
@@ -244,20 +276,18 @@ def _distribution_function(scalar: Scalar, level: float) -> Panel:
             "suspicious_points": False,
             "p_value_text": False,
             "title": False,
-            "xlabel": {"text": "exact distribution function", "color": canvas.INK},
+            "xlabel": {"text": against, "color": canvas.INK},
             "ylabel": {"text": "difference", "color": canvas.INK},
         },
     )
-    bound = simultaneous_bound(size, level)
     axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
-    steps = np.arange(size + 1) / size
+    steps = np.arange(pit.size + 1) / pit.size
     worst = float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max())
     alt = (
-        f"Empirical minus exact distribution function of {scalar.label}, over {size:,} thinned "
-        f"draws: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
+        f"{said}: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
         f"of ±{bound:.3f}."
     )
-    return canvas.panel(scalar.label, axes, alt)
+    return canvas.panel(label, axes, alt)
 
 
 def ranks(shown: list[Scalar], level: float) -> Picture:
@@ -284,10 +314,10 @@ def ranks(shown: list[Scalar], level: float) -> Picture:
 
 
 def _rank(scalar: Scalar, level: float) -> Panel:
-    data, axes = _thinned(scalar.draws), canvas.axes_of()
+    data, axes = thinned(scalar.draws), canvas.axes_of()
     chains, size = data["x"].shape
     azp.plot_rank(
-        _tree(posterior=data),
+        tree_of(posterior=data),
         envelope_prob=1 - level,
         plot_collection=canvas.collection(axes, data, _BY_CHAIN),
         visuals={
@@ -332,11 +362,11 @@ def traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
 
 def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     x, axes = scalar.draws, canvas.axes_of()
-    groups = {"posterior": _dataset(x)}
+    groups = {"posterior": dataset(x)}
     if "sample_stats" in tree.children:
         groups["sample_stats"] = tree["sample_stats"].to_dataset()
     azp.plot_trace(
-        _tree(**groups),
+        tree_of(**groups),
         plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),
         visuals={
             "trace": {"width": 0.6, "alpha": 0.8, "rasterized": x.size > _MOST},
@@ -355,7 +385,8 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     return canvas.panel(scalar.label, axes, alt)
 
 
-def _dataset(draws: Array) -> xr.Dataset:
+def dataset(draws: NDArray[Any]) -> xr.Dataset:
+    """Return draws of the shape (chain, draw) as a variable ``x``."""
     chains, size = draws.shape
     return xr.Dataset(
         {"x": (("chain", "draw"), draws)},
@@ -363,13 +394,14 @@ def _dataset(draws: Array) -> xr.Dataset:
     )
 
 
-def _thinned(draws: Array) -> xr.Dataset:
+def thinned(draws: Array) -> xr.Dataset:
     """Leave out draws until those that remain are nearly independent, and few enough to draw."""
-    thinned: xr.Dataset = thin(_dataset(draws), sample_dims=["draw"])
-    return thinned.isel(draw=slice(None, None, -(-thinned.sizes["draw"] * len(draws) // _MOST)))
+    few: xr.Dataset = thin(dataset(draws), sample_dims=["draw"])
+    return few.isel(draw=slice(None, None, -(-few.sizes["draw"] * len(draws) // _MOST)))
 
 
-def _tree(**groups: xr.Dataset) -> xr.DataTree:
+def tree_of(**groups: xr.Dataset) -> xr.DataTree:
+    """Return groups as a tree."""
     return xr.DataTree.from_dict(groups)
 
 

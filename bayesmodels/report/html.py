@@ -8,32 +8,33 @@ from datetime import datetime
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from latex2mathml.converter import convert
 from markupsafe import Markup
 
 from bayesmodels.files import whole
+from bayesmodels.notebook import mathml
 from bayesmodels.reading import levels
 from bayesmodels.report import approximation_page as page
-from bayesmodels.report import figures, model_page, tables
+from bayesmodels.report import draws_page, figures, model_page, tables
 from bayesmodels.report.approximation import ApproximationReport
+from bayesmodels.report.draws_validation import DrawsReport
 from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.validation import Report
 
+AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
+
 MOST_FINDINGS = 10
 
-_SPACE = '<mspace width="0.17em"/>'  # TeX's thin space, which it sets around a named function
 
-
-def write(report: Report | ApproximationReport | ModelReport, path: str | os.PathLike[str]) -> None:
+def write(report: AnyReport, path: str | os.PathLike[str]) -> None:
     """Write a report as HTML, whole or not at all.
 
     Parameters
     ----------
-    report : Report
-        What `validate` found.
+    report : Report, ApproximationReport, ModelReport or DrawsReport
+        What `validate` or `validate_draws` found.
     path : path-like
         The file to write; its folder must exist.
     """
@@ -43,13 +44,13 @@ def write(report: Report | ApproximationReport | ModelReport, path: str | os.Pat
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: Report | ApproximationReport | ModelReport) -> str:
+def render(report: AnyReport) -> str:
     """Return a report as the text of an HTML file.
 
     Parameters
     ----------
-    report : Report, ApproximationReport or ModelReport
-        What `validate` found.
+    report : Report, ApproximationReport, ModelReport or DrawsReport
+        What `validate` or `validate_draws` found.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def render(report: Report | ApproximationReport | ModelReport) -> str:
     return contents(_page(report))
 
 
-def _page(report: Report | ApproximationReport | ModelReport) -> str:
+def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> str:
     environment = Environment(
         loader=PackageLoader("bayesmodels", "report"),
         autoescape=True,
@@ -71,6 +72,24 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     environment.globals["paragraph"], environment.globals["cited"] = methods(report)
+    if isinstance(report, DrawsReport):
+        further = report.comparison.findings[1:]
+        return environment.get_template("draws.html.jinja").render(
+            report=report,
+            now=datetime.now().astimezone(),
+            sentences=report.sentences(),
+            findings=further[:MOST_FINDINGS],
+            findings_left=max(0, len(further) - MOST_FINDINGS),
+            glance=draws_page.glance(report),
+            comparison=draws_page.comparison(report),
+            pictures=draws_page.pictures(report),
+            scalars=len(draws_page.moving(report)),
+            most_scalars=figures.MOST_SCALARS,
+            facts=draws_page.sets(report),
+            first_rows=None,
+            command=draws_page.command(report),
+            reproduction=draws_page.reproduction(report),
+        )
     if isinstance(report, ModelReport):
         of_draws = report.comparison.findings[1:]
         return environment.get_template("model.html.jinja").render(
@@ -141,32 +160,6 @@ def _page(report: Report | ApproximationReport | ModelReport) -> str:
         first_rows=first_rows,
         reproduction=tables.reproduction(report),
     )
-
-
-def mathml(latex: str) -> Markup:
-    r"""Return an equation as MathML, which browsers set without help.
-
-    Parameters
-    ----------
-    latex : str
-        One of a model's `equations`; trusted, since it comes from this package.
-
-    Returns
-    -------
-    Markup
-        A ``math`` element.
-
-    Examples
-    --------
-    >>> "<mtext>Beta</mtext>" in mathml(r"x \sim \mathrm{Beta}(2, 2)")
-    True
-    """
-    # The converter takes words letter by letter, a tilde and Gamma for variables, ln for a letter.
-    text = convert(re.sub(r"\\mathrm\{(\w\w+)\}", r"\\text{\1}", latex), display="block")
-    text = text.replace("<mi>&#x0007E;</mi>", "<mo>∼</mo>")
-    text = text.replace("<mi>&#x00393;</mi>", '<mi mathvariant="normal">Γ</mi>')
-    text = text.replace("<mi>ln</mi>", f"{_SPACE}<mi>ln</mi>{_SPACE}")
-    return Markup(text.replace(f"<mrow>{_SPACE}", "<mrow>"))  # noqa: S704 - trusted
 
 
 def data_uri(data: bytes, kind: str) -> Markup:

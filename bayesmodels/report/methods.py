@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesmodels.report.approximation import ApproximationReport
+from bayesmodels.report.draws_validation import DrawsReport
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.validation import Report
 
@@ -31,13 +32,15 @@ _LAPLACE = (
 )
 
 
-def methods(report: Report | ApproximationReport | ModelReport) -> tuple[str, list[str]]:
+def methods(
+    report: Report | ApproximationReport | ModelReport | DrawsReport,
+) -> tuple[str, list[str]]:
     """Return what was done, to be pasted into a paper, and the works it refers to by number.
 
     Parameters
     ----------
-    report : Report, ApproximationReport or ModelReport
-        What `validate` found.
+    report : Report, ApproximationReport, ModelReport or DrawsReport
+        What `validate` or `validate_draws` found.
 
     Returns
     -------
@@ -46,6 +49,8 @@ def methods(report: Report | ApproximationReport | ModelReport) -> tuple[str, li
     list of str
         The works, [1] first.
     """
+    if isinstance(report, DrawsReport):
+        return _two_sets(report), [_RHAT, _ARVIZ, _HOLM]
     versions, given = report.versions, report.settings
     cited = [_PYMC, _RHAT, _ARVIZ]
     cited.append(_LAPLACE if isinstance(report, ApproximationReport) else _HOLM)
@@ -88,6 +93,19 @@ def methods(report: Report | ApproximationReport | ModelReport) -> tuple[str, li
             f"(Holm [4]); the verdict was “{report.outcome}”."
         )
     return " ".join(f"{about} {chains} {end}".split()), cited
+
+
+def _two_sets(report: DrawsReport) -> str:
+    sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
+    first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
+    versions = report.versions
+    return (
+        f"Two sets of draws ({first}; {second}) were compared with bayesmodels "
+        f"{versions['bayesmodels']}, by ranks of {_scalars(report)}, in Monte-Carlo standard "
+        f"errors and with a family-wise error rate of {100 * report.comparison.level:g} % (Holm "
+        f"[3]); the verdict was “{report.outcome}”. Effective sample sizes and R-hat [1] were "
+        f"computed with ArviZ {versions.get('arviz', '')} [2]."
+    )
 
 
 def _scalars(report: Any) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels import notebook
 from bayesmodels.errors import PriorError
 from bayesmodels.referee import Verdict, compare
 from bayesmodels.referee.sequential import AGAIN, decide
@@ -114,6 +115,10 @@ class ModelReport:
             "settings": self.settings,
             "versions": self.versions,
         }
+
+    def _repr_html_(self) -> str:
+        said, further = self.sentences(), self.comparison.findings[1:]
+        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
 
     def __repr__(self) -> str:
         return f"ModelReport({self.title!r}, {self.outcome!r})"

@@ -255,13 +255,13 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
     tests : sequence of Test
         All of the verdict.
     """
-    values = _worst_first(values)
+    values = worst_first(values)
     size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
     digits = [decimals_of(sd, 3) for sd in size["sd"]]
     coarse = [decimals_of(error, 2) for error in size["mcse_mean"]]
 
     def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
-        return _column(head, size[name], group, decimals)
+        return numeric_column(head, size[name], group, decimals)
 
     exact, sampled = "89 % interval, exact", "89 % interval, sampled"
     worst = {test.label: test for test in sorted(tests, key=lambda t: abs(t.z))}
@@ -278,7 +278,7 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
         column("ESS bulk", "ess_bulk", "Draws", 0),
         column("R-hat", "r_hat", "Draws", 3),
         column("MCSE", "mcse_mean", "Draws", coarse),
-        Column("z", tuple(map(_signed, size["z"])), "Discrepancy"),
+        Column("z", tuple(map(signed, size["z"])), "Discrepancy"),
         Column(
             "of",
             tuple(name_of(worst[str(label)]) for label in values.index),
@@ -307,7 +307,7 @@ def visits(values: pd.DataFrame) -> Table:
     values : pandas.DataFrame
         Rows of `Verdict.table`.
     """
-    values = _worst_first(values)
+    values = worst_first(values)
     z = values["z"].to_numpy(dtype=float)
     digits = [
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
@@ -315,7 +315,7 @@ def visits(values: pd.DataFrame) -> Table:
     ]
 
     def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
-        return _column(head, values[name].to_numpy(dtype=float), group, decimals)
+        return numeric_column(head, values[name].to_numpy(dtype=float), group, decimals)
 
     columns = (
         Column("", tuple(map(str, values.index)), numeric=False),
@@ -324,7 +324,7 @@ def visits(values: pd.DataFrame) -> Table:
         column("MCSE", "mcse_mean", "Draws", digits),
         column("ESS bulk", "ess_bulk", "Draws", 0),
         column("R-hat", "r_hat", "Draws", 3),
-        Column("z", tuple(map(_signed, z)), "Discrepancy"),
+        Column("z", tuple(map(signed, z)), "Discrepancy"),
     )
     note = (
         "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
@@ -334,14 +334,14 @@ def visits(values: pd.DataFrame) -> Table:
     return cut(Table("Exact against visited", columns, note, marked), "those with the largest |z|")
 
 
-def _worst_first(values: pd.DataFrame) -> pd.DataFrame:
+def worst_first(values: pd.DataFrame) -> pd.DataFrame:
     """Put rows with large discrepancies first if some rows have to be left out."""
     if len(values) <= MOST_ROWS:
         return values
     return values.iloc[np.argsort(-np.abs(values["z"].to_numpy(dtype=float)), kind="stable")]
 
 
-def _column(head: str, values: Array, group: str, decimals: Sequence[int] | int) -> Column:
+def numeric_column(head: str, values: Array, group: str, decimals: Sequence[int] | int) -> Column:
     """Return a column of numbers with so many decimals each."""
     each = [decimals] * len(values) if isinstance(decimals, int) else decimals
     return Column(head, tuple(rounded(x, n) for x, n in zip(values, each, strict=True)), group)
@@ -375,7 +375,7 @@ def predictions(report: Report) -> Table | None:
         column("exact", "exact"),
         column("sampled", "sampled"),
         column("MCSE", "mcse"),
-        Column("z", tuple(map(_signed, size["z"]))),
+        Column("z", tuple(map(signed, size["z"]))),
     )
     note = f"An arrow marks differences beyond {BEYOND:g} Monte-Carlo standard errors."
     marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
@@ -471,7 +471,8 @@ def _coefficients(statistic: Any) -> float:
     return float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
 
 
-def _signed(z: float) -> str:
+def signed(z: float) -> str:
+    """Return a discrepancy with its sign."""
     return f"{z:+.1f}".replace("-", "−")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from bayesmodels import __version__
+from bayesmodels import __version__, notebook
 from bayesmodels.containers import wrapped
 from bayesmodels.data import MultinomialCounts, Weighted, paired
 from bayesmodels.declaring import likelihood_of
@@ -141,6 +141,10 @@ class Report:
             "settings": self.settings,
             "versions": self.versions,
         }
+
+    def _repr_html_(self) -> str:
+        said, further = self.sentences(), self.comparison.findings[1:]
+        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
 
     def __repr__(self) -> str:
         return f"Report({self.title!r}, {self.outcome!r})"

@@ -224,7 +224,7 @@ def test_weighted_rows_are_no_rows_to_descend_on_or_to_declare():
     with pytest.raises(bm.DataError, match="must not be weighted"):
         bm.least_squares_descent(data)
     with pytest.raises(bm.DataError, match="declared from their statistic"):
-        bm.LinearRegression(0, np.eye(3), 2, 1).declare(data)
+        bm.LinearRegression(0, np.eye(3), 2, 1).declare(data, likelihood="rows")
     with pytest.raises(bm.DataError, match="weights: must not be negative"):
         bm.LinearRegression.flat(1).statistic(bm.Weighted(([[1.0]], [2.0]), [-1.0]))
 

@@ -616,6 +616,7 @@ def test_draws_with_all_groups():
         "observed_data",
         "posterior_predictive",
         "log_likelihood",
+        "log_prior",
     }
     assert tree.posterior["w"].dims == ("chain", "draw", "class", "feature")
     assert list(tree.posterior["feature"].values) == ["intercept", "sepal_length", "sepal_width"]

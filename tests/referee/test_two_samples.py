@@ -1,6 +1,7 @@
 """Draws against draws: two sets from one law agree, others do not, and misfits are named."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import signal
@@ -89,6 +90,8 @@ def test_numbers_that_never_vary():
         ({"x": np.zeros((4, 9))}, {"var_names": ["z"]}, "'z' must be in both"),
         ({"x": np.zeros((4, 9))}, {"rows": [[1.0]]}, "rows"),
         ({"x": np.zeros((4, 9))}, {"level": 2}, "level"),
+        ({"x": np.zeros((4, 9))}, {"var_names": []}, "there are none"),
+        ({"x": np.zeros((4, 7))}, {}, "'x' of the second set has 7 in each of 4"),
         (xr.Dataset({"x": ("draw", np.zeros(9))}), {}, "axes chain and draw"),
         ({"x": np.zeros(9)}, {}, "axes .chain, draw"),
         (xr.DataTree.from_dict({"prior": xr.Dataset()}), {}, "group posterior"),
@@ -97,6 +100,45 @@ def test_numbers_that_never_vary():
 def test_misfits_are_named(other, options, words):
     with pytest.raises(bm.DataError, match=words):
         bm.compare({"x": np.ones((4, 9))}, other, **options)
+
+
+def test_scalars_are_matched_by_their_labels_where_both_sets_have_them():
+    rng = np.random.default_rng(6)
+    centres = np.arange(6).reshape(2, 3)
+    one, other = (
+        xr.DataArray(
+            rng.normal(size=(4, 500, 2, 3)) + centres,
+            dims=("chain", "draw", "city", "year"),
+            coords={"city": ["Oslo", "Rome"], "year": [1, 2, 3]},
+        )
+        for _ in range(2)
+    )
+    turned = other.isel(city=[1, 0], year=[2, 0, 1]).transpose("year", "chain", "city", "draw")
+    straight = bm.compare(xr.Dataset({"x": one}), xr.Dataset({"x": other}))
+    verdict = bm.compare(xr.Dataset({"x": one}), xr.Dataset({"x": turned}))
+    pd.testing.assert_frame_equal(verdict.table, straight.table)
+    # Numbers of places are no labels that two libraries share.
+    plain = other.drop_vars(["city", "year"])
+    placed = bm.compare(xr.Dataset({"x": one}), xr.Dataset({"x": plain}))
+    pd.testing.assert_frame_equal(placed.table, straight.table)
+
+
+def test_whole_numbers_agree_and_disagree():
+    rng = np.random.default_rng(14)
+    for chance in (0.1, 0.5, 0.9):
+        one, other = ({"x": rng.binomial(1, chance, (4, 1000))} for _ in range(2))
+        verdict = bm.compare(one, other)
+        assert verdict.outcome == "agree", verdict
+        assert min(test.ess for test in verdict.tests) > 1000
+        wrong = {"x": rng.binomial(1, chance + 0.09, (4, 1000))}
+        assert bm.compare(one, wrong).outcome == "disagree"
+
+
+def test_a_fair_coin_has_an_r_hat():
+    x = np.tile([0, 1], (4, 500))
+    assert bm.compare({"x": x}, {"x": x}).table["r_hat"]["x"] == pytest.approx(1, abs=0.01)
+    stuck = np.repeat([[0], [1]], 500, axis=1)
+    assert bm.compare({"x": stuck}, {"x": stuck}).table["r_hat"]["x"] > 1e9
 
 
 def test_variables_can_be_chosen_but_not_of_a_law():

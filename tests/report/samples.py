@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
@@ -218,6 +219,35 @@ def half_known():
     return report(case.prior, case.take(range(case.rows)))
 
 
+def two_sets():
+    """Compare draws that differ, with labels that want to be code, whole and constant numbers."""
+    rng = np.random.default_rng(12)
+    sets = [
+        xr.Dataset(
+            {
+                "mu": (("chain", "draw", "city"), rng.normal(shift, 1, (chains, draws, 4))),
+                "k": (("chain", "draw"), rng.poisson(3, (chains, draws))),
+                "still": (("chain", "draw"), np.ones((chains, draws))),
+            },
+            coords={"city": list(HOSTILE[:4])},
+            attrs={"inference_library": HOSTILE[1]},
+        )
+        for shift, chains, draws in ((0.1, 4, 400), (0.0, 3, 300))
+    ]
+    told = xr.Dataset({"diverging": (("chain", "draw"), rng.random((4, 400)) < 0.01)})
+    first = xr.DataTree.from_dict({"posterior": sets[0], "sample_stats": told})
+    return bm.validate_draws(first, sets[1], names=(HOSTILE[0], HOSTILE[5]))
+
+
+def same_sets():
+    """Compare draws of one law, one set of a single chain."""
+    one, other = (
+        bm.BetaBernoulli(5, 19).to_datatree(chains=chains, rng=np.random.default_rng(20 + chains))
+        for chains in (1, 4)
+    )
+    return bm.validate_draws(one, other, var_names=["theta"])
+
+
 SAMPLES = {
     make.__name__: cache(make)
     for make in (
@@ -247,7 +277,11 @@ SAMPLES = {
 }
 
 
+# Two sets of draws, without a model.
+DRAWS = {make.__name__: cache(make) for make in (two_sets, same_sets)}
+
+
 @cache
 def page(name):
     """Return the HTML of a sample; many tests look at the same one."""
-    return render(SAMPLES[name]())
+    return render((SAMPLES | DRAWS)[name]())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.samples import SAMPLES, page
+from tests.report.samples import DRAWS, SAMPLES, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -71,7 +71,7 @@ def show(browser, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", [*SAMPLES, *DRAWS])
 def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name, width, scheme):
     from axe_selenium_python import Axe
 
@@ -90,7 +90,7 @@ def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name,
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", ["hostile", "hostile_groups"])
+@pytest.mark.parametrize("name", ["hostile", "hostile_groups", "two_sets"])
 def test_names_from_data_do_nothing(browser, show, name, width):
     from selenium.common.exceptions import NoAlertPresentException
 

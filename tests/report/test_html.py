@@ -8,10 +8,11 @@ from urllib.parse import unquote
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.notebook import mathml
 from bayesmodels.report import figures, html
 from bayesmodels.report.methods import methods
 from tests.report import samples
-from tests.report.samples import HOSTILE, SAMPLES, page
+from tests.report.samples import DRAWS, HOSTILE, SAMPLES, page
 
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
@@ -53,7 +54,9 @@ QUICK = ("coin", "statistic")
 
 
 @pytest.fixture(
-    params=[s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in SAMPLES]
+    params=[
+        s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in [*SAMPLES, *DRAWS]
+    ]
 )
 def name(request):
     return request.param
@@ -110,17 +113,18 @@ def test_headings_are_nested_and_named_once(name):
 def test_every_table_scrolls_within_its_own_region(name):
     found = Page(page(name))
     regions = [attrs for attrs in found.all("div") if attrs.get("role") == "region"]
-    assert len(regions) == len(found.all("table")) + 1  # and the equations
+    equations = [attrs for attrs in found.all("dl") if attrs.get("class") == "equations"]
+    assert len(regions) == len(found.all("table")) + len(equations)
     assert all(attrs["tabindex"] == "0" and attrs["aria-label"] for attrs in regions)
     assert len(found.all("caption")) == len(found.all("table"))
     assert all(attrs.get("scope") for attrs in found.all("th"))
 
 
 def test_the_verdict_comes_first(name):
-    report, words = SAMPLES[name](), Page(page(name)).words
+    report, words = (SAMPLES | DRAWS)[name](), Page(page(name)).words
     places = [words.index(" ".join(text.split())) for text in report.sentences()]
     assert places == sorted(places)
-    assert places[0] < words.index("Likelihood")
+    assert places[-1] < words.index("Pictures")
     assert report.outcome.capitalize() in words
 
 
@@ -222,7 +226,7 @@ def test_scalars_left_out_of_the_pictures_are_counted():
 )
 def test_equations_are_set_as_words_and_signs(model):
     for _, latex in model.equations:
-        text = str(html.mathml(latex))
+        text = str(mathml(latex))
         assert Page(text).open == []
         assert "~" not in text
         assert "0007E" not in text

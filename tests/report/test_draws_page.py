@@ -1,0 +1,106 @@
+"""The report of two sets of draws: what it says, and its pictures."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayesmodels as bm
+from bayesmodels.report import DrawsReport, draws_page
+from tests.report.samples import DRAWS, HOSTILE
+
+
+def draws(seed, size=400, chains=4):
+    law = bm.NormalInverseGamma(0, 1, 3, 2)
+    return law.to_datatree(draws=size, chains=chains, rng=np.random.default_rng(seed))
+
+
+def test_draws_in_memory_have_no_command():
+    found = bm.validate_draws(draws(1), draws(2).posterior, var_names=["mu"], level=0.05)
+    assert isinstance(found, DrawsReport)
+    assert repr(found) == (f"DrawsReport('draws in memory', 'draws in memory', {found.outcome!r})")
+    assert draws_page.command(found) == ""
+    again = "report = bm.validate_draws(first, second, var_names=['mu'], level=0.05, tolerance=0.1)"
+    assert draws_page.reproduction(found) == again
+    assert json.loads(json.dumps(found.to_dict()))["settings"] == {"level": 0.05, "tolerance": 0.1}
+
+
+def test_files_are_named_in_the_command(tmp_path):
+    path = tmp_path / "two words.nc"
+    draws(1).to_netcdf(path, engine="h5netcdf")
+    found = bm.validate_draws(path, str(path), var_names=["mu", "sigma2"])
+    told = draws_page.command(found)
+    assert told.startswith(f"bayesmodels compare '{path}' '{path}' --var-names mu,sigma2 --level")
+    assert found.same
+    assert found.sentences()[0].startswith("Both sets hold the same draws")
+    assert eval(  # noqa: S307 - of our own words
+        draws_page.reproduction(found).removeprefix("report = "), {"bm": bm}
+    ).names == (str(path), str(path))
+
+
+def test_the_table_has_both_sets_side_by_side():
+    table = draws_page.comparison(DRAWS["two_sets"]())
+    heads = [(column.group, column.head) for column in table.columns]
+    assert ("Mean", "first") in heads
+    assert ("89 % interval, second", "to") in heads
+    labels = table.columns[0].cells
+    assert labels[0] == f"mu[{HOSTILE[0]}]"
+    assert labels[-1] == "still"
+    cells = {column.head: column.cells for column in table.columns}
+    assert set(cells["of"]) >= {"location"}
+    assert len(table.marked) >= 1
+
+
+def test_chains_that_are_stuck_are_plain_values_too():
+    stuck = {"x": np.repeat(np.arange(4.0)[:, None], 100, axis=1)}
+    for sets in ((stuck, stuck), (stuck, {"x": stuck["x"] + 1})):
+        found = bm.validate_draws(*sets)
+        assert found.outcome == "inconclusive"
+        json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_what_there_is_to_know_of_both_sets():
+    found = DRAWS["two_sets"]()
+    facts = dict(draws_page.sets(found))
+    assert facts["first set"] == f"{HOSTILE[0]}: 4 chains of 400 draws, {HOSTILE[1]}"
+    assert facts["variables"] == "mu, k, still (6 scalars)"
+    assert facts["scalars that do not vary"].startswith("1,")
+    glance = dict(draws_page.glance(found))
+    assert int(glance["divergences, first"]) > 0
+    assert "divergences, second" not in glance
+
+
+@pytest.mark.slow
+def test_pictures_show_both_sets_and_leave_out_what_does_not_vary():
+    found = {picture.name: picture for picture in draws_page.pictures(DRAWS["two_sets"]())}
+    assert list(found) == ["density", "ecdf", "rank-first", "trace-first", "rank-second",
+                           "trace-second"]  # fmt: skip
+    for picture in found.values():
+        assert [panel.label for panel in picture.panels][-1] == "k"
+        assert len(picture.panels) == 5
+    off = re.findall(r"at most ([.\d]+) in size, (\w+)", found["ecdf"].panels[0].alt)
+    assert off[0][1] in {"beyond", "within"}
+    alone = {p.name: p for p in draws_page.pictures(DRAWS["same_sets"]())}
+    assert alone["rank-first"].panels == ()
+    assert "within" in alone["ecdf"].panels[0].alt
+
+
+def test_nothing_is_drawn_of_numbers_that_never_vary():
+    still = xr.Dataset({"x": (("chain", "draw"), np.ones((4, 100)))})
+    assert draws_page.pictures(bm.validate_draws(still, still)) == []
+
+
+@pytest.mark.parametrize(("own", "other"), [(60, 60), (50, 200), (200, 50)])
+def test_draws_of_one_law_stay_within_the_band(own, other):
+    rng = np.random.default_rng(1)
+    bound, repetitions, outside = draws_page.simultaneous_bound(own, other, 0.1), 1000, 0
+    for _ in range(repetitions):
+        u = draws_page.untied(rng.integers(0, 5, own + other)) / (own + other)
+        steps, first = np.arange(own + 1) / own, np.sort(u[:own])
+        outside += np.abs([steps[1:] - first, steps[:-1] - first]).max() > bound
+    # At most 10 %, up to the luck of 1,000; and not so few that the band says nothing.
+    assert stats.binom.ppf(1e-4, repetitions, 0.02) <= outside
+    assert outside <= stats.binom.ppf(1 - 1e-4, repetitions, 0.1)
