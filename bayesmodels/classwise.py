@@ -436,7 +436,8 @@ def _row_sums(values: Values, pointers: NDArray[Any]) -> Array:
     return total
 
 
-def _log_factorials(counts: Array) -> Array:
+def log_factorials(counts: Array) -> Array:
+    """Return ln n! of whole numbers, out of a table if all are small."""
     last = len(_LOG_FACTORIALS) - 1
     if counts.size and counts.max() > last:
         return np.asarray(gammaln(counts + 1))
@@ -467,8 +468,8 @@ def _log_coefficients(values: Array, pointers: NDArray[Any], *, fast: bool) -> A
         loops.compiled(loops.add_rows)(values, pointers, _LOG_FACTORIALS, total, logs)
     else:
         total = _row_sums(values, pointers)
-        logs = _row_sums(_log_factorials(values), pointers)
-    result = _log_factorials(total) - logs
+        logs = _row_sums(log_factorials(values), pointers)
+    result = log_factorials(total) - logs
     for rows, counts, *_ in _heavy(values, pointers, total):
         result[rows] = log_multinomial_coefficient(counts)
     return result
@@ -1112,7 +1113,7 @@ class _TokenLogs:
         self.short = self._of_totals(np.arange(float(_SHORT)))
 
     def _of_totals(self, total: Array) -> Array:
-        return _log_factorials(total) - log_gamma_ratio(self.mass, total)
+        return log_factorials(total) - log_gamma_ratio(self.mass, total)
 
     def of_totals(self, total: Array) -> Array:
         """Return ln[M! Γ(A) / Γ(A + M)] for lengths M of documents, of shape (C, rows)."""
@@ -1140,7 +1141,7 @@ class _TokenLogs:
         if self.largest > levels:
             many = np.flatnonzero(n > levels)
             value = log_gamma_ratio(self.alpha[:, words[many]] + levels, n[many] - levels)
-            value -= _log_factorials(n[many]) - _LOG_FACTORIALS[levels]
+            value -= log_factorials(n[many]) - _LOG_FACTORIALS[levels]
             row = np.searchsorted(pointers, many, side="right") - 1
             for c in range(len(total)):
                 total[c] += np.bincount(row, value[c], minlength=rows)

@@ -152,7 +152,7 @@ def _by_qr(
     width = _width(X) + 1 + ones
 
     def of_block(block: slice) -> Part:
-        rows = _stacked(X, y, block, ones=ones)
+        rows = stacked(X, y, block, ones=ones)
         look(rows)
         return factored(rows)
 
@@ -166,7 +166,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
     NaN, infinity and squares that overflow all show in the sums.
     """
     width = _width(X) + 1
-    shift = _guess(_stacked(X, y, slice(part.start, min(part.start + _LOOKED_AT, part.stop))))
+    shift = _guess(stacked(X, y, slice(part.start, min(part.start + _LOOKED_AT, part.stop))))
     total = np.zeros((width + 1, width + 1))  # of ones as well, as the last column
     step = max(2 * width, _PIECE // width)
     with np.errstate(all="ignore"):
@@ -178,7 +178,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
         else:
             for block in _cut(part, step):
                 rows = np.ones((block.stop - block.start, width + 1))
-                np.subtract(_stacked(X, y, block), shift, out=rows[:, :-1])
+                np.subtract(stacked(X, y, block), shift, out=rows[:, :-1])
                 total += gram(rows) if width <= _NARROW else rows.T @ rows
         n = part.stop - part.start
         products, sums = total[:-1, :-1], total[-1, :-1]
@@ -244,7 +244,7 @@ def _width(X: Columns) -> int:
     return X.shape[1] if isinstance(X, np.ndarray) else len(X)
 
 
-def _stacked(X: Columns, y: Values, block: slice, *, ones: bool = False) -> Array:
+def stacked(X: Columns, y: Values, block: slice, *, ones: bool = False) -> Array:
     """Return rows [X y], or [1 X y], in float64."""
     target = y[block]
     result = np.empty((len(target), ones + _width(X) + 1))

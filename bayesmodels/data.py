@@ -12,7 +12,7 @@ what it is given.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -352,12 +352,17 @@ class DesignRows:
         Numbers of any dtype.
     intercept : bool
         Whether a column of ones comes before the others.
+    features : tuple or None
+        Names of the columns, that of ones included.
+    row_labels : callable
+        Returns labels of the rows.
     """
 
     X: Values | tuple[Values, ...]
     y: Values
     intercept: bool
     features: tuple[Hashable, ...] | None
+    row_labels: Callable[[], Sequence[Hashable]]
 
     @property
     def width(self) -> int:
@@ -550,7 +555,7 @@ def design_rows(data: Any) -> DesignRows | None:
     if len(shape) != 2 or right.values.ndim != 1 or not numeric:  # noqa: PLR2004 - no batch
         return None
     names = _design_names(left.columns, shape, intercept=data.intercept)
-    return DesignRows(X, right.values, data.intercept, names)
+    return DesignRows(X, right.values, data.intercept, names, left.row_labels)
 
 
 def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labelled:

@@ -178,6 +178,65 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
                 scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
 
 
+def leave_numbers_out(
+    x: Array,
+    groups: NDArray[Any],
+    location: Array,
+    rest: Array,
+    unit: Array,
+    constant: Array,
+    shape: Array,
+    least: float,
+    logs: Array,
+    lost: NDArray[Any],
+) -> None:
+    """Put ``constant + shape ln(1 - share)`` of each number into `logs`.
+
+    The share is the square of ``x - location - rest`` by `unit`; where it leaves no more than
+    `least`, it counts as none and `lost` is true. Numbers, `logs` and `lost` are of shape (n, D),
+    `groups` of shape (n,) and parameters of shape (groups, D).
+    """
+    for i in range(len(x)):
+        g = groups[i]
+        for j in range(x.shape[1]):
+            away = (x[i, j] - location[g, j]) - rest[g, j]
+            share = away * away * unit[g, j]
+            there = 1 - share > least  # not if it is NaN
+            lost[i, j] = not there
+            logs[i, j] = constant[g, j] + (shape[g, j] * math.log1p(-share) if there else 0.0)
+
+
+def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
+    rows: Array, root: Array, leverage: Array, square: Array
+) -> None:
+    """Solve ``root u = row`` for each row, and keep of u the square of its last entry and the rest.
+
+    `root` is lower triangular, of shape (p + 1, p + 1); `square` is that of the last entry of u,
+    `leverage` the sum of the squares of the others. A zero on the diagonal makes them NaN.
+    """
+    n, size, lanes = len(rows), len(root), 64  # rows at a time, side by side in memory
+    unit = np.empty((size, lanes))
+    for start in range(0, n, lanes):
+        here = min(lanes, n - start)
+        for i in range(here):
+            leverage[start + i] = 0.0
+            for j in range(size):
+                unit[j, i] = rows[start + i, j]
+        for j in range(size):
+            for k in range(j):
+                factor = root[j, k]
+                for i in range(here):
+                    unit[j, i] -= factor * unit[k, i]
+            length = root[j, j] if root[j, j] != 0 else np.nan
+            for i in range(here):
+                unit[j, i] /= length
+            if j < size - 1:
+                for i in range(here):
+                    leverage[start + i] += unit[j, i] * unit[j, i]
+        for i in range(here):
+            square[start + i] = unit[size - 1, i] * unit[size - 1, i]
+
+
 def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
     """Put the number of entries into `found` that are not whole numbers from 0 to below `levels`.
 

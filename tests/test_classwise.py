@@ -319,6 +319,17 @@ def test_loops_read_as_python():
     groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
     loops.add_cells(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
     assert total.tolist() == [[1, 0, 2], [0, 1.5, 0.5]]
+    x, logs, lost = np.array([[1.0, 3.0], [2.0, 9.0]]), np.empty((2, 2)), np.empty((2, 2), bool)
+    zeros, ones = np.zeros((1, 2)), np.ones((1, 2))
+    loops.leave_numbers_out(
+        x, np.zeros(2, int), ones, zeros, 0.1 * ones, 5 * ones, 2 * ones, 1e-4, logs, lost
+    )
+    np.testing.assert_allclose(logs, 5 + 2 * np.log1p([[0, -0.4], [-0.1, 0]]))
+    assert lost.tolist() == [[False, False], [False, True]]
+    leverage, square = np.empty((2, 2))
+    root = np.array([[2.0, 0.0], [1.0, 4.0]])
+    loops.solve_rows(np.array([[4.0, 6.0], [2.0, 1.0]]), root, leverage, square)
+    assert (leverage.tolist(), square.tolist()) == ([4, 1], [1, 0])
 
 
 def test_sums_read_as_python():

@@ -19,7 +19,7 @@ rows, at most about as many as there are columns, are predicted by a posterior o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import prod
@@ -27,9 +27,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesmodels import data as checked
+from bayesmodels import loops
+from bayesmodels.classwise import log_factorials
+from bayesmodels.crossproducts import stacked
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import solution, solve_lower, solve_upper
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
@@ -44,6 +47,7 @@ from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
 from bayesmodels.referee.one_step import log_next, readable, rows_at
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
+from bayesmodels.threads import run
 
 Array = NDArray[np.float64]
 
@@ -215,19 +219,33 @@ def _of_cells(prior: DirichletCategorical, given: checked.Categories, counts: Ar
 
     in which the words that a row lacks have no term.
     """
-    table = given.values.copy()
-    table.sum_duplicates()
-    own, rows = table.data.astype(float), table.shape[0]
-    length, width = np.diff(table.indptr), table.shape[1]
+    table = given.values
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    rows, width = table.shape
     groups = np.zeros(rows, dtype=np.intp) if given.batch.groups is None else given.batch.groups
-    alpha = np.broadcast_to(prior.alpha, counts.shape).reshape(-1, width)
+    alpha = np.ascontiguousarray(np.broadcast_to(prior.alpha, counts.shape)).reshape(-1, width)
     totals = counts.reshape(-1, width)
-    at = np.repeat(groups, length), table.indices
-    terms = _log_rising(alpha[at] + (totals[at] - own), own) - gammaln(own + 1)
-    row = np.repeat(np.arange(rows), length)
-    n = np.bincount(row, own, rows)
-    others = alpha.sum(-1)[groups] + (totals.sum(-1)[groups] - n)
-    return np.bincount(row, terms, rows) + gammaln(n + 1) - log_gamma_ratio(others, n)
+    mass, tokens = alpha.sum(-1), totals.sum(-1)
+    last = alpha.ravel() + totals.ravel()  # one beyond the last factor of a cell
+    found = np.empty(rows)
+
+    def work(at: slice) -> None:
+        pointers = table.indptr[at.start : at.stop + 1]
+        cells = slice(pointers[0], pointers[-1])
+        own, group = table.data[cells].astype(float), groups[at]
+        row = np.repeat(np.arange(len(group)), np.diff(pointers))
+        terms = _log_rising(last.take(group[row] * width + table.indices[cells]) - own, own)
+        terms -= log_factorials(own)
+        n = np.bincount(row, own, len(group))
+        others = mass[group] + (tokens[group] - n)
+        found[at] = np.bincount(row, terms, len(group))
+        found[at] += log_factorials(n) - log_gamma_ratio(others, n)
+
+    for at in _pieces(rows, _BLOCK // max(1, table.nnz // max(1, rows))):
+        work(at)
+    return found
 
 
 def _log_rising(start: Array, steps: Array) -> Array:
@@ -252,6 +270,10 @@ def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
 
         unit = 0.5 * _share(kappa) / after.scale
 
+    parameters = (after.location, after.rest, unit, constant, shape)
+    if loops.pay(given.x.size) and after.location.ndim == len(given.batch.lead) + given.batch.inner:
+        return _of_numbers(given, parameters)
+
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
         square = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
         square *= square
@@ -261,6 +283,24 @@ def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
         return batch.by_row(constant) + batch.by_row(shape) * logs, lost
 
     return Seen(*_in_blocks(given.x, given.batch, of_rows))
+
+
+def _of_numbers(given: checked.Measurements, parameters: Sequence[Array]) -> Seen:
+    """Return the same by one compiled loop; parameters have the axes of the batch, and no more."""
+    n, batch = len(given.x), given.batch
+    x = given.x.reshape(n, -1)
+    shape = (max(1, batch.size), x.shape[1])
+    each = [np.ascontiguousarray(np.broadcast_to(p, parameters[0].shape)) for p in parameters]
+    each = [p.reshape(shape) for p in each]
+    groups = np.zeros(n, dtype=np.intp) if batch.groups is None else batch.groups
+    logs, lost = np.empty(x.shape), np.empty(x.shape, dtype=bool)
+    loop = loops.compiled(loops.leave_numbers_out)
+
+    def work(at: slice) -> None:
+        loop(x[at], groups[at], *each, _LEAST, logs[at], lost[at])
+
+    run(work, _pieces(n, 8 * _BLOCK // shape[1]), x.size)
+    return Seen(logs.reshape(given.x.shape), batch.rows, lost.reshape(given.x.shape))
 
 
 @seen.register(NormalInverseWishart)
@@ -314,49 +354,68 @@ def _in_blocks(
     of_rows: Callable[[Array, checked.Batch], tuple[Array, NDArray[np.bool_]]],
 ) -> tuple[Array, Sequence[Hashable], NDArray[np.bool_]]:
     """Return log densities, labels and what was lost, of some rows after the other."""
-    found: list[Any] = []
-    step = max(64, _BLOCK // max(1, prod(x.shape[1:])))
-    for start in range(0, max(1, len(x)), step):
-        at = slice(start, start + step)
+
+    def of_block(at: slice) -> list[Any]:
         groups = None if batch.groups is None else batch.groups[at]
-        parts = [_rows_first(y, batch) for y in of_rows(x[at], replace(batch, groups=groups))]
-        found = found or [np.empty((len(x), *y.shape[1:]), y.dtype) for y in parts]
-        for whole, part in zip(found, parts, strict=True):
+        return [_rows_first(y, batch) for y in of_rows(x[at], replace(batch, groups=groups))]
+
+    first = of_block(slice(0, 1))  # for the shape
+    found = [np.empty((len(x), *y.shape[1:]), y.dtype) for y in first]
+
+    def work(at: slice) -> None:
+        for whole, part in zip(found, of_block(at), strict=True):
             whole[at] = part
+
+    for at in _pieces(len(x), _BLOCK // max(1, prod(x.shape[1:]))):
+        work(at)
     logs, lost = found
     return logs, batch.rows, lost
 
 
 @seen.register
 def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
-    given, after = checked.regression(data), prior.update(s)
-    batch, n = after.shape.shape, len(given.y)
-    shape = prior.shape + (n - 1) / 2
-    with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
-        leverage, square = _by_blocks(after, given) if not batch else _by_batch(after, given)
-        log_away, alone = _log_left(leverage)
-        log_left, lost = _log_left(0.5 * square / (1 - leverage))
+    after, rows = prior.update(s), checked.design_rows(data)
+    shape = prior.shape + (s.n - 1) / 2
+    with np.errstate(all="ignore"):
         constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI - 0.5 * np.log(after.scale)
-        logs = constant + 0.5 * log_away + shape * log_left
-    lost = lost | alone | (shape <= 0)
-    return Seen(np.where(lost, 0.0, logs), given.rows, lost)
+
+    def of_rows(leverage: Array, square: Array) -> tuple[Array, NDArray[np.bool_]]:
+        with np.errstate(all="ignore"):  # of flat coefficients that no row tells, of a perfect fit
+            log_away, alone = _log_left(leverage)
+            log_left, lost = _log_left(0.5 * square / (1 - leverage))
+            logs = constant + 0.5 * log_away + shape * log_left
+        lost = lost | alone | (shape <= 0)
+        return np.where(lost, 0.0, logs), lost
+
+    if rows is None:
+        given = checked.regression(data)
+        logs, lost = of_rows(*_by_batch(after, given))
+        return Seen(logs, given.rows, lost)
+    n, size = len(rows.y), after.factor.shape[-1]
+    logs, lost = np.empty(n), np.empty(n, dtype=bool)
+    fast = loops.pay(n * size)
+    root = np.ascontiguousarray(after.factor.T)
+
+    def work(at: slice) -> None:
+        # The row [x y] in units of the posterior's factor is [x R⁻¹, (y - x m) / r].
+        each = stacked(rows.X, rows.y, at, ones=rows.intercept)
+        if fast:
+            leverage, square = np.empty((2, len(each)))
+            loops.compiled(loops.solve_rows)(each, root, leverage, square)
+        else:
+            units = solve_upper(after.factor, each.T, transposed=True)
+            units *= units
+            leverage, square = units[:-1].sum(0), units[-1]
+        logs[at], lost[at] = of_rows(leverage, 2 * square)
+
+    run(work, _pieces(n, _BLOCK), n * size if fast else 0)
+    return Seen(logs, rows.row_labels(), lost)
 
 
-def _by_blocks(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:
-    """Return each row's leverage, and its squared residual in units of the scale.
-
-    Both are in the row [x y] in units of the posterior's factor: [x R⁻¹, (y - x m) / r].
-    """
-    size, n = after.factor.shape[-1], len(given.y)
-    leverage, square = np.empty(n), np.empty(n)
-    step = max(64, _BLOCK // size)
-    for start in range(0, n, step):
-        at = slice(start, start + step)
-        rows = np.concatenate([given.X[at], given.y[at, None]], axis=1)
-        units = solve_upper(after.factor, rows.T, transposed=True)
-        units *= units
-        leverage[at], square[at] = units[:-1].sum(0), 2 * units[-1]
-    return leverage, square
+def _pieces(n: int, step: int) -> Iterator[slice]:
+    """Return so many rows after the other."""
+    step = max(64, step)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def _by_batch(after: LinearRegression, given: checked.Regression) -> tuple[Array, Array]:

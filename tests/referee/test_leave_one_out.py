@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 import bayesmodels as bm
+from bayesmodels import loops
 from bayesmodels.declaring import number_of_rows
 from bayesmodels.referee import rows_left_out
 from bayesmodels.referee.one_step import log_next, readable, rows_at
@@ -43,10 +44,13 @@ def left_out(case):
     return None if type(case.start).__name__ == "NaiveBayesMixture" else case.rest
 
 
+@pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize(
     "case", [c for c in CASES if left_out(c) is not None], ids=lambda case: case.id
 )
-def test_every_model_equals_refitting(case):
+def test_every_model_equals_refitting(case, fast, monkeypatch):
+    """With compiled loops, which are otherwise for many rows, and without."""
+    monkeypatch.setattr(loops, "pay", lambda _: fast)
     try:
         found = bm.leave_one_out(case.start, case.rest)
     except bm.PriorError:
@@ -55,6 +59,16 @@ def test_every_model_equals_refitting(case):
         return
     wanted = refitted(case.start, case.rest)
     np.testing.assert_allclose(by_row(found), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_what_rounding_took_is_found_by_compiled_loops_too(monkeypatch):
+    monkeypatch.setattr(loops, "pay", lambda _: True)
+    test_an_outlier_in_one_column_leaves_the_others_alone(grouped=False)
+    test_an_outlier_in_one_column_leaves_the_others_alone(grouped=True)
+    x = np.c_[np.ones(6), [0.0, 1, 2, 3, 4, 1e6]]
+    flat, data = bm.LinearRegression.flat(2), (x, x[:, 1] + np.array([0.1, -0.1, 0, 0.1, 0, 0]))
+    found = bm.leave_one_out(flat, data)
+    np.testing.assert_allclose(found.log_density, refitted(flat, data), rtol=1e-8)
 
 
 @pytest.mark.parametrize("data", ["line", "vectors", "classes"])
