@@ -12,7 +12,9 @@ from bayesmodels.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+)  # code, and what the page says that it prints
 WITH_CODE = sorted(
     page
     for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
@@ -36,13 +38,15 @@ def test_every_page_is_in_the_index():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
-def test_every_block_of_code_runs_in_the_order_of_its_page(page, tmp_path, monkeypatch):
+def test_every_block_of_code_prints_what_its_page_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(page)])
     text, names = page.read_text(encoding="utf-8"), {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         above = text[: block.start(1)].count("\n")  # so that a traceback names the page's line
         exec(compile("\n" * above + block[1], page, "exec"), names)  # noqa: S102 - our own pages
+        printed = capsys.readouterr().out
+        assert block[2] is None or printed.split() == block[2].split()
 
 
 @pytest.mark.slow

@@ -131,7 +131,8 @@ def check_identity(
     Raises
     ------
     DataError
-        If the two have different variables, or no finite density was found at any point.
+        If the two have different variables, no finite density was found at any point, or
+        `log_evidence` is not one number.
 
     Examples
     --------
@@ -145,6 +146,12 @@ def check_identity(
     """
     from bayesmodels.conjugacy.density import JointDensity
 
+    if log_evidence is not None and np.ndim(log_evidence):
+        msg = (
+            "log_evidence: must be one number, the sum over separate problems; got shape "
+            f"{np.shape(log_evidence)}."
+        )
+        raise DataError(msg)
     rng = np.random.default_rng(rng)
     joint = JointDensity(model)
     names = sorted(posterior.dims)

@@ -99,3 +99,10 @@ def test_variables_with_other_axes_are_refused():
         "model: Sigma must have the belief's axes ('feature', 'other_feature'), of shape (2, 2); "
         "it has ('class', 'feature', 'other_feature')."
     )
+
+
+def test_evidence_is_one_number():
+    prior, rows = bm.BetaBernoulli(2, 2), [1, 0, 0, 1]
+    model = prior.declare(rows)
+    with pytest.raises(bm.DataError, match=r"log_evidence: must be one number.*got shape \(4,\)"):
+        check_identity(model, prior.update(rows), prior, rows)
