@@ -187,8 +187,9 @@ def test_frames_of_several_dtypes_are_the_array():
 @pytest.mark.parametrize("noise", [1, 1000])  # by QR, and by sums
 def test_no_copy_of_all_rows(monkeypatch, dtype, kind, noise):
     monkeypatch.undo()
+    monkeypatch.setattr(threads, "CORES", 2)  # each thread has blocks of its own
     rng = np.random.default_rng(3)
-    X = rng.integers(-99, 99, (400_000, 8)).astype(dtype)
+    X = rng.integers(-99, 99, (1_000_000, 8), dtype=np.int8).astype(dtype)
     y = (X.sum(1) + noise * rng.normal(size=len(X))).astype(np.float32)
     data = X if kind == "array" else pd.DataFrame(np.asfortranarray(X), copy=False)
     model = bm.LinearRegression.flat(9)
