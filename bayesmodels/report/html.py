@@ -86,6 +86,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             scalars=len(draws_page.moving(report)),
             most_scalars=figures.MOST_SCALARS,
             facts=draws_page.sets(report),
+            left_out=None,
             first_rows=None,
             command=draws_page.command(report),
             reproduction=draws_page.reproduction(report),
