@@ -1,5 +1,11 @@
 """scikit-learn's own checks, without any that is expected to fail."""
 
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
 import pytest
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
@@ -10,7 +16,7 @@ from sklearn.utils.estimator_checks import (
     check_set_output_transform_polars,
     check_transformer_get_feature_names_out,
     check_transformer_get_feature_names_out_pandas,
-    parametrize_with_checks,
+    estimator_checks_generator,
 )
 
 from bayesmodels.estimators import (
@@ -35,9 +41,38 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def name_of(check):
+    return check.func.__name__ if isinstance(check, partial) else check.__name__
+
+
+def every_check():
+    for estimator in ESTIMATORS:
+        for each, check in estimator_checks_generator(estimator):
+            # This one skips itself unless SciPy was loaded with a setting, as below.
+            if name_of(check) != "check_array_api_input":
+                yield pytest.param(each, check, id=f"{each!r}-{name_of(check)}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(every_check()))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_scikit_learns_checks_of_array_api():
+    code = (
+        "import test_checks as t\n"
+        "for e in t.ESTIMATORS:\n"
+        "    for each, check in t.estimator_checks_generator(e):\n"
+        "        if t.name_of(check) == 'check_array_api_input':\n"
+        "            check(each)\n"
+        "            print('checked')\n"
+    )
+    setting = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(Path(__file__).parent)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=setting, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["checked"] * len(ESTIMATORS)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
