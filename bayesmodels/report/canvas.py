@@ -21,6 +21,7 @@ from cycler import cycler
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
 SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
@@ -165,8 +166,8 @@ def numbers(axes: Axes) -> bytes:
     """Return the numbers behind all lines, bars and maps of the figure as CSV, one row a point.
 
     Columns are ``mark``, the number of the axes and of what is drawn on them, such as ``0.2``;
-    ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line at most
-    200 points are kept, equally far apart.
+    ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line or a
+    cloud of dots at most 200 points are kept, every k-th.
 
     Parameters
     ----------
@@ -174,29 +175,44 @@ def numbers(axes: Axes) -> bytes:
         Any of the figure's.
     """
     rows: list[str] = []
-    maps = [image for each in axes.figure.axes for image in each.images]
-    end = "," if maps else ""
-    for p, each in enumerate(axes.figure.axes):
-        mark = 0
-        for line in each.lines:
-            xy = np.column_stack([np.ravel(v).astype(float) for v in line.get_data()])
-            xy = xy[:: max(1, -(-len(xy) // _POINTS))]
-            rows += [f"{p}.{mark},{x:.5g},{y:.5g}{end}" for x, y in xy]
-            mark += 1
-        for bars in each.containers:
-            for bar in getattr(bars, "patches", ()):
-                x, y = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height()
-                if getattr(bars, "orientation", "vertical") == "horizontal":
-                    x, y = bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height() / 2
+    every = axes.figure.axes
+    maps = any(each.images for each in every)
+    for p, each in enumerate(every):
+        for mark, points in enumerate([*_points(each), *_cells(each)]):
+            for x, y, *value in points:
+                end = f",{value[0]:.5g}" if value else "," if maps else ""
                 rows.append(f"{p}.{mark},{x:.5g},{y:.5g}{end}")
-            mark += 1
-        for image in each.images:
-            cells = np.asarray(image.get_array())
-            if cells.ndim == 2 and cells.size <= _POINTS**2:  # noqa: PLR2004 - not one of colours
-                rows += [f"{p}.{mark},{x},{y},{v:.5g}" for (y, x), v in np.ndenumerate(cells)]
-            mark += 1
-    head = "mark,x,y,value" if maps else "mark,x,y"
-    return "\n".join([head, *rows, ""]).encode()
+    return "\n".join(["mark,x,y,value" if maps else "mark,x,y", *rows, ""]).encode()
+
+
+def _points(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
+    """Return the points of each line, cloud of dots, area and group of bars."""
+    lines = [np.column_stack([np.ravel(v).astype(float) for v in x.get_data()]) for x in axes.lines]
+    for shapes in axes.collections:
+        if isinstance(shapes, PathCollection):
+            lines.append(np.asarray(shapes.get_offsets(), dtype=float))
+        elif not isinstance(shapes, QuadMesh):
+            paths = (np.asarray(path.vertices, dtype=float) for path in shapes.get_paths())
+            lines.append(np.concatenate([np.zeros((0, 2)), *paths]))
+    bars = [bar for group in axes.containers for bar in getattr(group, "patches", ())]
+    others = (patch for patch in axes.patches if patch not in bars)
+    lines += [np.asarray(patch.get_path().vertices, dtype=float) for patch in others]
+    yield from (line[:: max(1, -(-len(line) // _POINTS))].tolist() for line in lines)
+    for group in axes.containers:
+        ends = []
+        for bar in getattr(group, "patches", ()):
+            (x, y), width, height = bar.get_xy(), bar.get_width(), bar.get_height()
+            sideways = getattr(group, "orientation", "vertical") == "horizontal"
+            ends.append((x + width, y + height / 2) if sideways else (x + width / 2, y + height))
+        yield ends
+
+
+def _cells(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
+    """Return column, row and value of each cell of a map."""
+    for image in axes.images:
+        cells = np.asarray(image.get_array())
+        if cells.ndim == 2 and cells.size <= _POINTS**2:  # noqa: PLR2004 - not one of colours
+            yield [(x, y, value) for (y, x), value in np.ndenumerate(cells)]
 
 
 def svg(axes: Axes) -> bytes:
