@@ -52,6 +52,7 @@ from bayesmodels.threads import run
 Array = NDArray[np.float64]
 
 _BLOCK = 2**15  # numbers in a block of rows that the cache holds
+_SLOWER = 4  # times as many numbers as elsewhere, before compiled loops pay
 _FEW = 16  # factors that are multiplied one by one
 _LEAST = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
@@ -271,7 +272,10 @@ def _(prior: NormalInverseGamma, data: Any, s: Any) -> Seen:
         unit = 0.5 * _share(kappa) / after.scale
 
     parameters = (after.location, after.rest, unit, constant, shape)
-    if loops.pay(given.x.size) and after.location.ndim == len(given.batch.lead) + given.batch.inner:
+    if (
+        loops.pay(given.x.size // _SLOWER)
+        and after.location.ndim == len(given.batch.lead) + given.batch.inner
+    ):
         return _of_numbers(given, parameters)
 
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
@@ -393,7 +397,7 @@ def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
         return Seen(logs, given.rows, lost)
     n, size = len(rows.y), after.factor.shape[-1]
     logs, lost = np.empty(n), np.empty(n, dtype=bool)
-    fast = loops.pay(n * size)
+    fast = loops.pay(n * size // _SLOWER)
     root = np.ascontiguousarray(after.factor.T)
 
     def work(at: slice) -> None:
