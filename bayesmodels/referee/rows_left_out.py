@@ -412,7 +412,7 @@ def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
             leverage, square = units[:-1].sum(0), units[-1]
         logs[at], lost[at] = of_rows(leverage, 2 * square)
 
-    run(work, _pieces(n, _BLOCK), n * size if fast else 0)
+    run(work, _pieces(n, _BLOCK if fast else _BLOCK // size), n * size if fast else 0)
     return Seen(logs, rows.row_labels(), lost)
 
 
