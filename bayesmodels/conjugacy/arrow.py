@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesmodels.factors import solve_lower
+from bayesmodels.errors import DataError
+from bayesmodels.factors import EPS, solve_lower
 
 Array = NDArray[np.float64]
 Elements = NDArray[np.intp]
 
+_KEPT = 1e-3  # relative error of a precision that is allowed
 _DERIVATIVES = 10.0  # operations for each log term and probe, about
 
 
@@ -108,8 +110,7 @@ class Arrow:
         there = self.groups >= 0
         some = np.where(there, noise[:, self.groups], 0.0)
         root, by_hubs, own = _halves(D, B, h)
-        schur = _symmetric(C - _product(by_hubs, by_hubs))
-        top = np.linalg.cholesky(schur)
+        top = _schur_root(C, _product(by_hubs, by_hubs))
         left = k - _product(by_hubs, own[..., None])[..., 0]
         middle = solve_lower(top, left[..., None])[..., 0]
         x = np.empty_like(noise)
@@ -122,8 +123,7 @@ class Arrow:
         """Return the standard deviations of all elements, one row for each row of slopes."""
         D, B, C, h, _ = self.parts(slopes, step)
         root, by_hubs, _ = _halves(D, B, h)
-        schur = _symmetric(C - _product(by_hubs, by_hubs))
-        top = np.linalg.cholesky(schur)
+        top = _schur_root(C, _product(by_hubs, by_hubs))
         half_hubs = solve_lower(top, _eye(top))
         half = solve_lower(root, _eye(root))
         shift = _solve_upper(root, by_hubs)  # D^-1 B
@@ -146,6 +146,24 @@ class Arrow:
             result[np.ix_(self.hubs, own)] = outer[there].T
         result[np.ix_(self.hubs, self.hubs)] = C
         return _symmetric(result)
+
+
+def _schur_root(C: Array, taken: Array) -> Array:
+    """Return the root of what the hubs' precision is once groups are integrated out.
+
+    Where a group's scale is near zero, both are huge and nearly the same.
+    """
+    schur = _symmetric(C - taken)
+    whole, left = (np.diagonal(x, axis1=-2, axis2=-1) for x in (C, schur))
+    lost = ~(np.abs(whole) * EPS < _KEPT * left).all(-1)
+    if lost.any():
+        raise DataError(
+            f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
+            f"{int(lost.argmax())}) some scale is so near zero that rounding leaves less than "
+            "three digits of the law of the others. Keep such scales away from zero by their "
+            "prior, or leave these draws out."
+        )
+    return np.linalg.cholesky(schur)
 
 
 def _halves(D: Array, B: Array, h: Array) -> tuple[Array, Array, Array]:

@@ -265,3 +265,26 @@ def assert_same_law(one, other):
                 worst.append(abs(x.mean() - y.mean()) / np.sqrt(error))
     # Bonferroni at one per cent.
     assert max(worst) < stats.norm.isf(0.005 / len(worst))
+
+
+@pytest.mark.slow
+def test_a_scale_near_zero_gives_right_draws_or_a_named_error():
+    """Precisions of groups and of their mean are then huge, and nearly the same."""
+    rng = np.random.default_rng(1)
+    school = np.repeat(np.arange(8), 12)
+    score = rng.normal(50 + rng.normal(0, 4, 8)[school], 10)
+    with pm.Model() as model:
+        mean = pm.Normal("mean", 50, 20)
+        between = pm.HalfNormal("between", 10)
+        level = pm.Normal("level", mean, between, shape=8)
+        pm.Normal("score", level[school], 10, observed=score)
+    partial = bm.exact(model, partial=True)
+    # All levels are the mean then, with a variance of 1 / (1 / 20² + 96 / 10²).
+    sd = 1 / np.sqrt(1 / 20**2 + len(score) / 10**2)
+    for scale in (1e-2, 1e-4):
+        found = partial.draw({"between": np.full((1, 4000), scale)}, np.random.default_rng(2))
+        assert np.std(found["mean"]) == pytest.approx(sd, rel=4 / np.sqrt(2 * 4000))
+        assert np.std(found["level"]) == pytest.approx(sd, rel=4 / np.sqrt(2 * 4000))
+    for scale in (1e-7, 1e-8, 1e-12):
+        with pytest.raises(bm.DataError, match=r"rest: at 1 of 2 draws .*number 1\) some scale"):
+            partial.draw({"between": np.array([[1.0, scale]])}, np.random.default_rng(2))
