@@ -176,11 +176,24 @@ def all_numbers(found):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in FUNCTIONS],
+    [
+        pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else [])
+        for n in FUNCTIONS
+        if n not in OF_SAMPLERS
+    ],
 )
 def test_a_function_of_arviz_takes_the_tree(name, tree, tmp_path):
-    if name in OF_SAMPLERS and "energy" not in tree.sample_stats:
-        pytest.skip("exact draws have no energy")
+    asked(name, tree, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_SAMPLERS)
+@pytest.mark.parametrize("tree", ["sampled"], indirect=True)
+def test_a_function_of_energies_takes_the_sampled_tree(name, tree, tmp_path):
+    asked(name, tree, tmp_path)
+
+
+def asked(name, tree, tmp_path):
     found = FUNCTIONS[name](tree, tmp_path) if name in FILES else FUNCTIONS[name](tree)
     if name.startswith("plot_") or name == "combine_plots":
         assert isinstance(found, az.PlotCollection | az.PlotMatrix)
