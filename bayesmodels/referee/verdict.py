@@ -35,8 +35,9 @@ TOLERANCE = 0.1
 CONFIDENCE = 0.95
 _WEIGHTS = {"location": 8.0, "spread": 4.0, "probability": 8.0, "class probability": 8.0}
 """Of the level, by what a test looks at; all others have 1. Means are what is reported first, and
-of one scalar, locations may use 40 % of the level in place of 10 %, which costs the others little:
-their findings are seldom close."""
+of one scalar, locations may use 40 % of the level in place of 10 %. The price is paid by the others
+where draws are few: of chains offset by half a deviation at 150 effective draws, 17 % are found in
+place of 22 %."""
 
 _SEED = 20260519  # the same draws always get the same verdict
 
