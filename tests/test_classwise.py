@@ -326,6 +326,9 @@ def test_loops_read_as_python():
     )
     np.testing.assert_allclose(logs, 5 + 2 * np.log1p([[0, -0.4], [-0.1, 0]]))
     assert lost.tolist() == [[False, False], [False, True]]
+    x = 1 + np.sqrt([[1e-12, 1e-6], [0.999e-3, 1.001e-3]])
+    loops.leave_numbers_out(x, np.zeros(2, int), ones, zeros, ones, zeros, ones, 1e-4, logs, lost)
+    np.testing.assert_allclose(logs, np.log1p(-((x - 1) ** 2)), rtol=1e-15)
     leverage, square = np.empty((2, 2))
     root = np.array([[2.0, 0.0], [1.0, 4.0]])
     loops.solve_rows(np.array([[4.0, 6.0], [2.0, 1.0]]), root, leverage, square)
