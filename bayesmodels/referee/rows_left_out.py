@@ -397,7 +397,7 @@ def _(prior: LinearRegression, data: Any, s: Any) -> Seen:
         return Seen(logs, given.rows, lost)
     n, size = len(rows.y), after.factor.shape[-1]
     logs, lost = np.empty(n), np.empty(n, dtype=bool)
-    fast = loops.pay(n * size // _SLOWER)
+    fast = loops.pay(n * size)
     root = np.ascontiguousarray(after.factor.T)
 
     def work(at: slice) -> None:
