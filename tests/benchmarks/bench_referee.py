@@ -26,7 +26,8 @@ Run as ``python tests/benchmarks/bench_referee.py [--part NAME ...] [--share X]`
 some hours on two cores. Results are added to ``referee.csv`` beside this file, and
 ``docs/referee-rates.md`` and ``docs/referee-power.svg`` are written anew from it. A repeated row
 replaces the former one; ``--page`` only writes, and ``--share 0.1`` makes a tenth of the
-repetitions, for a try.
+repetitions, for a try. With ``--add`` new repetitions are added to those of the file, as many as
+the row still lacks or the share says.
 """
 
 import argparse
@@ -124,12 +125,12 @@ ROWS = [
 """Everything that is measured."""
 
 
-def measured(job: tuple[Row, int, int]) -> list[list[float]]:
+def measured(job: tuple[Row, int, range]) -> list[list[float]]:
     """Return ESS, whether the verdict agrees, and who raises an alarm, for some repetitions."""
     row, seed, repetitions = job
     if row.part == "advice":
-        return [advised(row, np.random.default_rng([seed, k, 1123])) for k in range(repetitions)]
-    return [once(row, np.random.default_rng([seed, k, 1122])) for k in range(repetitions)]
+        return [advised(row, np.random.default_rng([seed, k, 1123])) for k in repetitions]
+    return [once(row, np.random.default_rng([seed, k, 1122])) for k in repetitions]
 
 
 def once(row: Row, rng: np.random.Generator) -> list[float]:
@@ -268,15 +269,39 @@ def recorded(row: Row, values: np.ndarray, seconds: float) -> list[dict[str, Any
     return lines
 
 
+def former() -> list[dict[str, Any]]:
+    """Return the lines of the file of results."""
+    if not RESULTS.exists():
+        return []
+    with RESULTS.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def of_row(row: Row) -> dict[str, dict[str, Any]]:
+    """Return the lines that the file has of a row, by who looked; none if the referee did not."""
+    same = {line["who"]: line for line in former() if is_of(line, row._asdict())}
+    return same if "holm" in same else {}
+
+
+def is_of(line: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether a line of the file is of the same row as another one."""
+    return all(line[k] == str(other[k]) for k in KEYS)
+
+
+def pooled(lines: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rates of all repetitions, of the file and new ones."""
+    for line in lines:
+        old = before[line["who"]]
+        n, m = int(old["repetitions"]), line["repetitions"]
+        line["rate"] = round((n * float(old["rate"]) + m * line["rate"]) / (n + m), 5)
+        line["repetitions"] = n + m
+    return lines
+
+
 def kept(lines: list[dict[str, Any]]) -> None:
     """Add lines to the file of results; former ones of the same row go."""
     fields = list(lines[0])
-    old: list[dict[str, Any]] = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            old = list(csv.DictReader(file))
-    same = {tuple(str(line[k]) for k in KEYS) for line in lines}
-    old = [line for line in old if tuple(line[k] for k in KEYS) not in same]
+    old = [line for line in former() if not is_of(line, lines[0])]
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
@@ -290,6 +315,7 @@ def main() -> None:
     parser.add_argument("--part", nargs="*", default=parts, choices=parts)
     parser.add_argument("--only", default="", help="a word of the rows wanted")
     parser.add_argument("--share", type=float, default=1.0, help="of the repetitions")
+    parser.add_argument("--add", action="store_true", help="to the repetitions of the file")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
@@ -298,12 +324,18 @@ def main() -> None:
             for row in ROWS:
                 if row.part not in given.part or given.only not in f"{row.setting} {row.kind}":
                     continue
-                number = max(2, round(row.repetitions * given.share))
-                jobs = [(row, seed, number // 20) for seed in range(20)] if number >= 40 else []
-                jobs = jobs or [(row, seed, 1) for seed in range(number)]
+                before = of_row(row) if given.add else {}
+                done = max((int(line["repetitions"]) for line in before.values()), default=0)
+                number = min(max(2, round(row.repetitions * given.share)), row.repetitions - done)
+                if number <= 0:
+                    continue
+                seeds = 20 if number + done >= 40 else number
+                each = range(done // seeds, (done + number) // seeds)
+                jobs = [(row, seed, each) for seed in range(seeds)]
                 start = time.perf_counter()
                 values = np.array([v for some in pool.map(measured, jobs) for v in some], float)
-                kept(recorded(row, values, time.perf_counter() - start))
+                lines = recorded(row, values, time.perf_counter() - start)
+                kept(pooled(lines, before) if before else lines)
     referee_page.write(RESULTS)
 
 
