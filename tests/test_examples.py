@@ -4,6 +4,7 @@ import re
 import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -21,9 +22,20 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
-def test_example_runs(path, capsys):
+def test_example_runs_and_leaves_a_figure(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path))
+    plt.close("all")
     assert capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == [f"{path.stem}.svg"]
+
+
+def test_the_page_of_examples_shows_every_one():
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    names = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    shown = re.findall(r"^\.\. plot:: \.\./examples/(\S+)\n   :include-source: false\n   :alt: \S", page, re.M)
+    assert sorted(shown) == names
+    assert sorted(re.findall(r"^python examples/(\S+)$", page, re.M)) == names
 
 
 @pytest.mark.slow
