@@ -38,7 +38,7 @@ html_theme_options = {
 }
 html_math_renderer = "mathml"
 
-# Figures are made by the code on the pages and by examples/, which save what they draw where they run.
+# Figures are made by the code on the pages and by examples/, which save them where they run.
 _scratch = TemporaryDirectory()
 plot_working_directory = _scratch.name
 plot_pre_code = ""  # pages import what they use

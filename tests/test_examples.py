@@ -8,7 +8,10 @@ import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[1]
-
+COMMAND = re.compile(r"^python examples/(\S+)$", re.MULTILINE)
+FIGURE = re.compile(  # with its text
+    r"^\.\. plot:: \.\./examples/(\S+)\n   :include-source: false\n   :alt: \S", re.MULTILINE
+)
 
 SLOW = ("closed_form", "generative_or_discriminative")
 EXAMPLES = [
@@ -33,9 +36,8 @@ def test_example_runs_and_leaves_a_figure(path, tmp_path, monkeypatch, capsys):
 def test_the_page_of_examples_shows_every_one():
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
     names = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
-    shown = re.findall(r"^\.\. plot:: \.\./examples/(\S+)\n   :include-source: false\n   :alt: \S", page, re.M)
-    assert sorted(shown) == names
-    assert sorted(re.findall(r"^python examples/(\S+)$", page, re.M)) == names
+    assert sorted(COMMAND.findall(page)) == names
+    assert sorted(FIGURE.findall(page)) == names
 
 
 @pytest.mark.slow
