@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import matplotlib.pyplot as plt
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +14,7 @@ from bayesmodels.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
+FIGURE = re.compile(r"^\.\. plot::[^\n]*\n((?:   :[^\n]*\n)*)", re.MULTILINE)
 PLOT = r"\{eval-rst\}\n\.\. plot::(?:\n   :[^\n]*)*\n"  # Matplotlib's directive and its options
 BLOCK = re.compile(
     rf"^```(?:python|{PLOT})\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
@@ -40,6 +42,18 @@ def test_every_page_is_in_a_list_of_contents(page, pages):
     assert sorted(listed) == sorted(there - {page})
 
 
+@pytest.mark.parametrize("name", [n for n in bm.__all__ if hasattr(getattr(bm, n), "declare")])
+def test_every_model_has_a_page(name):
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("models/*.md")]
+    assert any(f"{{py:class}}`bayesmodels.{name}`" in page for page in pages)
+
+
+def test_every_figure_has_a_text():
+    for page in DOCS.rglob("*.md"):
+        for options in FIGURE.findall(page.read_text(encoding="utf-8")):
+            assert ":nofigs:" in options or re.search(r":alt: \S", options), page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
 def test_every_block_of_code_prints_what_its_page_says(page, tmp_path, monkeypatch, capsys):
@@ -52,6 +66,7 @@ def test_every_block_of_code_prints_what_its_page_says(page, tmp_path, monkeypat
         exec(compile(code, page, "exec"), names)  # noqa: S102 - our own pages
         printed = capsys.readouterr().out
         assert block[2] is None or printed.split() == block[2].split()
+    plt.close("all")
 
 
 @pytest.mark.slow
