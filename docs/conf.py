@@ -37,6 +37,7 @@ html_theme_options = {
     "page_width": "1080px",
 }
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
 
 # Figures are made by the code on the pages and by examples/, which save them where they run.
 _scratch = TemporaryDirectory()
