@@ -2,12 +2,15 @@
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from cycler import cycler
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.util.docutils import SphinxDirective
 
 from bayesmodels import __version__
+from bayesmodels.report.canvas import COLOURS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the page of mistakes is made from tests
 
@@ -16,7 +19,12 @@ author = "bayesmodels contributors"
 copyright = "2026, bayesmodels contributors"  # noqa: A001 - Sphinx wants this name
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "matplotlib.sphinxext.plot_directive",
+]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 exclude_patterns = ["_build"]
 autodoc_typehints = "none"  # numpydoc sections state types and shapes
@@ -29,6 +37,26 @@ html_theme_options = {
     "page_width": "1080px",
 }
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+
+# Figures are made by the code on the pages and by examples/, which save them where they run.
+_scratch = TemporaryDirectory()
+plot_working_directory = _scratch.name
+plot_pre_code = ""  # pages import what they use
+plot_formats = ["svg"]
+plot_include_source = True
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_rcparams = {
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",  # so that figures are read on a dark page as well
+    "font.size": 9,
+    "legend.frameon": False,
+    "svg.hashsalt": "bayesmodels",
+}
 
 
 class Mistakes(SphinxDirective):

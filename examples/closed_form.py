@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
 from pytensor.tensor import TensorVariable
@@ -31,6 +32,15 @@ print(f"log evidence {posterior.log_evidence:.6f}, verified {posterior.verified}
 
 tree = bm.sample(model, 500, rng=1)
 print(f"{tree.attrs['sampler']} draws of {', '.join(map(str, tree.posterior.data_vars))}")
+
+low, middle, high = tree.posterior["expected"].quantile([0.055, 0.5, 0.945], ("chain", "draw"))
+figure, axes = plt.subplots(figsize=(4.8, 3), layout="constrained")
+axes.fill_between(temperature, low, high, color="C4", alpha=0.4, lw=0, label="89 %")
+axes.plot(temperature, middle, label="expected")
+axes.plot(temperature, breaths, "o", color="C5", label="measured")
+axes.set(xlabel="temperature, °C", ylabel="breaths a minute")
+axes.legend()
+figure.savefig("closed_form.svg")
 
 try:
     bm.exact(breathing(lambda: pm.LogNormal("variance", 0, 1)))

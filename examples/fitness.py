@@ -1,5 +1,6 @@
 """Are there two kinds of men in a fitness club? A mixture with every class unknown."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import bayesmodels as bm
@@ -31,4 +32,9 @@ print(mixture(2).co_clustering(rows)[:4, :4].round(2))
 draws = bm.gibbs_draws(mixture(2), rows, rng=np.random.default_rng(1))
 in_order = bm.relabel(mixture(2), draws, rows)
 print(in_order.sentence())
-print(in_order.draws.posterior["theta"].mean(("chain", "draw")).to_numpy().round(2))
+mean = in_order.draws.posterior.dataset.mean(("chain", "draw"))
+print(mean["theta"].to_numpy().round(2))
+
+figure, axes = plt.subplots(figsize=(4.4, 2.2), layout="constrained")
+bm.plot_class_profiles(mixture(2).update(rows), mean, axes)
+figure.savefig("fitness.svg")

@@ -8,6 +8,7 @@ learn from and rows to predict; the same rows for both.
 
 from collections.abc import Callable
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
@@ -60,18 +61,30 @@ print(
     f"{'':13} {'rows':>5}  {'generative':>11} {'logistic':>10}   "
     f"{'generative':>10} {'logistic':>10}   errs"
 )
-for name, load in SETS.items():
+figure, panels = plt.subplots(1, 3, figsize=(7.2, 2.6), sharey=True, layout="constrained")
+for (name, load), axes in zip(SETS.items(), panels, strict=True):
+    axes.set(title=name, xlabel="rows", xscale="log")
     X, y = load(return_X_y=True)
     rng = np.random.default_rng(2002)
+    rates = []
     for size in SIZES:
         if size > 0.6 * len(y):
             break
         wrong, loss, wrong_too, loss_too = curve(X, y, size, rng)
+        rates.append((size, wrong.mean(), wrong_too.mean()))
         gap = wrong - wrong_too
         error = gap.std(ddof=1) / np.sqrt(SPLITS)
         words = "less" if gap.mean() < -2 * error else "more" if gap.mean() > 2 * error else "alike"
+        first = "" if len(rates) > 1 else name
         print(
-            f"{name:13} {size:5}   {wrong.mean():10.3f} {wrong_too.mean():10.3f}   "
+            f"{first:13} {size:5}   {wrong.mean():10.3f} {wrong_too.mean():10.3f}   "
             f"{loss.mean():10.3f} {loss_too.mean():10.3f}   {words}"
         )
-        name = ""  # noqa: PLW2901 - once is enough
+    sizes, *both = np.transpose(rates)
+    for rate, style, label in zip(both, "os", ("generative", "logistic"), strict=True):
+        axes.plot(sizes, rate, f"{style}-", ms=4, label=label)
+    axes.set_xticks(sizes, [f"{size:.0f}" for size in sizes], minor=False)
+    axes.minorticks_off()
+panels[0].set_ylabel("error rate")
+panels[0].legend()
+figure.savefig("generative_or_discriminative.svg")

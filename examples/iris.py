@@ -1,5 +1,6 @@
 """Fisher's irises: which covariances the species have, and where two of them part."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import bayesmodels as bm
@@ -37,3 +38,12 @@ for name in ("full", "shared"):
     risk = bm.bayes_risk(pi, mu, Sigma, rng=np.random.default_rng(1)).value
     odds = line.log_odds(flower)[0]
     print(f"{name:>8}: linear {line.linear}, log odds of virginica {odds:.2f}, risk {risk:.3f}")
+
+# All over the petals alone, the sepals integrated out.
+figure, panels = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
+for axes, (name, prior) in zip(panels, priors.items(), strict=True):
+    posterior, rng = prior.update(data), np.random.default_rng(1)
+    pair = ["petal_length", "petal_width"]
+    bm.plot_boundary(posterior, pair, data, points=50, draws=100, rng=rng, axes=axes)
+    axes.set_title(name, pad=24)
+figure.savefig("iris.svg")

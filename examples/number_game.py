@@ -1,5 +1,7 @@
 """The number game: the rule that 16, 8, 2 and 64 follow, and what else follows it."""
 
+import matplotlib.pyplot as plt
+
 import bayesmodels as bm
 
 prior = bm.ConceptLearning.number_game()
@@ -10,6 +12,9 @@ for rows in ([16], [16, 8, 2, 64]):
     print(posterior.summary()["mean"].round(3).to_string())
     print("p(32 belongs), averaged:", posterior.membership(32).round(3))
     print("p(32 belongs), by the best rule alone:", posterior.membership(32, posterior.mode()))
+
+bm.plot_hypotheses(prior, rows)
+plt.savefig("number_game.svg")
 
 # Who thinks beforehand that rules seldom have exceptions needs more to believe in one.
 rare = [8, 8, 8, 8, 8, 8, 8, 8, 1, 1]

@@ -1,5 +1,6 @@
 """Clinton or Dole? Naive Bayes on a category and two numbers, some of which are missing."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -30,3 +31,6 @@ voters["from"], voters["to"] = low[:, 1], high[:, 1]  # 89 %, since parameters a
 print(voters.round(3))
 ranking = bm.rank_features(posterior, rng=np.random.default_rng(1))
 print(ranking[["mutual_information", "lower", "upper"]].round(4))  # in nats
+
+bm.plot_feature_ranking(ranking)
+plt.savefig("party.svg")

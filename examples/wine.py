@@ -5,6 +5,7 @@ The evidence needs one fit a candidate, tenfold cross-validation ten.
 
 import time
 
+import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -39,3 +40,10 @@ print(f"\n{len(table)} candidates: evidence {middle - start:.1f} s, ten folds {e
 best = by_evidence.best_estimator_[-1]
 print(f"best by evidence: {best}")
 print(best.belief_.summary().loc[lambda rows: rows.index.str.startswith("pi")].round(3))
+
+figure, axes = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
+for covariance, rows in table.groupby("covariance"):
+    axes.plot(rows["log evidence"], rows["log loss, held out"], "o", label=covariance)
+axes.set(xlabel="log evidence", ylabel="log loss, held out", yscale="log")
+axes.legend()
+figure.savefig("wine.svg")

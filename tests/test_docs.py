@@ -3,7 +3,9 @@
 import re
 import sys
 from pathlib import Path
+from textwrap import dedent
 
+import matplotlib.pyplot as plt
 import pytest
 from click.testing import CliRunner
 
@@ -12,15 +14,17 @@ from bayesmodels.cli import main
 
 DOCS = Path(__file__).parents[1] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
+FIGURE = re.compile(r"^\.\. plot::[^\n]*\n((?:   :[^\n]*\n)*)", re.MULTILINE)
+PLOT = r"\{eval-rst\}\n\.\. plot::(?:\n   :[^\n]*)*\n"  # Matplotlib's directive and its options
 BLOCK = re.compile(
-    r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
+    rf"^```(?:python|{PLOT})\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )  # code, and what the page says that it prints
 WITH_CODE = sorted(
     page
-    for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
+    for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
     if BLOCK.search(page.read_text(encoding="utf-8"))
 )
-PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)```", re.DOTALL)
+PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n(?::hidden:\n)?\n(.*?)```", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", bm.__all__)
@@ -31,9 +35,23 @@ def test_every_public_name_is_in_the_reference(name):
     assert name in entries or module in entries or functions
 
 
-def test_every_page_is_in_the_index():
-    index = PAGES.search((DOCS / "index.md").read_text(encoding="utf-8"))
-    assert sorted(index[1].split()) == sorted({p.stem for p in DOCS.glob("*.md")} - {"index"})
+@pytest.mark.parametrize(("page", "pages"), [("index", "*.md"), ("models", "models/*.md")])
+def test_every_page_is_in_a_list_of_contents(page, pages):
+    listed = PAGES.search((DOCS / f"{page}.md").read_text(encoding="utf-8"))[1].split()
+    there = {p.relative_to(DOCS).with_suffix("").as_posix() for p in DOCS.glob(pages)}
+    assert sorted(listed) == sorted(there - {page})
+
+
+@pytest.mark.parametrize("name", [n for n in bm.__all__ if hasattr(getattr(bm, n), "declare")])
+def test_every_model_has_a_page(name):
+    pages = [page.read_text(encoding="utf-8") for page in DOCS.glob("models/*.md")]
+    assert any(f"{{py:class}}`bayesmodels.{name}`" in page for page in pages)
+
+
+def test_every_figure_has_a_text():
+    for page in DOCS.rglob("*.md"):
+        for options in FIGURE.findall(page.read_text(encoding="utf-8")):
+            assert ":nofigs:" in options or re.search(r":alt: \S", options), page
 
 
 @pytest.mark.slow
@@ -44,9 +62,11 @@ def test_every_block_of_code_prints_what_its_page_says(page, tmp_path, monkeypat
     text, names = page.read_text(encoding="utf-8"), {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         above = text[: block.start(1)].count("\n")  # so that a traceback names the page's line
-        exec(compile("\n" * above + block[1], page, "exec"), names)  # noqa: S102 - our own pages
+        code = "\n" * above + dedent(block[1])
+        exec(compile(code, page, "exec"), names)  # noqa: S102 - our own pages
         printed = capsys.readouterr().out
         assert block[2] is None or printed.split() == block[2].split()
+    plt.close("all")
 
 
 @pytest.mark.slow

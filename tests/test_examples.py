@@ -4,10 +4,14 @@ import re
 import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[1]
-
+COMMAND = re.compile(r"^python examples/(\S+)$", re.MULTILINE)
+FIGURE = re.compile(  # with its text
+    r"^\.\. plot:: \.\./examples/(\S+)\n   :include-source: false\n   :alt: \S", re.MULTILINE
+)
 
 SLOW = ("closed_form", "generative_or_discriminative")
 EXAMPLES = [
@@ -21,9 +25,19 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("path", EXAMPLES)
-def test_example_runs(path, capsys):
+def test_example_runs_and_leaves_a_figure(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path))
+    plt.close("all")
     assert capsys.readouterr().out
+    assert [file.name for file in tmp_path.iterdir()] == [f"{path.stem}.svg"]
+
+
+def test_the_page_of_examples_shows_every_one():
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    names = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+    assert sorted(COMMAND.findall(page)) == names
+    assert sorted(FIGURE.findall(page)) == names
 
 
 @pytest.mark.slow
