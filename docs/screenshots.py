@@ -44,23 +44,24 @@ def disagreeing():
 
 
 PICTURES = {
-    "report.png": (aspirin, "light"),
-    "report-regression.png": (regression, "dark"),
-    "report-disagreeing.png": (disagreeing, "light"),
+    "report.png": (aspirin, "", "light"),
+    "report-regression.png": (regression, "#pictures", "dark"),
+    "report-disagreeing.png": (disagreeing, "", "light"),
 }
 
 
 def main():
-    """Write each report, open it, and save what its reader sees first."""
+    """Write each report, open it at a place, and save what its reader sees there."""
     from tests.browser import chromium, emulate
 
     with TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
         os.chdir(folder)
-        for name, (report, scheme) in PICTURES.items():
+        for name, (report, place, scheme) in PICTURES.items():
             path = Path(folder, "report.html")
             report().to_html(path)
             emulate(browser, WIDTH, HEIGHT, scheme=scheme)
-            browser.get(path.as_uri())
+            browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+            browser.get(path.as_uri() + place)
             seen = Image.open(io.BytesIO(browser.get_screenshot_as_png()))
             seen.convert("RGB").quantize(COLOURS).save(DOCS / name, optimize=True)
 

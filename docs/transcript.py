@@ -8,7 +8,9 @@ import re
 import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import fill
 
+COLUMNS = 100
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "transcript.md"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,8 +25,8 @@ FILES = {"trial.csv": "arm,recovered\n" + TABLE, "visits.py": MODEL}
 FORM = """\
 # From an empty folder
 
-Someone has a copy of this repository, `bayesmodels`, an empty folder beside it, and the README open,
-which has these three commands. `python docs/transcript.py` ran them, and wrote this page.
+You stand in an empty folder beside your copy of this repository, `bayesmodels`, with the README open.
+It has these three commands. `python docs/transcript.py` ran them, and wrote this page.
 
 ## Install
 
@@ -48,8 +50,7 @@ The report, `trial.html`, is one file that needs nothing else, to read or to han
 {model}```
 
 {2}
-What the three words mean that a verdict can have, and what to do next, says
-[Reading a verdict](reading-a-verdict.md).
+What a verdict means, and what to do next, is said in [Reading a verdict](reading-a-verdict.md).
 """
 SHOWN = "```console\n$ {command}\n{printed}```\n"
 PRINTED = re.compile(r"```console\n\$ .*?\n(.*?)```\n", re.DOTALL)
@@ -72,17 +73,17 @@ def write_files(folder):
 
 
 def run(command, folder, environment):
-    """Run a command as on a terminal of 100 columns; return what it prints."""
+    """Run a command; return what it prints, in lines of at most 100 columns, and its warnings."""
     ran = subprocess.run(  # noqa: S603 - the README's own commands
         ["/bin/bash", "-c", command],
         cwd=folder,
-        env={**environment, "COLUMNS": "100", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        env={**environment, "COLUMNS": str(COLUMNS)},
+        capture_output=True,
         text=True,
         check=True,
     )
-    return "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
+    lines = (fill(line.rstrip(), COLUMNS) for line in ran.stdout.splitlines())
+    return "".join(f"{line}\n" for line in lines), ran.stderr
 
 
 def main():
@@ -94,7 +95,8 @@ def main():
         folder = Path(parent, "trial")
         folder.mkdir()
         write_files(folder)
-        outputs = [run(command, folder, environment) for command in COMMANDS]
+        # Warnings are pip's, about whichever package index this machine has.
+        outputs = [run(command, folder, environment)[0] for command in COMMANDS]
     PAGE.write_text(page(outputs), encoding="utf-8")
 
 

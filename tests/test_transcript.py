@@ -18,11 +18,19 @@ def test_the_page_is_made_of_the_readmes_commands_and_what_they_print():
     assert [command.split()[1] for command in transcript.COMMANDS[1:]] == ["report", "exact"]
 
 
+def settled(text):
+    """Leave out what hangs on a machine's arithmetic: sizes of rounding, and a sampler's draws."""
+    text = re.sub(r"up to rounding \(\S+\)", "up to rounding", " ".join(text.split()))
+    text = re.sub(r"up to \S+ of what rounding", "up to what rounding", text)
+    return re.sub(r"agree with the exact law: .*? \(level", "agree with the exact law (level", text)
+
+
 @pytest.mark.slow
 def test_the_commands_print_what_the_page_says(tmp_path):
     transcript.write_files(tmp_path)
-    bin_ = Path(sys.executable).parent  # in place of the environment that the first one makes
+    here = Path(sys.executable).parent  # stands in for the environment that the first one makes
     for command, shown in zip(transcript.COMMANDS[1:], OUTPUTS[1:], strict=True):
-        here = command.replace(".venv/bin", str(bin_))
-        printed = transcript.run(here, tmp_path, dict(os.environ))
-        assert printed == shown
+        mine = command.replace(".venv/bin", str(here))
+        printed, warned = transcript.run(mine, tmp_path, dict(os.environ))
+        assert warned == ""
+        assert settled(printed) == settled(shown)
