@@ -29,7 +29,7 @@ html_theme_options = {
     "page_width": "1080px",
 }
 html_math_renderer = "mathml"
-html_search_scorer = "scorer.js"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 
 class Mistakes(SphinxDirective):

@@ -25,8 +25,8 @@ FILES = {"trial.csv": "arm,recovered\n" + TABLE, "visits.py": MODEL}
 FORM = """\
 # From an empty folder
 
-You stand in an empty folder beside your copy of this repository, `bayesmodels`, with the README open.
-It has these three commands. `python docs/transcript.py` ran them, and wrote this page.
+You are in an empty folder beside your copy of this repository, `bayesmodels`, with the README open.
+It has these three commands; `python docs/transcript.py` ran them, and wrote this page.
 
 ## Install
 
