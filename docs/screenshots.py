@@ -57,7 +57,7 @@ def main():
     with TemporaryDirectory() as folder, chromium(Path(folder, "profile")) as browser:
         os.chdir(folder)
         for name, (report, place, scheme) in PICTURES.items():
-            path = Path(folder, "report.html")
+            path = Path(folder, name).with_suffix(".html")
             report().to_html(path)
             emulate(browser, WIDTH, HEIGHT, scheme=scheme)
             browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})

@@ -20,6 +20,14 @@ WITH_CODE = sorted(
     for page in [*DOCS.glob("*.md"), DOCS.parent / "README.md"]
     if BLOCK.search(page.read_text(encoding="utf-8"))
 )
+IMAGE = re.compile(
+    r"!\[(.*?)\]\((.*?)\)|^```\{(?:figure|image)\} (\S+)\n(?::alt: (.*?)\n)?", re.MULTILINE
+)  # description and file, or file and description
+WITH_IMAGES = sorted(
+    page
+    for page in [*DOCS.glob("**/*.md"), DOCS.parent / "README.md"]
+    if IMAGE.search(page.read_text(encoding="utf-8"))
+)
 PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n\n(.*?)```", re.DOTALL)
 
 
@@ -34,6 +42,13 @@ def test_every_public_name_is_in_the_reference(name):
 def test_every_page_is_in_the_index():
     index = PAGES.search((DOCS / "index.md").read_text(encoding="utf-8"))
     assert sorted(index[1].split()) == sorted({p.stem for p in DOCS.glob("*.md")} - {"index"})
+
+
+@pytest.mark.parametrize("page", WITH_IMAGES, ids=lambda page: page.stem)
+def test_every_picture_is_there_small_and_described(page):
+    for inline, shown, directive, described in IMAGE.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / (shown or directive)).stat().st_size < 200_000
+        assert len(inline or described) > 20
 
 
 @pytest.mark.slow
