@@ -21,7 +21,9 @@ WITH_CODE = sorted(
     if BLOCK.search(page.read_text(encoding="utf-8"))
 )
 IMAGE = re.compile(
-    r"!\[(.*?)\]\((.*?)\)|^```\{(?:figure|image)\} (\S+)\n(?::alt: (.*?)\n)?", re.MULTILINE
+    r"!\[(.*?)\]\((.*?)\)"
+    r"|^[`:]{3,}\{(?:figure|image)\} (\S+)\n(?:(?!:alt:):.*\n)*(?::alt: (.*)\n)?",
+    re.MULTILINE,
 )  # description and file, or file and description
 WITH_IMAGES = sorted(
     page
