@@ -115,6 +115,7 @@ def report(
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
         return
+    _print_summary(found.posterior)
     for sentence in found.sentences():
         click.echo(sentence)
     click.echo(f"Report: {path}")
@@ -382,10 +383,22 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
 def _print_posterior(posterior: Any) -> None:
     """Print what is known in closed form."""
     from bayesmodels.errors import PriorError
-    from bayesmodels.reading import summary_or_intervals
-    from bayesmodels.report.rounding import rounded, significant
+    from bayesmodels.report.rounding import rounded
 
     click.echo(posterior.explain())
+    _print_summary(posterior)
+    try:
+        click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
+    except PriorError as error:
+        click.echo(f"Log evidence: none. {error}")
+    click.echo(f"Verified {posterior.verified}.")
+
+
+def _print_summary(posterior: Any) -> None:
+    """Print means, standard deviations and intervals."""
+    from bayesmodels.reading import summary_or_intervals
+    from bayesmodels.report.rounding import significant
+
     table = summary_or_intervals(posterior)
     rows = [
         (str(label), *(significant(float(x), 4) for x in row))
@@ -394,11 +407,6 @@ def _print_posterior(posterior: Any) -> None:
     _print_table(("variable", *table.columns), rows[:_MOST_SCALARS])
     if len(rows) > _MOST_SCALARS:
         click.echo(f"{len(rows) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
-    try:
-        click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
-    except PriorError as error:
-        click.echo(f"Log evidence: none. {error}")
-    click.echo(f"Verified {posterior.verified}.")
 
 
 def _print_compared(table: Any) -> None:

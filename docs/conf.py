@@ -57,6 +57,7 @@ plot_rcparams = {
     "legend.frameon": False,
     "svg.hashsalt": "bayesmodels",
 }
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 
 class Mistakes(SphinxDirective):

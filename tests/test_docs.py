@@ -24,6 +24,16 @@ WITH_CODE = sorted(
     for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
     if BLOCK.search(page.read_text(encoding="utf-8"))
 )
+IMAGE = re.compile(
+    r"!\[(.*?)\]\((.*?)\)"
+    r"|^[`:]{3,}\{(?:figure|image)\} (\S+)\n(?:(?!:alt:):.*\n)*(?::alt: (.*)\n)?",
+    re.MULTILINE,
+)  # description and file, or file and description
+WITH_IMAGES = sorted(
+    page
+    for page in [*DOCS.glob("**/*.md"), DOCS.parent / "README.md"]
+    if IMAGE.search(page.read_text(encoding="utf-8"))
+)
 PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n(?::hidden:\n)?\n(.*?)```", re.DOTALL)
 
 
@@ -52,6 +62,13 @@ def test_every_figure_has_a_text():
     for page in DOCS.rglob("*.md"):
         for options in FIGURE.findall(page.read_text(encoding="utf-8")):
             assert ":nofigs:" in options or re.search(r":alt: \S", options), page
+
+
+@pytest.mark.parametrize("page", WITH_IMAGES, ids=lambda page: page.stem)
+def test_every_picture_is_there_small_and_described(page):
+    for inline, shown, directive, described in IMAGE.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / (shown or directive)).stat().st_size < 200_000
+        assert len(inline or described) > 20
 
 
 @pytest.mark.slow

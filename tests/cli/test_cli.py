@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -72,6 +73,7 @@ def test_report_of_the_shipped_data(tmp_path):
     out = tmp_path / "out.html"
     result = run("report", "beta-bernoulli", "-o", str(out), "--draws", "200")
     assert result.exit_code == 0, result.output
+    assert re.search(r"theta +0\.549 +0\.04903 +0\.4701 ", result.output), "the posterior's summary"
     assert str(out) in result.output
     assert out.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 

@@ -1,48 +1,21 @@
 """Reports as Debian's Chromium shows them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+from tests.browser import chromium, emulate
 from tests.report.samples import DRAWS, SAMPLES, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",  # as root, in a container
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 DESKTOP, PHONE, PAPER = 1280, 390, 703  # pixels; A4 less its margins is 186 mm
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    for program in (CHROMIUM, DRIVER):
-        if not program.exists():
-            pytest.fail(
-                f"{program} is missing: apt-get install chromium chromium-driver", pytrace=False
-            )
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SE_OFFLINE", "true")  # the driver is given: nothing is to be fetched
-        driver = webdriver.Chrome(options, Service(str(DRIVER)))
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
         yield driver
-        driver.quit()
 
 
 @pytest.fixture
@@ -52,11 +25,7 @@ def show(browser, tmp_path):
     def show(name, width, media="screen", scheme="light"):
         path = tmp_path / f"{name}.html"
         path.write_text(page(name), "utf-8")
-        screen = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width == PHONE}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-        wish = {"name": "prefers-color-scheme", "value": scheme}
-        emulated = {"media": media, "features": [wish]}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
+        emulate(browser, width, mobile=width == PHONE, media=media, scheme=scheme)
         for log in ("browser", "performance"):
             browser.get_log(log)  # forget the page before
         browser.get(path.as_uri())
