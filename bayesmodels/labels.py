@@ -38,7 +38,9 @@ def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
     """Return the labels; raise if two of them read the same, such as 1 and "1"."""
     texts = [str(label) for label in labels]
     if len(set(texts)) != len(texts):
-        twice = next(label for i, label in enumerate(labels) if texts[i] in texts[:i])
+        places = {text: i for i, text in enumerate(reversed(texts))}  # of the first, from the end
+        last = len(texts) - 1
+        twice = next(labels[i] for i, text in enumerate(texts) if places[text] != last - i)
         msg = f"{what} must differ from each other; {twice!r} is given twice. Rename or drop one."
         raise DataError(msg)
     return labels

@@ -12,7 +12,7 @@ from bayesmodels.catalog import Columns
 from bayesmodels.errors import DataError
 from bayesmodels.scale import save, statistic
 from bayesmodels.scale.sources import dataset
-from bayesmodels.scale.stored import is_npz
+from bayesmodels.stored import is_npz
 
 _COLUMN = ("beta-bernoulli", "concept-learning", "dirichlet-categorical", "normal-inverse-gamma")
 _TABLE = ("normal-inverse-wishart",)

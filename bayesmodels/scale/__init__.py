@@ -4,6 +4,6 @@ from bayesmodels.scale.folding import merge
 from bayesmodels.scale.logistic import laplace, map, mle  # noqa: A004 - as the model's verbs
 from bayesmodels.scale.mixtures import em
 from bayesmodels.scale.passes import statistic
-from bayesmodels.scale.stored import load, save
+from bayesmodels.stored import load, save
 
 __all__ = ["em", "laplace", "load", "map", "merge", "mle", "save", "statistic"]

@@ -13,7 +13,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.files import whole
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import dataset
-from bayesmodels.scale.stored import dumps, loads
+from bayesmodels.stored import dumps, loads
 
 FORMAT, SCHEMA = "bayesmodels pass", 1
 
