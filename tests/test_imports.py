@@ -23,6 +23,7 @@ ORDER = (
         "loops",
         "processes",
         "separation",
+        "sheets",
         "special",
         "threads",
         "untrusted",

@@ -186,11 +186,11 @@ def _read_label(label: Any) -> Any:
             return tuple(_read_label(part) for part in label["tuple"])
         if label.keys() == {"time", "kind"}:
             return _time(label)
-    if label is None or isinstance(label, (str, bool, int)):
-        return label
-    if isinstance(label, float) and np.isfinite(label):
-        return label
-    refuse(f"{shown(label)} is no label")
+    if not isinstance(label, (str, bool, int, float)) and label is not None:
+        refuse(f"{shown(label)} is no label")
+    if isinstance(label, float) and not np.isfinite(label):
+        refuse(f"{label} is no label")
+    return label
 
 
 def _times() -> dict[str, Callable[[str], Any]]:
@@ -208,9 +208,10 @@ def _time(label: dict[str, Any]) -> Any:
     try:
         if not isinstance(label["time"], str):
             raise TypeError(label["time"])  # noqa: TRY301 - one complaint for all
-        return _times()[label["kind"]](label["time"])
+        found = _times()[label["kind"]](label["time"])
     except (KeyError, TypeError, ValueError, OverflowError):
         refuse(f"{shown(label)} is no time")
+    return found
 
 
 def _read_labels(listed: Any, name: str) -> tuple[Any, ...]:

@@ -275,9 +275,7 @@ FORMS: dict[str, Form] = {
     **STATISTICS,
     **BELIEFS,
     **VERDICTS,
-    "Block": Form(
-        "models.blocks", {"belief": part(*_FAMILIES), "columns": LABEL, "counted": FLAG}
-    ),
+    "Block": Form("models.blocks", {"belief": part(*_FAMILIES), "columns": LABEL, "counted": FLAG}),
     "Terms": Form(
         "models.mixture_terms",
         {"counts": FINITE, "parts": parts(*_OF_FAMILIES), "log_multiplicity": FINITE},
@@ -310,9 +308,7 @@ def sort_of(value: Any) -> str:
         if _is(value, kinds):
             return sort
     every = ", ".join(sorted(kind for kinds in SORTS.values() for kind in kinds))
-    msg = (
-        f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
-    )
+    msg = f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
     raise DataError(msg)
 
 

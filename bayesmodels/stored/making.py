@@ -48,7 +48,9 @@ def _check_features(features: Any, width: int) -> None:
 # --- statistics -----------------------------------------------------------------------------------
 
 
-def regression_statistic(kind: Any, n: Any, mean: Any, factor: Any, features: Any, coords: Any):  # type: ignore[no-untyped-def] # noqa: ANN201
+def regression_statistic(
+    kind: Any, n: Any, mean: Any, factor: Any, features: Any, coords: Any
+) -> Any:
     """Check the factor, which the constructor takes as it is."""
     if not mean.shape or not mean.shape[-1]:
         refuse("its mean must have a place for y")
@@ -142,11 +144,6 @@ def concept(
     return _with(made, items=items, log_weights=log_weights)
 
 
-def block(kind: Any, belief: Any, columns: Any, counted: Any) -> Any:
-    """Make a block of features."""
-    return kind(belief, columns, counted)
-
-
 def _features(blocks: dict[str, Block]) -> dict[str, Any]:
     """Return blocks as a user writes them."""
     return {
@@ -210,7 +207,7 @@ def mixture(kind: Any, classes: Any, blocks: Any, terms: Any, budget: Any) -> An
         wanted = (number, *getattr(belief, parameter).shape)
         if type(part) is not family or getattr(part, count).shape != wanted:
             refuse(f"the statistics of its terms must fit its block {shown(name)}")
-        if next(iter(part.coords), None) != "term":
+        if next(iter(getattr(part, "coords", {})), None) != "term":
             refuse("the statistics of its terms must have the axis term first")
     return made.with_terms(terms)
 

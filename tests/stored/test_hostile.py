@@ -1,4 +1,4 @@
-"""Files that somebody wrote to do harm: each is an error that names the file, soon and in little memory.
+"""Files that somebody wrote to do harm: each is an error that names it, soon and in little memory.
 
 Checksums are right throughout, since whoever writes a file can write a fitting checksum.
 """
@@ -91,7 +91,7 @@ F = "fields"
 CHANGES = {
     # types and words
     "a list for a number": ("coin", put(F, "alpha", value=scalar([1.0]))),
-    "true for a number": ("coin", put(F, "alpha", value=scalar(True))),
+    "true for a number": ("coin", put(F, "alpha", value=scalar(*[True]))),
     "null for a number": ("coin", put(F, "alpha", value=scalar(None))),
     "null for an array": ("coin", put(F, "alpha", value=None)),
     "text for a number": ("coin", put(F, "alpha", value=scalar("__import__('os')"))),
@@ -127,7 +127,7 @@ CHANGES = {
     ),
     "a statistic as a belief": ("coin", put("kind", value="BernoulliStatistic")),
     "classes of another kind": (
-        "bayes", lambda e: put(F, "classes", "kind", value="BetaBernoulli")(e),
+        "bayes", put(F, "classes", "kind", value="BetaBernoulli"),
     ),
     "a block of a classifier": (
         "bayes", lambda e: put(F, "blocks", "parts", 0, 1, F, "belief", value=copy.deepcopy(e))(e),
@@ -325,8 +325,8 @@ def members_of(value):
 HEADER = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }"
 ZEROS = npy(HEADER % ("<f8", "(2000000,)"), bytes(16_000_000))
 ARCHIVES = {
-    "no archive": lambda m: b"PK\x05\x06" + bytes(18),
-    "an empty one": lambda m: archive([]),
+    "no archive": lambda _: b"PK\x05\x06" + bytes(18),
+    "an empty one": lambda _: archive([]),
     "one without a header": lambda m: archive(m[1:]),
     "an array more": lambda m: archive([*m, ("a9.npy", m[1][1])]),
     "an array less": lambda m: archive(m[:-1]),
