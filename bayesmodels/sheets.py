@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-FORMULA = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
-"""What a spreadsheet may take for the beginning of a formula (OWASP, *CSV Injection*); the last four
-are the first four in full width."""
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""What a spreadsheet may take for the beginning of a formula (OWASP, *CSV Injection*).
+
+The last four are the first four in full width."""
 
 
 def cell(value: Any) -> str:

@@ -58,7 +58,7 @@ class Checkpoint:
             kept = parsed(self._path.read_text("utf-8"))
             if kept["format"] != FORMAT or kept["schema"] != SCHEMA:
                 raise KeyError(kept["format"])  # noqa: TRY301 - one complaint for all
-            sums = [None if text is None else loads(text) for text in kept["sums"]]
+            sums = [None if text is None else loads(text, "statistic") for text in kept["sums"]]
             of, (part, place), done = dict(kept["of"]), kept["after"], int(kept["rows"])
             after = int(part), int(place)
         except (BadFileError, ArithmeticError, KeyError, OSError, TypeError, ValueError) as error:

@@ -111,10 +111,10 @@ def dumps(value: Any) -> str:
     return _text(_header(value, None))
 
 
-def loads(text: str) -> Any:
-    """Return the value of such a text; a `DataError` says what is wrong with it."""
+def loads(text: str, sort: str | None = None) -> Any:
+    """Return the value of such a text, of this sort; a `DataError` says what is wrong with it."""
     try:
-        return _value_of(parsed(text), {})
+        return _value_of(parsed(text), {}, sort)
     except BadFileError as error:
         msg = f"text: {error}."
         raise DataError(msg) from None
@@ -170,8 +170,10 @@ def _read(path: str | os.PathLike[str]) -> Any:
     return _value_of(parsed(text), {})
 
 
-def _value_of(header: Any, arrays: Mapping[str, Any]) -> Any:
+def _value_of(header: Any, arrays: Mapping[str, Any], wanted: str | None = None) -> Any:
     sort = _sort(header)
+    if wanted not in (None, sort):
+        refuse(f"holds a {sort} in place of a {wanted}")
     if _checksum(header[sort], arrays) != header["sha256"]:
         refuse("does not fit its checksum: it was changed or damaged after it was written")
     held = Arrays(arrays)
