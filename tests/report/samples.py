@@ -253,14 +253,11 @@ def two_sets():
 def hostile_variables():
     """Compare draws of variables, along axes, with such names, from files with such names."""
     rng = np.random.default_rng(13)
-    names = [name for name in (*MARKUP, *HOSTILE) if "/" not in name]  # a tree's names have none
+    axis, *names = (name for name in (*MARKUP, *HOSTILE) if "/" not in name)  # as a tree's have
     sets = [
         xr.Dataset(
-            {
-                name: (("chain", "draw", MARKUP[0]), rng.normal(size=(2, 200, 2)))
-                for name in names[:6]
-            },
-            coords={MARKUP[0]: list(MARKUP[1:3])},
+            {name: (("chain", "draw", axis), rng.normal(size=(2, 200, 2))) for name in names[:6]},
+            coords={axis: list(MARKUP[:2])},
         )
         for _ in range(2)
     ]
