@@ -106,7 +106,7 @@ def test_draws_that_the_disk_has_no_room_for_are_not_begun(tmp_path, monkeypatch
     path.write_text("old")
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    with pytest.raises(bm.DataError, match="draws.nc: cannot be written: the disk is full"):
+    with pytest.raises(bm.DataError, match=r"draws\.nc: cannot be written: the disk is full"):
         WRITE["draws.nc"](path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
