@@ -96,6 +96,8 @@ if TYPE_CHECKING:
     from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
     from bayesmodels.sampling import sample as sample
+    from bayesmodels.stored import load as load
+    from bayesmodels.stored import save as save
 
 _HOMES = {
     "BernoulliStatistic": "models.beta_bernoulli",
@@ -152,6 +154,7 @@ _HOMES = {
     "label_invariants": "label_switching",
     "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
+    "load": "stored",
     "logistic_coefficients": "pair",
     "mcmc_draws": "draws",
     "mutual_information": "information",
@@ -168,6 +171,7 @@ _HOMES = {
     "ratio_posterior": "models.unknown_ratio",
     "relabel": "label_switching",
     "sample": "sampling",
+    "save": "stored",
     "scale": "",
     "validate": "report",
     "validate_draws": "report",

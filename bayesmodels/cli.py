@@ -371,12 +371,13 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
     written.
     """
     with _speaking_errors():
-        from bayesmodels import scale
+        from bayesmodels.scale import merge as merged
+        from bayesmodels.stored import save
 
         if not output.parent.is_dir():
             _refuse(f"--output: there is no folder {str(output.parent)!r}.")
-        found = scale.merge(files)
-        scale.save(found, output)
+        found = merged(files)
+        save(found, output)
     click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
 
 

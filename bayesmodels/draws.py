@@ -7,7 +7,9 @@ dims and coords as in the PyMC model.
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -160,7 +162,7 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     DataError
-        If the path ends otherwise.
+        If the path ends otherwise or cannot be written to.
 
     Examples
     --------
@@ -173,7 +175,10 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
     {'chain': 4, 'draw': 10}
     """
     kind = _kind(path)
+    size = sum(node.dataset.nbytes for node in tree.subtree)
     with whole(path) as part:
+        if size > shutil.disk_usage(part.parent).free:  # HDF5 may end the process when it finds out
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if kind == ".zarr":
             tree.to_zarr(part, consolidated=False)  # not part of the zarr 3 format
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -9,18 +10,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bayesmodels.errors import DataError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EROFS, errno.EACCES, errno.EPERM)
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR)
+
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`, and move it there when the block ends well.
 
     Works for files and for folders (zarr). On any error, Ctrl-C included, the old file stays as it
-    was and the temporary one is removed.
+    was and the temporary one is removed; ``kill -9`` and a power cut leave the old file or the new
+    one, and maybe a hidden temporary folder. An old folder is moved aside before the new one takes
+    its place: no call of POSIX does both at once.
 
     Parameters
     ----------
     path : path-like
         Where the result shall be; its folder must exist.
+
+    Raises
+    ------
+    DataError
+        If the disk is full, or the folder is not there or may not be written to.
 
     Examples
     --------
@@ -32,13 +46,44 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     'all of it'
     """
     target = Path(path)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
-        part = Path(folder) / target.name
-        yield part
-        if part.is_dir():
-            if target.is_dir():
+    prefix, beside = f".{target.name[:50]}.", target.parent
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix=prefix, dir=beside, ignore_cleanup_errors=True
+        ) as folder:
+            part = Path(folder) / target.name
+            yield part
+            _to_disk(part)
+            if part.is_dir() and target.is_dir():
                 shutil.move(target, Path(folder) / "old")
-        else:
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
-        part.replace(target)
+            part.replace(target)
+            if os.name == "posix":  # elsewhere folders can't be opened
+                _sync(beside)
+    except OSError as error:
+        msg = f"{target}: cannot be written: {_why(error, beside)}"
+        raise DataError(msg) from error
+
+
+def _to_disk(part: Path) -> None:
+    for each in part.rglob("*") if part.is_dir() else (part,):
+        if each.is_file():
+            _sync(each)
+
+
+def _sync(path: Path) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _why(error: OSError, folder: Path) -> str:
+    """Say what stopped a file from being written, and the way out."""
+    if error.errno in _FULL:
+        return "the disk is full. Make room, or give a path on another disk."
+    if error.errno in _FORBIDDEN:
+        return f"the folder {str(folder)!r} may not be written to. Give another one."
+    if error.errno in _NOT_THERE and not folder.is_dir():
+        return f"there is no folder {str(folder)!r}. Make it, or give another one."
+    return f"{error.strerror or error}."

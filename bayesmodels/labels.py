@@ -37,10 +37,16 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
 def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
     """Return the labels; raise if two of them read the same, such as 1 and "1"."""
     texts = [str(label) for label in labels]
-    if len(set(texts)) != len(texts):
-        twice = next(label for i, label in enumerate(labels) if texts[i] in texts[:i])
-        msg = f"{what} must differ from each other; {twice!r} is given twice. Rename or drop one."
-        raise DataError(msg)
+    if len(set(texts)) == len(texts):
+        return labels
+    seen: set[str] = set()
+    for label, text in zip(labels, texts, strict=True):
+        if text in seen:
+            msg = (
+                f"{what} must differ from each other; {label!r} is given twice. Rename or drop one."
+            )
+            raise DataError(msg)
+        seen.add(text)
     return labels
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from bayesmodels import catalog
 from bayesmodels.catalog import Columns
 from bayesmodels.errors import DataError
-from bayesmodels.scale import save, statistic
+from bayesmodels.scale import statistic
 from bayesmodels.scale.sources import dataset
-from bayesmodels.scale.stored import is_npz
+from bayesmodels.stored import is_npz, save
 
 _COLUMN = ("beta-bernoulli", "concept-learning", "dirichlet-categorical", "normal-inverse-gamma")
 _TABLE = ("normal-inverse-wishart",)

@@ -26,14 +26,17 @@ def equal(self: Any, other: Any) -> bool:
     if type(self) is not type(other):
         return False
     names = [field.name for field in dataclasses.fields(self)]
-    return all(_same(getattr(self, name), getattr(other, name)) for name in names)
+    return all(same(getattr(self, name), getattr(other, name)) for name in names)
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
+    """Return whether two fields hold the same numbers and labels."""
+    if a is b:
+        return True
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if hasattr(a, "tocsr"):
         return a.shape == b.shape and (a != b).nnz == 0
     return bool(a == b)

@@ -10,13 +10,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
 from bayesmodels.files import whole
+from bayesmodels.untrusted import BadFileError, archive
 
 Array = NDArray[np.float64]
 _ROWS = "rows"
@@ -38,9 +38,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     if not file.exists():
         return {}
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, BadZipFile, AttributeError):
+        found = archive(file)
+    except BadFileError:
         found = {}
     if _ROWS not in found:
         msg = f"checkpoint: {str(path)!r} holds no simulations. Delete it, or give another name."
@@ -67,13 +66,13 @@ def rows_of(
                 "give another name."
             )
             raise DataError(msg)
-    return np.asarray(found[_ROWS])
+    return np.array(found[_ROWS])
 
 
 def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
     """Write the file, whole or not at all."""
     with whole(path) as part:
-        np.savez(part, **{**made_with, _ROWS: rows})
+        np.savez(part, allow_pickle=False, **{**made_with, _ROWS: rows})
 
 
 def _same(old: NDArray[Any], new: NDArray[Any]) -> bool:

@@ -24,6 +24,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
+from bayesmodels.sheets import sheet
+
 SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
 WIDE = 5.4
 INK = "#333333"
@@ -174,15 +176,15 @@ def numbers(axes: Axes) -> bytes:
     axes : matplotlib Axes
         Any of the figure's.
     """
-    rows: list[str] = []
+    rows: list[list[Any]] = []
     every = axes.figure.axes
     maps = any(each.images for each in every)
     for p, each in enumerate(every):
         for mark, points in enumerate([*_points(each), *_cells(each)]):
             for x, y, *value in points:
-                end = f",{value[0]:.5g}" if value else "," if maps else ""
-                rows.append(f"{p}.{mark},{x:.5g},{y:.5g}{end}")
-    return "\n".join(["mark,x,y,value" if maps else "mark,x,y", *rows, ""]).encode()
+                end: list[Any] = [*value] or [None] if maps else []
+                rows.append([f"{p}.{mark}", x, y, *end])
+    return sheet(["mark", "x", "y", "value"] if maps else ["mark", "x", "y"], rows)
 
 
 def _points(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:

@@ -4,6 +4,7 @@ from bayesmodels.scale.folding import merge
 from bayesmodels.scale.logistic import laplace, map, mle  # noqa: A004 - as the model's verbs
 from bayesmodels.scale.mixtures import em
 from bayesmodels.scale.passes import statistic
-from bayesmodels.scale.stored import load, save
+from bayesmodels.stored import load as load  # bm.load and bm.save, by another name
+from bayesmodels.stored import save as save
 
-__all__ = ["em", "laplace", "load", "map", "merge", "mle", "save", "statistic"]
+__all__ = ["em", "laplace", "map", "merge", "mle", "statistic"]

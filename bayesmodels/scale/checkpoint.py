@@ -13,7 +13,8 @@ from bayesmodels.errors import DataError
 from bayesmodels.files import whole
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import dataset
-from bayesmodels.scale.stored import dumps, loads
+from bayesmodels.stored import dumps, loads
+from bayesmodels.untrusted import BadFileError, parsed
 
 FORMAT, SCHEMA = "bayesmodels pass", 1
 
@@ -54,12 +55,13 @@ class Checkpoint:
         if not self._path.exists():
             return Fold(), None, 0
         try:
-            kept = json.loads(self._path.read_text("utf-8"))
+            kept = parsed(self._path.read_text("utf-8"))
             if kept["format"] != FORMAT or kept["schema"] != SCHEMA:
                 raise KeyError(kept["format"])  # noqa: TRY301 - one complaint for all
-            sums = [None if text is None else loads(text) for text in kept["sums"]]
-            of, (part, place), done = kept["of"], kept["after"], int(kept["rows"])
-        except (KeyError, TypeError, ValueError) as error:
+            sums = [None if text is None else loads(text, "statistic") for text in kept["sums"]]
+            of, (part, place), done = dict(kept["of"]), kept["after"], int(kept["rows"])
+            after = int(part), int(place)
+        except (BadFileError, ArithmeticError, KeyError, OSError, TypeError, ValueError) as error:
             msg = (
                 f"checkpoint: {str(self._path)!r} is not the state of a pass ({error}). Remove it, "
                 "or name another file."
@@ -72,7 +74,7 @@ class Checkpoint:
                     "Remove it to begin anew."
                 )
                 raise DataError(msg)
-        return Fold(sums), (int(part), int(place)), done
+        return Fold(sums), after, done
 
     def write(self, found: Fold, after: tuple[int, int], rows: int) -> None:
         """Keep the sums, whole or not at all."""

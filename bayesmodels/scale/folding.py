@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesmodels.errors import DataError
-from bayesmodels.scale.stored import load
+from bayesmodels.stored import load
+from bayesmodels.stored.forms import STATISTICS
 
 
 class Fold:
@@ -76,8 +77,8 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
     --------
     >>> import tempfile, bayesmodels as bm
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bm.scale.save(bm.BernoulliStatistic(3, 1), f"{folder}/a.json")
-    ...     bm.scale.save(bm.BernoulliStatistic(2, 5), f"{folder}/b.json")
+    ...     bm.save(bm.BernoulliStatistic(3, 1), f"{folder}/a.json")
+    ...     bm.save(bm.BernoulliStatistic(2, 5), f"{folder}/b.json")
     ...     bm.scale.merge([f"{folder}/a.json", f"{folder}/b.json"])
     BernoulliStatistic(ones=5, zeros=6)
     """
@@ -96,8 +97,8 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
     for path in paths:
         try:
             part = load(path)
+            _check_fit(part if first is None else first, part, path)
             first = part if first is None else first
-            _check_fit(first, part, path)
         except DataError as error:
             complaints.append(str(error))
             continue
@@ -110,6 +111,9 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
 
 def _check_fit(first: Any, part: Any, path: str | os.PathLike[str]) -> None:
     """Refuse a statistic of another model, before it meets a sum of others."""
+    if type(part).__name__ not in STATISTICS:
+        msg = f"{path}: holds a {type(part).__name__}, which is no statistic."
+        raise DataError(msg)
     if type(part) is not type(first):
         msg = (
             f"{path}: holds a {type(part).__name__}, the files before it a {type(first).__name__}."

@@ -17,6 +17,7 @@ import bayesmodels as bm
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.draws import load, save
 from bayesmodels.reading import levels, numbers
+from bayesmodels.stored import dumps
 from tests.contract.cases import CASES, FAMILIES
 
 
@@ -114,6 +115,16 @@ def test_a_batch_is_its_members(case):
         np.testing.assert_allclose(together.var()[name], variances, rtol=1e-11)
     evidence = [prior.log_evidence(rows) for prior, rows in zip(priors, data, strict=True)]
     np.testing.assert_allclose(case.prior.log_evidence(case.data), evidence, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_a_file_gives_back_prior_and_posterior_bit_by_bit(case, ending, tmp_path):
+    for belief in (case.prior, case.prior.update(case.data)):
+        bm.save(belief, tmp_path / f"belief.{ending}")
+        after = bm.load(tmp_path / f"belief.{ending}")
+        assert after == belief
+        assert after.coords == belief.coords
+        assert dumps(after) == dumps(belief)  # digits and signs of zero
 
 
 # --- algebra and PyMC -----------------------------------------------------------------------------

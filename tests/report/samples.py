@@ -23,6 +23,17 @@ HOSTILE = (
     "long" * 60,
     "{{ 7 * 7 }} two\nlines\x07",
 )
+MARKUP = (
+    "--><script>document.title='pwned'</script><!--",
+    "]]></title></style></svg><script>document.title='pwned'</script>",
+    "' onload='alert(1)' x=\"",
+    "\"><svg onload=alert(1)><iframe srcdoc='<script>alert(1)</script>'>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "javascript:alert(1)",
+    "=cmd|' /C calc'!A0",
+    "@SUM(1+1)*cmd",
+)
+"""What leaves attributes, comments and other places than text; and formulas."""
 
 
 def report(prior, data, *, wrong=None, settings=None, source="made up", rows=None, **found):
@@ -239,6 +250,31 @@ def two_sets():
     return bm.validate_draws(first, sets[1], names=(HOSTILE[0], HOSTILE[5]))
 
 
+def hostile_variables():
+    """Compare draws of variables, along axes, with such names, from files with such names."""
+    rng = np.random.default_rng(13)
+    axis, *names = (name for name in (*MARKUP, *HOSTILE) if "/" not in name)  # as a tree's have
+    sets = [
+        xr.Dataset(
+            {name: (("chain", "draw", axis), rng.normal(size=(2, 200, 2))) for name in names[:6]},
+            coords={axis: list(MARKUP[:2])},
+        )
+        for _ in range(2)
+    ]
+    return bm.validate_draws(*sets, names=(MARKUP[0], MARKUP[3]))
+
+
+def hostile_levels():
+    """Count categories by groups whose names leave attributes and comments."""
+    rng = np.random.default_rng(14)
+    rows, by = rng.choice(MARKUP, 200), rng.choice(MARKUP[:2], 200)
+    return report(
+        bm.DirichletCategorical([1] * len(MARKUP), MARKUP),
+        bm.Grouped(rows, by, groups=MARKUP[:2]),
+        source=MARKUP[1],
+    )
+
+
 def same_sets():
     """Compare draws of one law, one set of a single chain."""
     one, other = (
@@ -263,6 +299,7 @@ SAMPLES = {
         targets,
         hostile,
         hostile_groups,
+        hostile_levels,
         patients,
         words,
         flowers,
@@ -278,7 +315,7 @@ SAMPLES = {
 
 
 # Two sets of draws, without a model.
-DRAWS = {make.__name__: cache(make) for make in (two_sets, same_sets)}
+DRAWS = {make.__name__: cache(make) for make in (two_sets, hostile_variables, same_sets)}
 
 
 @cache

@@ -1,11 +1,16 @@
 """Reports as Debian's Chromium shows them."""
 
+import csv
 import json
+import re
+from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
+import bayesmodels as bm
 from tests.browser import chromium, emulate
-from tests.report.samples import DRAWS, SAMPLES, page
+from tests.report.samples import DRAWS, HOSTILE, MARKUP, SAMPLES, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -58,17 +63,106 @@ def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name,
     assert [(v["id"], [node["target"] for node in v["nodes"]][:3]) for v in violations] == []
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", ["hostile", "hostile_groups", "two_sets"])
-def test_names_from_data_do_nothing(browser, show, name, width):
+INJECTED = [
+    "hostile", "hostile_groups", "hostile_levels", "hostile_classes", "hypotheses", "two_sets",
+    "hostile_variables",
+]  # fmt: skip
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+TAGS = """
+const tags = root => [...root.querySelectorAll('*')].map(e => e.localName);
+const [own, text] = [tags(document), arguments[0]];
+return [...new Set(own)].filter(tag => !text.includes(tag));
+"""
+ATTRIBUTES = """
+const every = [...document.querySelectorAll('*')].flatMap(e => [...e.attributes]);
+const bad = a => a.name.startsWith('on') || a.name === 'srcdoc' ||
+    (a.name === 'href' && !/^(#|data:text[/]csv,)/.test(a.value)) ||
+    (a.name === 'src' && !a.value.startsWith('data:image/svg+xml,'));
+return every.filter(bad).map(a => a.name + '=' + a.value.slice(0, 80));
+"""
+
+
+def assert_nothing_ran(browser):
     from selenium.common.exceptions import NoAlertPresentException
 
-    show(name, width)
-    assert "pwned" not in browser.title
     with pytest.raises(NoAlertPresentException):
         browser.switch_to.alert  # noqa: B018 - asking is the test
-    foreign = "return document.querySelectorAll('script, img:not([src^=\"data:\"])').length"
+    assert "pwned" not in (browser.execute_script("return document.title") or "")
+
+
+@pytest.fixture(scope="module", name="tags")
+def _tags():
+    """Return the tags of pages whose names are harmless."""
+    harmless = (name for name in ("party", "flowers", "number_game", "same_sets", "regression"))
+    found = {tag for name in harmless for tag in re.findall(r"<([a-z0-9]+)", page(name))}
+    return sorted(found | {"html", "head", "body", "tbody"})
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["", "without the page's policy"])
+@pytest.mark.parametrize("name", INJECTED)
+def test_names_from_data_do_nothing(browser, tmp_path, tags, name, guarded):
+    """Escaping is enough: without the policy, which forbids scripts, none runs either."""
+    text, found = POLICY.subn("", page(name))
+    assert found == 1
+    path = tmp_path / "page.html"
+    path.write_text(page(name) if guarded else text, "utf-8")
+    browser.get(path.as_uri())
+    assert_nothing_ran(browser)
+    assert browser.execute_script(TAGS, tags) == []
+    assert browser.execute_script(ATTRIBUTES) == []
+
+
+@pytest.mark.parametrize("name", INJECTED)
+def test_pictures_opened_alone_do_nothing(browser, tmp_path, name):
+    for number, image in enumerate(re.findall(r'src="data:image/svg[+]xml,([^"]*)"', page(name))):
+        path = tmp_path / f"{number}.svg"
+        path.write_text(unquote(image), "utf-8")
+        browser.get(path.as_uri())
+        assert_nothing_ran(browser)
+        script = "return document.querySelectorAll('script, foreignObject, a, iframe').length"
+        assert browser.execute_script(script) == 0
+    assert path.exists()
+
+
+@pytest.mark.parametrize("name", INJECTED)
+def test_tables_of_pictures_hold_no_formula(name):
+    tables = re.findall(r'href="data:text/csv,([^"]*)"', page(name))
+    assert tables
+    for table in tables:
+        head, *rows = csv.reader(unquote(table).splitlines())
+        assert set(head) <= {"mark", "x", "y", "value"}
+        assert all(cell in ("", "'-inf") or np.isfinite(float(cell)) for r in rows for cell in r)
+
+
+@pytest.mark.parametrize("of", ["belief", "verdict", "report"])
+def test_notebooks_show_names_as_text(browser, tmp_path, of):
+    coords = {"group": [*MARKUP, *HOSTILE]}
+    belief = bm.BetaBernoulli(np.arange(1.0, 17), 2, coords=coords)
+    html = {
+        "belief": belief._repr_html_,
+        "verdict": lambda: bm.compare(belief, belief.to_datatree(draws=100))._repr_html_(),
+        "report": lambda: SAMPLES["hostile_levels"]()._repr_html_(),
+    }[of]()
+    path = tmp_path / "cell.html"
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8><title></title>{html}", "utf-8")
+    browser.get(path.as_uri())
+    assert_nothing_ran(browser)
+    foreign = "return document.querySelectorAll('script, img, svg, iframe, a').length"
     assert browser.execute_script(foreign) == 0
+    shown = browser.execute_script("return document.body.textContent")
+    assert MARKUP[0] in shown
+
+
+def test_a_page_that_does_not_escape_is_seen(browser, tmp_path):
+    """The checks above see what they look for."""
+    path = tmp_path / "page.html"
+    script = "<script>document.title = 'pwned'</script><b onclick='1'>"
+    path.write_text(f"<!DOCTYPE html><title></title>{script}", "utf-8")
+    browser.get(path.as_uri())
+    assert browser.execute_script(TAGS, ["html", "head", "body", "title"]) == ["script", "b"]
+    assert browser.execute_script(ATTRIBUTES) == ["onclick=1"]
+    with pytest.raises(AssertionError, match="pwned"):
+        assert_nothing_ran(browser)
 
 
 def test_equations_are_set(browser, show):

@@ -13,6 +13,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.scale import passes
+from bayesmodels.stored import dumps
 
 RNG = np.random.default_rng(3)
 N = 5000
@@ -216,9 +217,23 @@ def test_the_state_of_another_pass_is_refused(folder, tmp_path, monkeypatch):
     ):
         with pytest.raises(bm.DataError, match=f"another {word}. Remove"):
             bm.scale.statistic(model, source, to_data=stop, checkpoint=state, **more)
-    state.write_text("{")
-    with pytest.raises(bm.DataError, match="is not the state of a pass"):
-        bm.scale.statistic(LINE, path, rows=400, checkpoint=state, **ASKED)
+    kept = state.read_text()
+    belief = json.dumps(dumps(bm.BetaBernoulli(1, 1)))
+    for content in (
+        "{",
+        "[" * 10**5,
+        "null",
+        kept.replace('"rows": ', '"rows": 1e999, "more": '),
+        kept.replace('"rows": ', '"rows": {}, "more": '),
+        kept.replace('"of": {', '"of": 7, "more": {'),
+        kept.replace('"sums": [', '"sums": [7, '),
+        kept.replace('"sums": [', f'"sums": [{belief}, '),
+        kept.replace('"after": [', '"after": [[], '),
+    ):
+        assert content != kept
+        state.write_text(content)
+        with pytest.raises(bm.DataError, match="is not the state of a pass"):
+            bm.scale.statistic(LINE, path, rows=400, checkpoint=state, **ASKED)
 
 
 def test_progress_is_shown_on_the_other_stream(folder, capsys):
