@@ -97,7 +97,7 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     theta   0.23        0.23  potential prior-data conflict
     >>> bm.prior_sensitivity(bm.BetaBernoulli(1, 1), rows).round(2)
            prior  likelihood diagnosis
-    theta    0.0        0.13         ✓
+    theta    0.0        0.18         ✓
     """
     import pandas as pd
 
