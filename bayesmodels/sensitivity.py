@@ -125,7 +125,7 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
                 change = ranges[name].distance(law) / abs(np.log2(alpha))
                 found[name] = found[name] + change / len(ALPHAS)
         table[component] = np.concatenate([np.ravel(x) for x in found.values()])
-    table["diagnosis"] = list(_diagnoses(table["prior"], table["likelihood"]))
+    table["diagnosis"] = list(diagnoses(table["prior"], table["likelihood"]))
     return table
 
 
@@ -142,8 +142,8 @@ def _scaled(prior: Belief, statistic: Any, component: Component, alpha: float) -
     return laws
 
 
-def _diagnoses(prior: Any, likelihood: Any) -> Iterator[str]:
-    """Yield ArviZ's words."""
+def diagnoses(prior: Any, likelihood: Any) -> Iterator[str]:
+    """Yield ArviZ's words for pairs of sensitivities."""
     for own, other in zip(prior, likelihood, strict=True):
         if own >= THRESHOLD and other >= THRESHOLD:
             yield "potential prior-data conflict"

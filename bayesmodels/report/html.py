@@ -21,6 +21,7 @@ from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
+from bayesmodels.report.sensitivity import sensitivity
 from bayesmodels.report.validation import Report
 
 AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
@@ -71,7 +72,9 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
     environment.filters["data_uri"] = data_uri
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
-    environment.globals["paragraph"], environment.globals["cited"] = methods(report)
+    scaled = sensitivity(report) if isinstance(report, Report | ApproximationReport) else None
+    environment.globals["sensitivity"] = scaled
+    environment.globals["paragraph"], environment.globals["cited"] = methods(report, scaled)
     if isinstance(report, DrawsReport):
         further = report.comparison.findings[1:]
         return environment.get_template("draws.html.jinja").render(
