@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.files import whole
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.notebook import mathml
 from bayesmodels.reading import levels
 from bayesmodels.report import approximation_page as page
@@ -73,7 +74,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     scaled = sensitivity(report) if isinstance(report, Report | ApproximationReport) else None
-    environment.globals["sensitivity"] = scaled
+    environment.globals |= {"sensitivity": scaled, "ways": None}
     environment.globals["paragraph"], environment.globals["cited"] = methods(report, scaled)
     if isinstance(report, DrawsReport):
         further = report.comparison.findings[1:]
@@ -156,6 +157,8 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
         comparison=tables.comparison(report),
         predictions=tables.predictions(report),
         evidence=tables.evidence(report),
+        ways=tables.ways(report),
+        exact_bridge=isinstance(report.prior, NaiveBayesMixture),
         left_out=rows,
         pictures=pictures,
         scalars=0 if levels(report.posterior) else len(report.comparison.table),

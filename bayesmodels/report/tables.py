@@ -441,6 +441,44 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
+def ways(report: Report) -> Table | None:
+    """Return the ways to the evidence, one row each.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    Table or None
+        None if there is no evidence.
+    """
+    log_evidence, other = report.log_evidence, report.other_evidence
+    if log_evidence is None or other is None:
+        return None
+    rows = [("closed form", rounded(log_evidence, 6), "", "", "")]
+    if other.chain is not None:
+        gap = powers(other.chain - log_evidence, 1)
+        rows.append(("chain of one-step predictions", rounded(other.chain, 6), "", gap, ""))
+    if other.estimate is not None:
+        found, error = other.estimate.log_evidence, other.estimate.error
+        off = found - log_evidence
+        if error:
+            places = decimals_of(error, 2)
+            size = rounded(error, places), rounded(off, places), signed(off / error)
+            rows.append(("bridge sampling", rounded(found, places), *size))
+        else:
+            name = "sum over all values in PyMC"
+            rows.append((name, rounded(found, 6), "", powers(off, 1), ""))
+    heads = "", "log evidence", "standard error", "difference", "in standard errors"
+    columns = tuple(
+        Column(head, cells, numeric=bool(head))
+        for head, cells in zip(heads, zip(*rows, strict=True), strict=True)
+    )
+    return Table("Ways to the log evidence", columns, " ".join(other.notes))
+
+
 def reproduction(report: Report | ApproximationReport | ModelReport) -> str:
     """Return the call that makes the same report again.
 

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -9,7 +10,10 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.notebook import mathml
-from bayesmodels.report import figures, html
+from bayesmodels.referee import EvidenceEstimate
+from bayesmodels.referee.ways import OtherEvidence
+from bayesmodels.report import figures, html, tables
+from bayesmodels.report.html import render
 from bayesmodels.report.methods import methods
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES, page
@@ -203,6 +207,26 @@ def test_a_formula_that_is_wrong_makes_a_disagreement():
 def test_why_there_is_no_evidence():
     assert "There is no log evidence: the prior is improper" in Page(page("flat")).words
     assert "There is no log evidence" not in Page(page("coin")).words
+
+
+def test_ways_to_the_evidence_stand_side_by_side():
+    sample = SAMPLES["coin"]()
+    estimate = EvidenceEstimate(sample.log_evidence + 0.01, 0.004, 100.0, 500.0)
+    other = OtherEvidence(sample.log_evidence, estimate, ())
+    sample = dataclasses.replace(sample, other_evidence=other)
+    table = tables.ways(sample)
+    assert [c.cells[-1] for c in table.columns] == [
+        "bridge sampling",
+        f"{sample.log_evidence + 0.01:.4f}".replace("-", "−"),
+        "0.0040",
+        "0.0100",
+        "+2.5",
+    ]
+    text = render(sample)
+    assert "chain of one-step predictions" in text
+    assert sample.to_dict()["log_evidence_by_bridge_error"] == 0.004
+    none = OtherEvidence(None, None, ("There is no chain: for a reason.",))
+    assert "for a reason" in render(dataclasses.replace(sample, other_evidence=none))
 
 
 def test_a_source_that_is_not_stated():
