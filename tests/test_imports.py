@@ -36,7 +36,7 @@ ORDER = (
     ("notebook",),
     ("models",),
     ("conjugacy",),
-    ("decision", "draws", "evidence", "information", "power_scaling", "ranking"),
+    ("conditioning", "decision", "draws", "evidence", "information", "power_scaling", "ranking"),
     ("gibbs", "label_switching", "pair", "sampling", "sensitivity"),
     ("referee",),
     ("report",),

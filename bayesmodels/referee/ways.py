@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 100
 """One-step predictions: with more, they would take longer than a tenth of all else."""
-ENOUGH = 250
+ENOUGH, FEW = 250, 60
 """Draws a chain that bridge sampling is given; its error is small beside 0.1, which matters."""
+
+_NUMBERS = 1_000_000  # observed ones times draws, beyond which draws are as few as may be
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,18 @@ def other_evidence(
     notes = [f"There is no chain of predictions: {why}."] if why else []
     estimate = None
     try:
-        estimate = estimated(declared, prior, thinned(draws["posterior"]), rng)
+        size = sum(declared.rvs_to_values[rv].data.size for rv in declared.observed_RVs)
+        estimate = estimated(declared, prior, thinned(draws["posterior"], size), rng)
     except DataError as error:
         notes.append(f"There is no estimate by bridge sampling: {error}")
     return OtherEvidence(chain, estimate, tuple(notes))
 
 
-def thinned(draws: Any) -> dict[str, Any]:
-    """Return every so many draws, as many as bridge sampling needs or a few more."""
+def thinned(draws: Any, observed: int) -> dict[str, Any]:
+    """Return every so many draws, the fewer the more numbers are observed."""
     numbers = {str(name): np.asarray(x) for name, x in draws.data_vars.items()}
     chains, length = next(iter(numbers.values())).shape[:2]
     width = sum(int(np.prod(x.shape[2:])) for x in numbers.values())
-    step = max(1, length // max(ENOUGH, draws_needed(chains, width)))
+    enough = min(ENOUGH, max(FEW, _NUMBERS // (chains * max(1, observed))))
+    step = max(1, length // max(enough, draws_needed(chains, width)))
     return {name: x[:, ::step] for name, x in numbers.items()}

@@ -118,6 +118,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             reproduction=tables.reproduction(report),
         )
     facts, first_rows = excerpt(report)
+    facts += tables.digits(report)
     if isinstance(report, ApproximationReport):
         return environment.get_template("approximation.html.jinja").render(
             report=report,

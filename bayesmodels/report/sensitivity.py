@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_stats import psense
+from arviz_stats.psense import psense
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, PriorError

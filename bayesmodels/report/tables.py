@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.conditioning import DIGITS, digits_lost
 from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
@@ -439,6 +440,34 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     if not levels(report.posterior):  # names have no slopes
         facts.append(("Difference of slopes", share(found.slope)))
     return facts
+
+
+def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
+    """Say how many digits are lost between the data and the posterior, by estimate.
+
+    Parameters
+    ----------
+    report : Report or ApproximationReport
+        What `validate` found.
+
+    Returns
+    -------
+    list of (str, str)
+        One fact; none where there is no estimate.
+    """
+    if isinstance(report, ApproximationReport):
+        lost = digits_lost(report.approximation, None)
+    else:
+        lost = digits_lost(report.posterior, report.prior.statistic(report.data))
+    if lost is None:
+        return []
+    if not lost < DIGITS:
+        said = "all of them: columns are as good as collinear. Leave some out."
+    elif lost < 1:
+        said = "less than one"
+    else:
+        said = f"at most about {lost:.0f}"
+    return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 
 def ways(report: Report) -> Table | None:

@@ -68,6 +68,7 @@ def test_too_few_draws_are_said():
 
 def test_no_more_draws_than_needed_are_taken():
     tree = bm.exact_draws(bm.DirichletCategorical(np.ones(5)), [0, 1], draws=1000)
-    assert thinned(tree["posterior"])["theta"].shape == (4, 250, 5)
+    assert thinned(tree["posterior"], 100)["theta"].shape == (4, 250, 5)
+    assert thinned(tree["posterior"], 10_000)["theta"].shape == (4, 63, 5)
     wide = bm.exact_draws(bm.DirichletCategorical(np.ones(900)), [0, 1], draws=1000)
-    assert thinned(wide["posterior"])["theta"].shape == (4, 1000, 900)
+    assert thinned(wide["posterior"], 100)["theta"].shape == (4, 1000, 900)

@@ -1,14 +1,17 @@
 import dataclasses
 import re
 import xml.etree.ElementTree as ET
+from copy import copy
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels import values
 from bayesmodels.notebook import mathml
 from bayesmodels.referee import EvidenceEstimate
 from bayesmodels.referee.ways import OtherEvidence
@@ -227,6 +230,28 @@ def test_ways_to_the_evidence_stand_side_by_side():
     assert sample.to_dict()["log_evidence_by_bridge_error"] == 0.004
     none = OtherEvidence(None, None, ("There is no chain: for a reason.",))
     assert "for a reason" in render(dataclasses.replace(sample, other_evidence=none))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("coin", "less than one"), ("regression", "at most about 3"), ("fitness", None)],
+)
+def test_digits_lost_are_stated(name, words):
+    sample = SAMPLES[name]()
+    facts = dict(tables.digits(sample))
+    assert facts.get("Digits lost of 16, by estimate") == words
+    assert ("Digits lost of 16" in page(name)) is (words is not None)
+
+
+def test_columns_as_good_as_collinear_are_said():
+    sample = SAMPLES["flat"]()
+    close = np.array([[1.0, 1 - 1e-17], [0, 1e-17]])
+    factor = sample.posterior.factor.copy()
+    factor[:2, :2] = close
+    belief = copy(sample.posterior)
+    values.fill(belief, factor=factor)
+    (fact,) = tables.digits(dataclasses.replace(sample, posterior=belief))
+    assert fact[1].startswith("all of them")
 
 
 def test_a_source_that_is_not_stated():
