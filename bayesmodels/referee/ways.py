@@ -74,8 +74,9 @@ def other_evidence(
         return None
     chain, why = None, no_chain(prior, data)
     if not why:
-        parts = len(prior.parts()) if hasattr(prior, "parts") else 1
-        steps = number_of_rows(readable(prior, data)) * parts
+        known: Any = prior.update(prior.statistic(data).without_rows())  # of all groups
+        parts = len(known.parts()) if hasattr(known, "parts") else 1
+        steps = number_of_rows(readable(known, data)) * parts
         if steps > MOST_STEPS:
             why = "of so many rows it takes long; check_evidence does it"
     if not why:

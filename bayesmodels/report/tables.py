@@ -466,7 +466,7 @@ def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
     elif lost < 1:
         said = "less than one"
     else:
-        said = f"at most about {lost:.0f}"
+        said = f"at most about {np.ceil(lost):.0f}"
     return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 

@@ -6,6 +6,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.referee import ways
 from bayesmodels.referee.ways import other_evidence, thinned
+from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(20, 2))
@@ -33,6 +34,23 @@ def test_they_are_near_the_closed_form(prior, data):
     assert 0 < other.estimate.error < 0.02
     assert abs(other.estimate.log_evidence - exact) < 4 * other.estimate.error
     assert other.notes == ()
+
+
+PROPER = [
+    case for case in CASES if not case.warm_up and not isinstance(case.prior, bm.NaiveBayesMixture)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", PROPER, ids=lambda case: case.id)
+def test_whatever_the_data_come_in(case):
+    other = found(case.prior, case.data)
+    gone = hasattr(case.data, "without_rows")
+    assert (other.chain is None) == gone
+    assert gone or abs(other.chain - case.log_evidence) < 1e-9 * max(1, abs(case.log_evidence))
+    assert other.estimate.error < 0.1
+    gap = abs(other.estimate.log_evidence - case.log_evidence)
+    assert gap <= max(5 * other.estimate.error, 1e-9)
 
 
 def test_finite_hypotheses_are_added_up():
