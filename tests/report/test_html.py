@@ -13,7 +13,6 @@ import pytest
 import bayesmodels as bm
 from bayesmodels import values
 from bayesmodels.notebook import mathml
-from bayesmodels.referee import EvidenceEstimate
 from bayesmodels.referee.ways import OtherEvidence
 from bayesmodels.report import figures, html, tables
 from bayesmodels.report.html import render
@@ -214,9 +213,6 @@ def test_why_there_is_no_evidence():
 
 def test_ways_to_the_evidence_stand_side_by_side():
     sample = SAMPLES["coin"]()
-    estimate = EvidenceEstimate(sample.log_evidence + 0.01, 0.004, 100.0, 500.0)
-    other = OtherEvidence(sample.log_evidence, estimate, ())
-    sample = dataclasses.replace(sample, other_evidence=other)
     table = tables.ways(sample)
     assert [c.cells[-1] for c in table.columns] == [
         "bridge sampling",
