@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmodels.declaring import number_of_rows
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.referee.bridge import EvidenceEstimate, draws_needed
 from bayesmodels.referee.evidence_check import estimated
 from bayesmodels.referee.one_step import log_chain, no_chain, readable
@@ -77,8 +78,8 @@ def other_evidence(
         known: Any = prior.update(prior.statistic(data).without_rows())  # of all groups
         parts = len(known.parts()) if hasattr(known, "parts") else 1
         steps = number_of_rows(readable(known, data)) * parts
-        if steps > MOST_STEPS:
-            why = "of so many rows it takes long; check_evidence does it"
+        if steps > MOST_STEPS or isinstance(prior, NaiveBayesMixture):  # whose steps add up terms
+            why = "of so many rows, or of a mixture, it takes long; check_evidence does it"
     if not why:
         chain, _ = log_chain(prior, data)
     notes = [f"There is no chain of predictions: {why}."] if why else []

@@ -71,6 +71,15 @@ def test_of_many_rows_there_is_no_chain(monkeypatch):
     assert "so many rows" in other.notes[0]
 
 
+def test_of_a_mixture_there_is_a_bridge_alone():
+    prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(2, 2))
+    rows = [[1, 0], [0, 1], [1, 1]]
+    other = found(prior, rows)
+    assert other.chain is None
+    gap = abs(other.estimate.log_evidence - float(prior.log_evidence(rows)))
+    assert gap < 4 * other.estimate.error < 0.4
+
+
 def test_a_statistic_has_no_chain():
     prior = bm.BetaBernoulli(2, 1)
     other = found(prior, prior.statistic([1, 0, 0]))
