@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
     from bayesmodels.sampling import sample as sample
+    from bayesmodels.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.stored import load as load
     from bayesmodels.stored import save as save
 
@@ -167,6 +168,7 @@ _HOMES = {
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
     "plot_membership": "report.concept",
+    "prior_sensitivity": "sensitivity",
     "rank_features": "ranking",
     "ratio_posterior": "models.unknown_ratio",
     "relabel": "label_switching",

@@ -98,7 +98,7 @@ def report(
         path = output or Path(f"{model}.html")
         if not path.parent.is_dir():
             _refuse(f"--output: there is no folder {str(path.parent)!r}.")
-        with _steps(total=6) as step:
+        with _steps(total=7) as step:
             found = validate(
                 belief,
                 data,

@@ -128,10 +128,15 @@ def bridge_sampling(
     return bridged(space, x, np.random.default_rng(rng))
 
 
+def draws_needed(chains: int, width: int) -> int:
+    """Return how many draws a chain must have for so many coordinates."""
+    return max(_LEAST, 2 * (2 * width // chains + 1))
+
+
 def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> EvidenceEstimate:
     """Return the estimate from coordinates of draws, of shape (chain, draw, D)."""
     chains, length, width = x.shape
-    least = max(_LEAST, 2 * (2 * width // chains + 1))
+    least = draws_needed(chains, width)
     if length < least:
         msg = (
             f"draws: must be at least {least} a chain, of {chains} chains and {width} coordinates; "

@@ -189,14 +189,32 @@ def check_evidence(
 
 def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) -> EvidenceEstimate:
     """Return what the declared model says."""
-    declared = model.declare(data)
-    if levels(model):
-        return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
-    if draws is None:
+    if draws is None and not levels(model):
         if isinstance(model, NaiveBayesMixture):
             draws = exact_draws(model, data, rng=rng)
         else:
             draws = mcmc_draws(model, data, rng=rng)
+    return estimated(model.declare(data), model, draws, rng)
+
+
+def estimated(
+    declared: pm.Model, model: Belief, draws: Any, rng: np.random.Generator
+) -> EvidenceEstimate:
+    """Return the log evidence by bridge sampling, or by a sum over all values if they are finite.
+
+    Parameters
+    ----------
+    declared : pymc.Model
+        The model in PyMC.
+    model : Belief
+        The prior, which knows what is finite.
+    draws : xarray.DataTree or mapping
+        Draws of the posterior; not needed for a sum.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    if levels(model):
+        return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
     return bridge_sampling(declared, draws, rng=rng)
 
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.files import whole
+from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.notebook import mathml
 from bayesmodels.reading import levels
 from bayesmodels.report import approximation_page as page
@@ -21,6 +22,7 @@ from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
+from bayesmodels.report.sensitivity import sensitivity
 from bayesmodels.report.validation import Report
 
 AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
@@ -71,7 +73,9 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
     environment.filters["data_uri"] = data_uri
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
-    environment.globals["paragraph"], environment.globals["cited"] = methods(report)
+    scaled = sensitivity(report) if isinstance(report, Report | ApproximationReport) else None
+    environment.globals |= {"sensitivity": scaled, "ways": None}
+    environment.globals["paragraph"], environment.globals["cited"] = methods(report, scaled)
     if isinstance(report, DrawsReport):
         further = report.comparison.findings[1:]
         return environment.get_template("draws.html.jinja").render(
@@ -114,6 +118,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             reproduction=tables.reproduction(report),
         )
     facts, first_rows = excerpt(report)
+    facts += tables.digits(report)
     if isinstance(report, ApproximationReport):
         return environment.get_template("approximation.html.jinja").render(
             report=report,
@@ -153,6 +158,8 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
         comparison=tables.comparison(report),
         predictions=tables.predictions(report),
         evidence=tables.evidence(report),
+        ways=tables.ways(report),
+        exact_bridge=isinstance(report.prior, NaiveBayesMixture),
         left_out=rows,
         pictures=pictures,
         scalars=0 if levels(report.posterior) else len(report.comparison.table),

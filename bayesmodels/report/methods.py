@@ -7,6 +7,7 @@ from typing import Any
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.draws_validation import DrawsReport
 from bayesmodels.report.model_validation import ModelReport
+from bayesmodels.report.sensitivity import Sensitivity
 from bayesmodels.report.validation import Report
 
 _PYMC = (
@@ -30,10 +31,15 @@ _LAPLACE = (
     "Tierney and Kadane (1986), Accurate approximations for posterior moments and marginal "
     "densities. Journal of the American Statistical Association 81, 82–86."
 )
+_KALLIOINEN = (
+    "Kallioinen, Paananen, Bürkner and Vehtari (2024), Detecting and diagnosing prior and "
+    "likelihood sensitivity with power-scaling. Statistics and Computing 34, 57."
+)
 
 
 def methods(
     report: Report | ApproximationReport | ModelReport | DrawsReport,
+    sensitivity: Sensitivity | None = None,
 ) -> tuple[str, list[str]]:
     """Return what was done, to be pasted into a paper, and the works it refers to by number.
 
@@ -41,6 +47,8 @@ def methods(
     ----------
     report : Report, ApproximationReport, ModelReport or DrawsReport
         What `validate` or `validate_draws` found.
+    sensitivity : Sensitivity, optional
+        What the report says of it.
 
     Returns
     -------
@@ -91,6 +99,13 @@ def methods(
             f"probability-integral transforms of {_scalars(report)}, in Monte-Carlo standard "
             f"errors and with a family-wise error rate of {100 * float(given['level']):g} % "
             f"(Holm [4]); the verdict was “{report.outcome}”."
+        )
+    if sensitivity is not None and sensitivity.table is not None:
+        cited.append(_KALLIOINEN)
+        how = "in closed form" if sensitivity.exact else "with ArviZ, from the draws,"
+        end += (
+            f" Sensitivity to the prior was computed {how} by power-scaling [5]; it was at most "
+            f"{sensitivity.largest:.2g}."
         )
     return " ".join(f"{about} {chains} {end}".split()), cited
 

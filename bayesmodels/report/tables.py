@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.conditioning import DIGITS, digits_lost
 from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
@@ -439,6 +440,72 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     if not levels(report.posterior):  # names have no slopes
         facts.append(("Difference of slopes", share(found.slope)))
     return facts
+
+
+def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
+    """Say how many digits are lost between the data and the posterior, by estimate.
+
+    Parameters
+    ----------
+    report : Report or ApproximationReport
+        What `validate` found.
+
+    Returns
+    -------
+    list of (str, str)
+        One fact; none where there is no estimate.
+    """
+    if isinstance(report, ApproximationReport):
+        lost = digits_lost(report.approximation, None)
+    else:
+        lost = digits_lost(report.posterior, report.prior.statistic(report.data))
+    if lost is None:
+        return []
+    if not lost < DIGITS:
+        said = "all of them: columns are as good as collinear. Leave some out."
+    elif lost < 1:
+        said = "less than one"
+    else:
+        said = f"at most about {np.ceil(lost):.0f}"
+    return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
+
+
+def ways(report: Report) -> Table | None:
+    """Return the ways to the evidence, one row each.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    Table or None
+        None if there is no evidence.
+    """
+    log_evidence, other = report.log_evidence, report.other_evidence
+    if log_evidence is None or other is None:
+        return None
+    rows = [("closed form", rounded(log_evidence, 6), "", "", "")]
+    if other.chain is not None:
+        gap = powers(other.chain - log_evidence, 1)
+        rows.append(("chain of one-step predictions", rounded(other.chain, 6), "", gap, ""))
+    if other.estimate is not None:
+        found, error = other.estimate.log_evidence, other.estimate.error
+        off = found - log_evidence
+        if error:
+            places = decimals_of(error, 2)
+            size = rounded(error, places), rounded(off, places), signed(off / error)
+            rows.append(("bridge sampling", rounded(found, places), *size))
+        else:
+            name = "sum over all values in PyMC"
+            rows.append((name, rounded(found, 6), "", powers(off, 1), ""))
+    heads = "", "log evidence", "standard error", "difference", "in standard errors"
+    columns = tuple(
+        Column(head, cells, numeric=bool(head))
+        for head, cells in zip(heads, zip(*rows, strict=True), strict=True)
+    )
+    return Table("Ways to the log evidence", columns, " ".join(other.notes))
 
 
 def reproduction(report: Report | ApproximationReport | ModelReport) -> str:

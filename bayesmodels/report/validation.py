@@ -26,6 +26,7 @@ from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, co
 from bayesmodels.referee.classes import telling_rows
 from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
+from bayesmodels.referee.ways import OtherEvidence, other_evidence
 from bayesmodels.report.approximation import ApproximationReport, validate_approximation
 from bayesmodels.report.model_validation import ModelReport, validate_model
 
@@ -66,6 +67,8 @@ class Report:
         Of Python and of the packages that matter.
     diagnosis : Diagnosis or None
         Which term is to blame, where the identity fails.
+    other_evidence : OtherEvidence or None
+        The evidence by other ways; None under an improper prior.
     """
 
     title: str
@@ -82,6 +85,7 @@ class Report:
     seconds: dict[str, float]
     versions: dict[str, str]
     diagnosis: Diagnosis | None = None
+    other_evidence: OtherEvidence | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -132,6 +136,7 @@ class Report:
             "outcome": self.outcome,
             "sentences": [*self.sentences(), *self.comparison.findings],
             "log_evidence": self.log_evidence,
+            **self._evidence(),
             "identity_holds": self.identity.holds,
             "to_blame": list(self.to_blame),
             "largest_z": self.comparison.largest.z,
@@ -141,6 +146,16 @@ class Report:
             "settings": self.settings,
             "versions": self.versions,
         }
+
+    def _evidence(self) -> dict[str, float]:
+        """Return the evidence by other ways."""
+        found, values = self.other_evidence, {}
+        if found is not None and found.chain is not None:
+            values["log_evidence_by_chain"] = found.chain
+        if found is not None and found.estimate is not None:
+            values["log_evidence_by_bridge"] = found.estimate.log_evidence
+            values["log_evidence_by_bridge_error"] = found.estimate.error
+        return values
 
     def _repr_html_(self) -> str:
         said, further = self.sentences(), self.comparison.findings[1:]
@@ -284,7 +299,7 @@ def validate(
         log_evidence = float(np.sum(model.log_evidence(data)))
     except PriorError:
         log_evidence = None
-    identity, diagnosis = timed(
+    declared, identity, diagnosis = timed(
         "identity",
         "comparing formula and PyMC model",
         lambda: _identified(
@@ -328,6 +343,13 @@ def validate(
     comparison, sampled, number = decide(sample, judge, draws, level, progress)
     if number != draws:
         settings[AGAIN] = number
+    # Chains of a mixture keep to one order of its classes; a bridge needs all of them.
+    given = exact if isinstance(model, NaiveBayesMixture) else sampled
+    others = timed(
+        "evidence",
+        "the evidence by other ways",
+        lambda: other_evidence(model, data, declared, given, generator),
+    )
     return Report(
         title=getattr(model, "title", type(model).__name__),
         prior=model,
@@ -343,6 +365,7 @@ def validate(
         seconds=seconds,
         versions=versions,
         diagnosis=diagnosis,
+        other_evidence=others,
     )
 
 
@@ -353,12 +376,12 @@ def _identified(
     data: Any,
     log_evidence: float | None,
     rng: np.random.Generator,
-) -> tuple[Identity, Diagnosis | None]:
+) -> tuple[pm.Model, Identity, Diagnosis | None]:
     """Compare formulas and declaration, and find out what is to blame if they differ."""
     found = check_identity(declared, posterior, prior, log_evidence, rng=rng)
     if found.holds:
-        return found, None
-    return found, diagnose(found, declared, prior, data, rng=rng)
+        return declared, found, None
+    return declared, found, diagnose(found, declared, prior, data, rng=rng)
 
 
 def _from_pymc(model: Any) -> bool:

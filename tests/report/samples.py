@@ -1,5 +1,6 @@
 """Reports without PyMC: exact draws stand in for the sampler's."""
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -8,7 +9,8 @@ import xarray as xr
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.referee import Identity
+from bayesmodels.referee import EvidenceEstimate, Identity
+from bayesmodels.referee.ways import OtherEvidence
 from bayesmodels.report import Report
 from bayesmodels.report.html import render
 from tests.contract import cases
@@ -77,7 +79,10 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
 
 def coin():
     frame = bm.datasets.load("coin")
-    return report(bm.BetaBernoulli(1, 1), frame["heads"])
+    found = report(bm.BetaBernoulli(1, 1), frame["heads"])
+    estimate = EvidenceEstimate(found.log_evidence + 0.01, 0.004, 100.0, 500.0)
+    other = OtherEvidence(found.log_evidence, estimate, ("And a note.",))
+    return dataclasses.replace(found, other_evidence=other)
 
 
 def aspirin():

@@ -1,15 +1,21 @@
+import dataclasses
 import re
 import xml.etree.ElementTree as ET
+from copy import copy
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels import values
 from bayesmodels.notebook import mathml
-from bayesmodels.report import figures, html
+from bayesmodels.referee.ways import OtherEvidence
+from bayesmodels.report import figures, html, tables
+from bayesmodels.report.html import render
 from bayesmodels.report.methods import methods
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES, page
@@ -203,6 +209,45 @@ def test_a_formula_that_is_wrong_makes_a_disagreement():
 def test_why_there_is_no_evidence():
     assert "There is no log evidence: the prior is improper" in Page(page("flat")).words
     assert "There is no log evidence" not in Page(page("coin")).words
+
+
+def test_ways_to_the_evidence_stand_side_by_side():
+    sample = SAMPLES["coin"]()
+    table = tables.ways(sample)
+    assert [c.cells[-1] for c in table.columns] == [
+        "bridge sampling",
+        f"{sample.log_evidence + 0.01:.4f}".replace("-", "−"),
+        "0.0040",
+        "0.0100",
+        "+2.5",
+    ]
+    text = render(sample)
+    assert "chain of one-step predictions" in text
+    assert sample.to_dict()["log_evidence_by_bridge_error"] == 0.004
+    none = OtherEvidence(None, None, ("There is no chain: for a reason.",))
+    assert "for a reason" in render(dataclasses.replace(sample, other_evidence=none))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("coin", "less than one"), ("regression", "at most about 2"), ("fitness", None)],
+)
+def test_digits_lost_are_stated(name, words):
+    sample = SAMPLES[name]()
+    facts = dict(tables.digits(sample))
+    assert facts.get("Digits lost of 16, by estimate") == words
+    assert ("Digits lost of 16" in page(name)) is (words is not None)
+
+
+def test_columns_as_good_as_collinear_are_said():
+    sample = SAMPLES["flat"]()
+    close = np.array([[1.0, 1 - 1e-17], [0, 1e-17]])
+    factor = sample.posterior.factor.copy()
+    factor[:2, :2] = close
+    belief = copy(sample.posterior)
+    values.fill(belief, factor=factor)
+    (fact,) = tables.digits(dataclasses.replace(sample, posterior=belief))
+    assert fact[1].startswith("all of them")
 
 
 def test_a_source_that_is_not_stated():

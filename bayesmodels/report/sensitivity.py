@@ -1,0 +1,164 @@
+"""Prior and likelihood that count for a little more or less: the exact change beside ArviZ's."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from arviz_stats.psense import psense
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.report.approximation import ApproximationReport
+from bayesmodels.report.tables import MOST_ROWS, Column, Table, numeric_column
+from bayesmodels.report.validation import Report
+from bayesmodels.sensitivity import diagnoses, prior_sensitivity
+
+Array = NDArray[np.float64]
+
+MOST_SCALARS = 2000
+"""With more of them the section would take minutes."""
+
+_COMPONENTS = ("prior", "likelihood")
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What a report says of the dependence on prior and likelihood.
+
+    Attributes
+    ----------
+    table : Table or None
+        One row a scalar.
+    exact : bool
+        Whether there is a closed form, or ArviZ's estimates alone.
+    note : str
+        Why something is not there; may be empty.
+    largest : float
+        That to the prior, of all scalars.
+    """
+
+    table: Table | None
+    exact: bool
+    note: str
+    largest: float
+
+
+def sensitivity(report: Report | ApproximationReport) -> Sensitivity | None:
+    """Return how much scalars depend on prior and likelihood, exact and as ArviZ estimates it.
+
+    Parameters
+    ----------
+    report : Report or ApproximationReport
+        What `validate` found.
+
+    Returns
+    -------
+    Sensitivity or None
+        None for mixtures, whose classes have no order, and of finite hypotheses.
+    """
+    if isinstance(report, ApproximationReport):
+        return _estimated(report)
+    scalars = len(report.comparison.table)
+    if scalars > MOST_SCALARS:
+        note = f"It is left out, since there are {scalars:,} scalars; prior_sensitivity says it."
+        return Sensitivity(None, exact=True, note=note, largest=np.nan)
+    draws = report.sampled["posterior"].sizes
+    try:
+        found = prior_sensitivity(report.prior, report.data, draws=draws["chain"] * draws["draw"])
+    except DataError:
+        return None
+    except PriorError as error:
+        return Sensitivity(None, exact=True, note=f"There is none: {error}", largest=np.nan)
+    largest, rows = float(found["prior"].max()), len(found)
+    found = _largest_first(found)
+    why = _not_estimated(report.sampled)
+    note = f"ArviZ’s estimate is left out: {why}." if why else ""
+    columns = {("exact", each): found[each].to_numpy() for each in _COMPONENTS}
+    if not why:
+        near, note = _psense(report.posterior, report.sampled, list(found.index))
+        columns |= {("psense", each): near[each].to_numpy() for each in _COMPONENTS}
+    table = _table(found.index, columns, found["diagnosis"], rows)
+    return Sensitivity(table, exact=True, note=note, largest=largest)
+
+
+def _estimated(report: ApproximationReport) -> Sensitivity | None:
+    """Return ArviZ's estimates alone."""
+    if _not_estimated(report.sampled):
+        return None
+    labels = list(report.errors.index)
+    near, note = _psense(report.approximation, report.sampled, labels[:MOST_SCALARS])
+    shown = _largest_first(near)
+    columns = {("psense", each): shown[each].to_numpy() for each in _COMPONENTS}
+    words = list(diagnoses(shown["prior"], shown["likelihood"]))
+    table = _table(shown.index, columns, words, len(near))
+    note = f"Powers of this prior have no posterior in closed form. {note}".strip()
+    return Sensitivity(table, exact=False, note=note, largest=float(near["prior"].max()))
+
+
+def _not_estimated(sampled: Any) -> str:
+    """Say why ArviZ has no estimate; empty if it has."""
+    if "log_prior" not in sampled.children:
+        return "the prior is improper, so that its log density has no constant"
+    if "log_likelihood" not in sampled.children:
+        return "the draws have no log likelihood of the rows"
+    for group in ("log_prior", "log_likelihood"):
+        if not all(np.isfinite(each).all() for each in sampled[group].data_vars.values()):
+            return "some draws are impossible, which importance sampling cannot weigh"
+    return ""
+
+
+def _psense(law: Any, sampled: Any, labels: list[str]) -> tuple[pd.DataFrame, str]:
+    """Return ArviZ's sensitivities of some scalars, one row each, and what fails.
+
+    Where all draws have the same prior density there are no weights to smooth; the number is NaN.
+    """
+    draws = {label: x for label, _, _, x in scalar_draws(law, sampled)}
+    axes = ("chain", "draw")
+    groups = {"posterior": xr.Dataset({str(i): (axes, draws[x]) for i, x in enumerate(labels)})}
+    for group in ("log_prior", "log_likelihood"):
+        values = [np.asarray(x) for x in sampled[group].data_vars.values()]
+        total: Any = sum(x.reshape(*x.shape[:2], -1).sum(-1) for x in values)
+        groups[group] = xr.Dataset({"total": (axes, total)})
+    tree = xr.DataTree.from_dict(groups)
+    table, note = pd.DataFrame(index=labels), ""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):  # of chains that do not move
+        warnings.simplefilter("ignore")
+        for each in _COMPONENTS:
+            try:
+                found = psense(tree, group=each)
+                table[each] = [float(found[str(i)]) for i in range(len(labels))]
+            except ValueError as error:
+                table[each] = np.nan
+                note = f"ArviZ’s estimate for the {each} fails: {error}."
+    return table, note
+
+
+def _largest_first(found: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows that depend most on the prior, if there are too many."""
+    if len(found) <= MOST_ROWS:
+        return found
+    order = np.argsort(-found["prior"].to_numpy(dtype=float), kind="stable")
+    return found.iloc[order[:MOST_ROWS]]
+
+
+def _table(labels: Any, values: dict[tuple[str, str], Array], words: Any, rows: int) -> Table:
+    columns = [Column("", tuple(map(str, labels)), numeric=False)]
+    for each in _COMPONENTS:
+        columns += [
+            numeric_column(kind, numbers, each.capitalize(), 3)
+            for (kind, component), numbers in values.items()
+            if component == each
+        ]
+    columns.append(Column("diagnosis", tuple(map(str, words)), numeric=False))
+    note = (
+        f"{len(labels)} of {rows:,} rows are shown, those that depend most on the prior."
+        if rows > len(labels)
+        else ""
+    )
+    return Table("Sensitivity to prior and likelihood", tuple(columns), note)
