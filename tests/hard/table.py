@@ -1,0 +1,5 @@
+"""The table of hard inputs: each with the number, or the error, that is required."""
+
+from tests.hard import amounts, magnitudes
+
+CASES = [case for chapter in (amounts, magnitudes) for case in chapter.cases()]
