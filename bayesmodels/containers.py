@@ -67,7 +67,7 @@ def read(
         block = Block(argument, _array(data, argument, missing=missing))
     else:
         block = _foreign(data, argument, missing=missing)
-    values = block.values
+    values = _usual(block.values)
     if values.ndim == 0 and not bare:
         if not scalar_row:
             msg = (
@@ -165,6 +165,20 @@ def _one_kind(labels: Sequence[Any]) -> bool:
     return all(isinstance(label, str) for label in labels) or all(
         isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in labels
     )
+
+
+def _usual(values: Values) -> Values:
+    """Return numbers in a dtype that compiled code knows: of this machine's byte order, and no
+    half or long doubles.
+    """
+    if values.dtype.kind in "iuf" and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == np.float16:
+        return values.astype(np.float32)
+    if values.dtype == np.longdouble and values.dtype.itemsize > np.dtype(float).itemsize:
+        with np.errstate(over="ignore"):  # infinity is refused where numbers are read
+            return values.astype(np.float64)
+    return values
 
 
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
