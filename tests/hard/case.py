@@ -51,6 +51,8 @@ class Case:
         `absolute` is set. 0 means not at all.
     absolute : bool
         Whether numbers below 1 may be off by the precision itself: for logarithms.
+    slow : bool
+        Whether it takes more than a second.
     """
 
     group: str
@@ -61,6 +63,7 @@ class Case:
     required: Callable[[], Any] | Refusal
     precision: float = 0.0
     absolute: bool = False
+    slow: bool = False
 
     @property
     def id(self) -> str:

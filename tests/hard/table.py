@@ -1,5 +1,5 @@
 """The table of hard inputs: each with the number, or the error, that is required."""
 
-from tests.hard import amounts, containers, magnitudes, names, spoiled
+from tests.hard import amounts, containers, magnitudes, many, names, spoiled
 
-CASES = [case for chapter in (amounts, magnitudes, containers, names, spoiled) for case in chapter.cases()]
+CASES = [case for chapter in (amounts, magnitudes, containers, names, spoiled, many) for case in chapter.cases()]

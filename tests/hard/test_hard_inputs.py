@@ -7,7 +7,11 @@ from tests.hard.case import Refusal, error
 from tests.hard.table import CASES
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.id) for c in CASES])
+def parameter(case):
+    return pytest.param(case, id=case.id, marks=[pytest.mark.slow] if case.slow else [])
+
+
+@pytest.mark.parametrize("case", [parameter(case) for case in CASES])
 def test_outcome_is_the_required_one(case):
     if isinstance(case.required, Refusal):
         with pytest.raises(case.required.kind) as refused:
