@@ -168,8 +168,9 @@ def _one_kind(labels: Sequence[Any]) -> bool:
 
 
 def _usual(values: Values) -> Values:
-    """Return numbers in a dtype that compiled code knows: of this machine's byte order, and no
-    half or long doubles.
+    """Return numbers in this machine's byte order, and no halves or long doubles.
+
+    Compiled code elsewhere knows none of these.
     """
     if values.dtype.kind in "iuf" and not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.special import betainc, gammainc, gammaincc, multigammaln, stdtr
 
 from bayesmodels.factors import half_log_det, solve_lower

@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from bayesmodels import data as checked
 from bayesmodels import labels, notebook, reading, values

@@ -195,7 +195,7 @@ def draws():
 
 
 def naive():
-    """A classifier is its parts: classes of 1e15 rows cannot be given, their statistic can."""
+    """Give a classifier the statistic of more rows than there can be."""
     classes = bm.DirichletCategorical([1, 1])
     prior = bm.NaiveBayes(classes, bm.BetaBernoulli(1, 1))
     counts, ones = [10**15, 3], [[4 * 10**14], [1]]

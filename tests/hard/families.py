@@ -128,9 +128,7 @@ def families():
         kind = "codes" if what == "categories" else what
         prior = bm.NaiveBayes(CLASSES, belief)
         yield features(f"naive Bayes, {what}", kind, prior, rows, missing=True)
-    yield features(
-        "naive Bayes, vectors", "numbers", bm.NaiveBayes(CLASSES, VECTOR), NUMBERS
-    )
+    yield features("naive Bayes, vectors", "numbers", bm.NaiveBayes(CLASSES, VECTOR), NUMBERS)
     yield Family(
         "naive Bayes, words", "counts", bm.NaiveBayes(CLASSES, three), COUNTS, documents, "counts"
     )

@@ -93,7 +93,7 @@ def regression(hard, X, y, prior, new, group="offsets", precision=1e-9):
     model = bm.LinearRegression(*prior)
     width = X.shape[1]
     case = partial(Case, group, hard, "linear regression")
-    exact = partial(exactly.regression, X, y, prior[:1] + (full(prior[1], width),) + prior[2:])
+    exact = partial(exactly.regression, X, y, (*prior[:1], full(prior[1], width), *prior[2:]))
     yield case(
         "log evidence",
         partial(model.log_evidence, (X, y)),
@@ -182,9 +182,7 @@ def by_column(prior, X, labels, new):
     after = [[exactly.normal(X[labels == c, j], prior) for j in (0, 1)] for c in (0, 1)]
     with mpmath.workdps(exactly.DIGITS):
         evidence = sum(column["evidence"] for columns in after for column in columns)
-        logs = [
-            sum(exactly.next_number(new[j], columns[j]) for j in (0, 1)) for columns in after
-        ]
+        logs = [sum(exactly.next_number(new[j], columns[j]) for j in (0, 1)) for columns in after]
     return evidence, logs
 
 
@@ -275,15 +273,21 @@ def refusing(rows):
     yield "normal–inverse-Wishart", "x", partial(vector.update, rows)
     yield "linear regression", "features", partial(line.update, (rows, CLASS))
     yield "linear regression, target", "target", partial(line.update, (Z, rows[:, 1]))
-    yield "naive Bayes, numbers", "features", partial(
-        bm.NaiveBayes(classes, number).update, (rows, CLASS)
+    yield (
+        "naive Bayes, numbers",
+        "features",
+        partial(bm.NaiveBayes(classes, number).update, (rows, CLASS)),
     )
-    yield "mixture of numbers", "features", partial(
-        bm.NaiveBayesMixture(classes, number).update, rows[:5]
+    yield (
+        "mixture of numbers",
+        "features",
+        partial(bm.NaiveBayesMixture(classes, number).update, rows[:5]),
     )
     for kind, belief in (("full", vector), ("shared", vector), ("diagonal", two)):
-        yield f"discriminant, {kind}", "features", partial(
-            bm.GaussianDiscriminant(classes, belief, kind).update, (rows, CLASS)
+        yield (
+            f"discriminant, {kind}",
+            "features",
+            partial(bm.GaussianDiscriminant(classes, belief, kind).update, (rows, CLASS)),
         )
     logistic = bm.LogisticRegression([0, 0], 1)
     yield "logistic regression", "features", partial(logistic.laplace, (rows, CLASS))
@@ -293,7 +297,7 @@ def refusing(rows):
 
 
 def dependent():
-    """A proper prior makes every such posterior proper, and it has right digits."""
+    """Ask posteriors that are proper by their priors alone."""
     z = Z[:6, 0]
     kinds = {
         "a duplicated column": np.column_stack([z, z]),

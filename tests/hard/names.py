@@ -33,20 +33,22 @@ LABELS = {
     "numbers and strings": (1, "a", 2.5),
     "bools and strings": (True, False, "maybe"),
 }
-COLUMN_KINDS = {
-    "list": list,
-    "object array": lambda labels: of_objects(labels),
-    "pandas": lambda labels: pd.Series(of_objects(labels), dtype=object),
-    "pandas category": lambda labels: pd.Series(labels, dtype="category"),
-    "polars": pl.Series,
-    "Arrow dictionary": lambda labels: pa.array(labels).dictionary_encode(),
-}
 
 
 def of_objects(labels):
     found = np.empty(len(labels), dtype=object)
     found[:] = labels
     return found
+
+
+COLUMN_KINDS = {
+    "list": list,
+    "object array": of_objects,
+    "pandas": lambda labels: pd.Series(of_objects(labels), dtype=object),
+    "pandas category": lambda labels: pd.Series(labels, dtype="category"),
+    "polars": pl.Series,
+    "Arrow dictionary": lambda labels: pa.array(labels).dictionary_encode(),
+}
 
 
 def learnt(prior, data):
@@ -109,8 +111,12 @@ def classes(hard, names):
             f"{hard} as classes",
             name,
             "as of numbers",
-            lambda kind=kind, belief=belief, rows=rows: readings(kind(named, belief), (rows, target)),
-            lambda kind=kind, belief=belief, rows=rows: readings(kind(plain, belief), (rows, TARGET)),
+            lambda kind=kind, belief=belief, rows=rows: readings(
+                kind(named, belief), (rows, target)
+            ),
+            lambda kind=kind, belief=belief, rows=rows: readings(
+                kind(plain, belief), (rows, TARGET)
+            ),
         )
     yield Case(
         "names",
@@ -232,9 +238,7 @@ def twice():
         "categories: ": lambda: bm.DirichletCategorical([1, 1], categories=[1, "1"]),
         "features": lambda: bm.LinearRegression([0, 0], 1, 1, 1, features=["a", "a"]),
         "classes": lambda: bm.LogisticRegression([0, 0], 1, classes=["a", "a"]),
-        "hypotheses": lambda: bm.ConceptLearning.from_table(
-            [[1.0], [1.0]], hypotheses=["a", "a"]
-        ),
+        "hypotheses": lambda: bm.ConceptLearning.from_table([[1.0], [1.0]], hypotheses=["a", "a"]),
     }
     for argument, make in makers.items():
         yield Case(

@@ -13,7 +13,7 @@ from scipy import sparse
 import bayesmodels as bm
 from tests.hard import exactly
 from tests.hard.case import Case, Refusal
-from tests.hard.families import BITS, CODES, COUNTS, FAMILIES, NUMBERS, TARGET, Y, with_target
+from tests.hard.families import FAMILIES, TARGET, with_target
 
 
 def with_cell(value, kind=float):
@@ -29,47 +29,6 @@ def frame(rows):
     if rows.ndim == 1:
         return pd.Series(rows)
     return pd.DataFrame(rows, columns=[f"c{j}" for j in range(rows.shape[1])])
-
-
-EVERYWHERE = {
-    "inf": with_cell(np.inf),
-    "-inf": with_cell(-np.inf),
-    "-inf in float32": with_cell(-np.inf, np.float32),
-    "a string among numbers": with_cell("12", object),
-    "a date among numbers": with_cell(dt.date(2026, 1, 1), object),
-    "a list among numbers": with_cell([1, 2], object),
-    "a complex number": with_cell(1 + 1j, complex),
-    "columns of dates": lambda rows: np.zeros(rows.shape, "datetime64[ns]"),
-    "columns of time differences": lambda rows: np.zeros(rows.shape, "timedelta64[s]"),
-    "columns of strings": lambda rows: rows.astype(int).astype(str),
-    "columns of bytes": lambda rows: rows.astype(int).astype("S3"),
-    "a structured array": lambda rows: np.zeros(len(rows), [("a", float), ("b", float)]),
-    "a frame of dates": lambda rows: frame(rows).apply(pd.to_datetime),
-    "a set": lambda rows: set(rows.ravel().tolist()),
-    "an iterator": lambda rows: iter(rows.tolist()),
-    "a generator already consumed": lambda rows: consumed(rows),
-    "None": lambda rows: None,
-    "a string": lambda rows: "rows.csv",
-    "rows of unequal lengths": lambda rows: [*rows.tolist()[:-1], [1, 2, 3, 4, 5]],
-}
-MISSING = {
-    "NaN": with_cell(np.nan),
-    "NaN in float16": with_cell(np.nan, np.float16),
-    "None in an object array": with_cell(None, object),
-    "pandas NA": lambda rows: with_na(rows),
-    "NaT in an object array": with_cell(pd.NaT, object),
-    "a masked cell": lambda rows: masked(rows),
-    "null in polars": lambda rows: nulls(rows, pl.Series, pl.DataFrame),
-    "null in Arrow": lambda rows: nulls(rows, pa.array, pa.table),
-}
-FRACTIONS = {"a half": with_cell(0.5), "a number just below 1": with_cell(1 - 1e-16)}
-NEGATIVE = {"-1": with_cell(-1), "-1 in int8": with_cell(-1, np.int8)}
-BEYOND = {
-    "3, beyond the categories": with_cell(3),
-    "the largest uint64": with_cell(2**64 - 1, np.uint64),
-    "2**53 + 2": with_cell(2**53 + 2, np.int64),
-}
-TOO_MANY = {"2**60, where float64 has gaps": with_cell(2**60, np.int64), "1e300": with_cell(1e300)}
 
 
 def masked(rows):
@@ -96,13 +55,54 @@ def nulls(rows, series, table):
     return table({f"c{j}": column.tolist() for j, column in enumerate(cells.T)})
 
 
+EVERYWHERE = {
+    "inf": with_cell(np.inf),
+    "-inf": with_cell(-np.inf),
+    "-inf in float32": with_cell(-np.inf, np.float32),
+    "a string among numbers": with_cell("12", object),
+    "a date among numbers": with_cell(dt.date(2026, 1, 1), object),
+    "a list among numbers": with_cell([1, 2], object),
+    "a complex number": with_cell(1 + 1j, complex),
+    "columns of dates": lambda rows: np.zeros(rows.shape, "datetime64[ns]"),
+    "columns of time differences": lambda rows: np.zeros(rows.shape, "timedelta64[s]"),
+    "columns of strings": lambda rows: rows.astype(int).astype(str),
+    "columns of bytes": lambda rows: rows.astype(int).astype("S3"),
+    "a structured array": lambda rows: np.zeros(len(rows), [("a", float), ("b", float)]),
+    "a frame of dates": lambda rows: frame(rows).apply(pd.to_datetime),
+    "a set": lambda rows: set(rows.ravel().tolist()),
+    "an iterator": lambda rows: iter(rows.tolist()),
+    "a generator already consumed": consumed,
+    "None": lambda _: None,
+    "a string": lambda _: "rows.csv",
+    "rows of unequal lengths": lambda rows: [*rows.tolist()[:-1], [1, 2, 3, 4, 5]],
+}
+MISSING = {
+    "NaN": with_cell(np.nan),
+    "NaN in float16": with_cell(np.nan, np.float16),
+    "None in an object array": with_cell(None, object),
+    "pandas NA": with_na,
+    "NaT in an object array": with_cell(pd.NaT, object),
+    "a masked cell": masked,
+    "null in polars": lambda rows: nulls(rows, pl.Series, pl.DataFrame),
+    "null in Arrow": lambda rows: nulls(rows, pa.array, pa.table),
+}
+FRACTIONS = {"a half": with_cell(0.5), "a number just below 1": with_cell(1 - 1e-16)}
+NEGATIVE = {"-1": with_cell(-1), "-1 in int8": with_cell(-1, np.int8)}
+BEYOND = {
+    "3, beyond the categories": with_cell(3),
+    "the largest uint64": with_cell(2**64 - 1, np.uint64),
+    "2**53 + 2": with_cell(2**53 + 2, np.int64),
+}
+TOO_MANY = {"2**60, where float64 has gaps": with_cell(2**60, np.int64), "1e300": with_cell(1e300)}
+
+
 def refusals():
     for family in FAMILIES:
         spoils = dict(EVERYWHERE)
         if not family.missing:
             spoils |= MISSING
         if family.name != "concept learning":  # a single outcome is a row
-            spoils["a single number"] = lambda rows: 1.0
+            spoils["a single number"] = lambda _: 1.0
         if family.kind in ("bits", "codes", "counts"):
             spoils |= FRACTIONS | NEGATIVE
         if family.kind in ("bits", "codes"):
@@ -253,7 +253,7 @@ def priors():
 
 
 def integrated_out():
-    """A missing cell, whatever it is called, leaves out its factor and nothing else."""
+    """Leave out the factor of a missing cell, whatever it is called, and nothing else."""
     for family in FAMILIES:
         if not family.missing or family.kind != "numbers" or family.data is not with_target:
             continue
@@ -285,16 +285,29 @@ def without_cell(family):
 
 
 def unusual():
-    """What may look wrong and is not."""
+    """Take what may look wrong and is not."""
     bit = bm.BetaBernoulli(1, 1)
     exact = partial(exactly.log_rows, [2, 2], [1, 1])
+    yield Case(
+        "refused",
+        "Decimal numbers",
+        "Beta–Bernoulli",
+        "log evidence",
+        partial(bit.log_evidence, [Decimal(1), Decimal(0)]),
+        Refusal(bm.DataError, "x"),
+    )
     for hard, rows in {
-        "Decimal numbers": [Decimal(1), Decimal(0), Decimal("1.0"), Decimal(0)],
         "sparse zeros and ones, made dense": sparse.csr_array([[1, 0, 1, 0]]).toarray()[0],
         "bools among numbers": [True, 0, 1.0, np.int8(0)],
     }.items():
         yield Case(
-            "containers", hard, "Beta–Bernoulli", "log evidence", partial(bit.log_evidence, rows), exact, 1e-12
+            "containers",
+            hard,
+            "Beta–Bernoulli",
+            "log evidence",
+            partial(bit.log_evidence, rows),
+            exact,
+            1e-12,
         )
 
 

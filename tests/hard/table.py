@@ -2,4 +2,8 @@
 
 from tests.hard import amounts, containers, magnitudes, many, names, spoiled
 
-CASES = [case for chapter in (amounts, magnitudes, containers, names, spoiled, many) for case in chapter.cases()]
+CASES = [
+    case
+    for chapter in (amounts, magnitudes, containers, names, spoiled, many)
+    for case in chapter.cases()
+]
