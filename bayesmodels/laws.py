@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
 
+from bayesmodels.errors import DataError
 from bayesmodels.factors import half_log_det
 from bayesmodels.special import log_dirichlet_multinomial
 
@@ -27,6 +28,19 @@ class _BetaBinomial(type(stats.betabinom)):  # type: ignore[misc]
     def _pmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
         return np.exp(self._logpmf(k, n, a, b))
 
+    def _cdf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
+        most = np.max(x, initial=0)
+        if most > _MOST_SUMMED:
+            msg = (
+                f"cdf, sf, ppf: add up the mass of every number of successes, at most "
+                f"{_MOST_SUMMED:,}; got {most:,.0f}. Draw with rvs(), or take the law of theta, "
+                "which for so many trials is that of the share of successes."
+            )
+            raise DataError(msg)
+        return super()._cdf(x, n, a, b)
+
+
+_MOST_SUMMED = 2**21  # some seconds, and a gigabyte
 
 beta_binomial = _BetaBinomial(name="beta_binomial")
 """Beta-binomial law: ``beta_binomial(n, alpha, beta)`` is frozen as SciPy's `betabinom` is."""

@@ -146,6 +146,8 @@ class Question:
         """Say what is required."""
         if isinstance(self.right, str):
             return f"an error: {self.right}"
+        if self.precision == 0:
+            return "exact"
         return f"right to {self.precision:.0e}".replace("e-0", "e-")
 
 
@@ -244,7 +246,11 @@ def offsets() -> Iterator[Question]:
     for offset in (0.0, 1e8, 1e12):
         x = offset + Z[:, 0]
         prior = (offset, 1.0, 3.0, 2.0)
-        hard = f"an offset of {offset:.0e}".replace("e+", "e") if offset else "no offset"
+        hard = (
+            f"an offset of {offset:.0e}".replace("e+0", "e").replace("e+", "e")
+            if offset
+            else "no offset"
+        )
         theirs: dict[str, Callable[[], Any]] = {}
         if CONJUGATE:
             theirs["conjugate-models"] = lambda x=x, offset=offset: conjugate_at(x, offset)
@@ -273,7 +279,7 @@ def offsets() -> Iterator[Question]:
         )
     for offset in (1e8, 1e12):
         X = offset + Z
-        hard = f"an offset of {offset:.0e}".replace("e+", "e")
+        hard = f"an offset of {offset:.0e}".replace("e+0", "e").replace("e+", "e")
         yield from of_classes(hard, X, 1e-9)
         yield from of_line(f"{hard} of a column", offset)
 
@@ -395,7 +401,7 @@ def regressions(X: np.ndarray, y: np.ndarray, of: Callable[[Any], Any]) -> dict[
 def scales() -> Iterator[Question]:
     """Yield questions about units, and about dtypes."""
     for size in (1e-150, 1e149):
-        hard = f"numbers of size {size:.0e}".replace("e+", "e")
+        hard = f"numbers of size {size:.0e}".replace("e+0", "e").replace("e+", "e")
         yield from of_classes(hard, size * Z, 1e-9)
     small = np.rint(Z * 40).astype(np.int8)
     yield from of_classes("int8", small, 1e-9)
@@ -474,9 +480,7 @@ def shapes() -> Iterator[Question]:
         "logistic regression: class probabilities add up to 1",
         lambda: 1.0,
         1e-9,
-        lambda: (
-            bm.LogisticRegression([0, 0], 1).laplace((Z, one)).class_probabilities(Z[:1]).sum()
-        ),
+        lambda: bm.LogisticRegression([0, 0], 1).laplace((Z, one)).class_probabilities(Z[:1]).sum(),
         {
             "scikit-learn": lambda: LogisticRegression().fit(Z, one).predict_proba(Z[:1]).sum(),
         },
@@ -595,18 +599,23 @@ def asked(case: Case) -> tuple[bool, float]:
     return off <= case.precision, off
 
 
+def kind(case: Case) -> tuple[str, bool]:
+    """Return what puts cases on one line."""
+    return case.hard, isinstance(case.required, Refusal)
+
+
 def lines(found: list[tuple[Case, bool, float]]) -> Iterator[str]:
     """Yield the table, a line for each hard input and outcome."""
     for group, title in CHAPTERS.items():
         own = [row for row in found if row[0].group == group]
         yield f"### {title}"
         yield ""
-        yield f"{len(own)} cases, {sum(ok for _, ok, _ in own)} as required."
+        yield f"{len(own):,} cases, {sum(ok for _, ok, _ in own):,} as required."
         yield ""
         yield "| hard input | models | required | ours |"
         yield "|---|---|---|---|"
-        for key in dict.fromkeys((case.hard, str(case)) for case, _, _ in own):
-            some = [row for row in own if (row[0].hard, str(row[0])) == key]
+        for key in dict.fromkeys(kind(case) for case, _, _ in own):
+            some = [row for row in own if kind(row[0]) == key]
             models = list(dict.fromkeys(case.model for case, _, _ in some))
             named = ", ".join(models) if len(models) <= 3 else f"{len(models)} models"
             wrong = sum(not ok for _, ok, _ in some)
@@ -614,7 +623,8 @@ def lines(found: list[tuple[Case, bool, float]]) -> Iterator[str]:
             ours = f"{len(some)} of {len(some)}" if not wrong else f"**{wrong} wrong**"
             if not isinstance(some[0][0].required, Refusal):
                 ours += f", off by {worst:.0e}".replace("e-0", "e-") if worst else ", exact"
-            yield f"| {key[0]} | {named} | {key[1]} | {ours} |"
+            required = ", ".join(dict.fromkeys(str(case) for case, _, _ in some))
+            yield f"| {key[0]} | {named} | {required.replace(', right', '')} | {ours} |"
         yield ""
 
 

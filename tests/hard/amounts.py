@@ -4,11 +4,12 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
+import mpmath
 import numpy as np
 
 import bayesmodels as bm
 from tests.hard import exactly
-from tests.hard.case import Case
+from tests.hard.case import Case, Refusal
 
 COINS = {
     "1e15 trials": ((2, 2), (5 * 10**14 + 1, 10**15)),
@@ -228,7 +229,32 @@ def naive():
     )
 
 
+def many_trials():
+    """Refuse what SciPy would add up term by term, in gigabytes and minutes."""
+    law = bm.BetaBernoulli(2, 3).predictive(10**9)
+    asked = {"cdf": 4 * 10**8, "sf": 4 * 10**8, "ppf": 0.5, "isf": 0.5}
+    for verb, at in asked.items():
+        yield Case(
+            "counts",
+            "probabilities of up to 4e8 of 1e9 trials",
+            "Beta–Bernoulli",
+            f"predictive {verb}",
+            partial(getattr(law, verb), at),
+            Refusal(bm.DataError, "cdf"),
+        )
+    yield Case(
+        "counts",
+        "probabilities of up to 2 of 1e9 trials",
+        "Beta–Bernoulli",
+        "predictive cdf",
+        partial(law.cdf, 2),
+        lambda: sum(mpmath.exp(exactly.log_mass([k, 10**9 - k], [2, 3])) for k in range(3)),
+        1e-10,
+    )
+
+
 def cases():
+    yield from many_trials()
     yield from coins()
     yield from tables()
     yield from grid()

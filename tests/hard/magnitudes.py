@@ -193,7 +193,7 @@ def by_vector(prior, X, labels, new):
 
 def far():
     for offset in (1e8, 1e12):
-        hard = f"offset of {offset:.0e}".replace("e+", "e")
+        hard = f"offset of {offset:.0e}".replace("e+0", "e").replace("e+", "e")
         yield from normal(hard, offset)
         _, prior = flat_beliefs(offset, 1.0)
         yield from vectors(hard, offset + Z, prior, offset + np.array([1.0, -0.5]))
@@ -214,7 +214,7 @@ def far():
 
 def scaled():
     for scale in (1e-150, 1e-100, 1e100, 1e150):
-        hard = f"numbers of size {scale:.0e}".replace("e+", "e")
+        hard = f"numbers of size {scale:.0e}".replace("e+0", "e").replace("e+", "e")
         kind = {"group": "scales"}
         unit = scale / 16 if scale == 1e150 else scale
         yield from normal(hard, 0.0, unit, **kind)
