@@ -93,8 +93,9 @@ TAIL = """
   numbers.
 
 Far from zero a law's own mean is rounded to float64. At an offset of 1e12 its last place is 1.2e-4,
-and a predictive density is right to that; evidence, standard deviations and scales, which keep the
-part that rounding took, are right to 1e-9.
+and predictive densities and class probabilities are right to that; evidence, standard deviations
+and scales of normal laws, which keep the part that rounding took, are right to 1e-9. A regression
+does not keep it: with a *target* at 1e12 all its answers are right to that last place.
 
 To repeat: `PYTHONPATH=. python tests/benchmarks/peers_of_hard_input.py --write`, in an environment
 that has conjugate-models and bayesml as well.
