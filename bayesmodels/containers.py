@@ -67,7 +67,7 @@ def read(
         block = Block(argument, _array(data, argument, missing=missing))
     else:
         block = _foreign(data, argument, missing=missing)
-    values = block.values
+    values = _usual(block.values)
     if values.ndim == 0 and not bare:
         if not scalar_row:
             msg = (
@@ -165,6 +165,21 @@ def _one_kind(labels: Sequence[Any]) -> bool:
     return all(isinstance(label, str) for label in labels) or all(
         isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in labels
     )
+
+
+def _usual(values: Values) -> Values:
+    """Return numbers in this machine's byte order, and no halves or long doubles.
+
+    Compiled code elsewhere knows none of these.
+    """
+    if values.dtype.kind in "iuf" and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == np.float16:
+        return values.astype(np.float32)
+    if values.dtype == np.longdouble and values.dtype.itemsize > np.dtype(float).itemsize:
+        with np.errstate(over="ignore"):  # infinity is refused where numbers are read
+            return values.astype(np.float64)
+    return values
 
 
 def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
@@ -328,8 +343,56 @@ def where(at: tuple[int, ...]) -> str:
 
 
 def shown(value: Any) -> str:
-    """Show a value as its owner wrote it: 3, not np.int64(3)."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    """Show a value as its owner wrote it: 3, not np.int64(3); of a long one the beginning."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def listed(labels: Sequence[Hashable]) -> str:
+    """Show labels in a list; of many the first three and the last."""
+    some = [shown(label) for label in (labels if len(labels) <= _MANY else labels[:3])]
+    if len(labels) > _MANY:
+        some += ["...", shown(labels[-1])]
+    return f"[{', '.join(some)}]"
+
+
+_LONG, _MANY = 60, 20
+
+
+def index_of(labels: Any) -> Any:
+    """Return a pandas index of labels as they are; of strings it would make Arrow's otherwise."""
+    import pandas as pd
+
+    text = (
+        labels.dtype == object
+        if isinstance(labels, np.ndarray)
+        else any(isinstance(label, str) for label in labels)
+    )
+    return pd.Index(labels, dtype=object if text else None, tupleize_cols=False)
+
+
+def places(values: Values, levels: Sequence[Hashable]) -> NDArray[np.intp]:
+    """Return the place of each value among labels that differ; -1 where it is none of them."""
+    known = index_of(levels)
+    try:
+        return np.asarray(known.get_indexer(index_of(values)), dtype=np.intp)
+    except TypeError:  # lists, say, which can be no labels
+        texts = [value if _hashable(value) else None for value in values]
+        return np.asarray(known.get_indexer(index_of(_objects(texts))), dtype=np.intp)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _objects(values: Sequence[Any]) -> Values:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result
 
 
 DROP_ROWS = " Drop these rows first."

@@ -24,6 +24,9 @@ from bayesmodels.containers import (
     Block,
     Values,
     first,
+    index_of,
+    listed,
+    places,
     read,
     read_codes,
     read_columns,
@@ -461,8 +464,6 @@ def categories(
 
 def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
     """Check labels against a model's finite set of outcomes."""
-    import pandas as pd
-
     inner, given = _unwrapped(data)
     if given.group is not None:
         msg = (
@@ -474,11 +475,10 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
     if block.values.ndim != 1:
         msg = f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
         raise DataError(msg)
-    known = pd.Index(list(levels), tupleize_cols=False)
-    found = known.get_indexer(pd.Index(block.values, tupleize_cols=False))
+    found = places(block.values, levels)
     if (found < 0).any():
         at = first(found < 0)
-        some = ", ".join(map(repr, levels[:3]))
+        some = ", ".join(map(shown, levels[:3]))
         msg = (
             f"x: must hold only the model's {len(levels)} outcomes ({some}, ...); {where(at)} "
             f"holds {shown(block.values[at])}. Make the hypotheses about it, too."
@@ -569,6 +569,7 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
     data = paired(data)
     left = read(data.features, "features")
     X, names = design(left, intercept=data.intercept)
+    squarable(X, "features")
     if X.ndim != 2:  # noqa: PLR2004 - rows and columns
         msg = f"features: must have rows and columns only; got shape {X.shape}."
         raise DataError(msg)
@@ -595,7 +596,9 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
         if classes is None and right.values.dtype.kind == "b":
             right = replace(right, values=right.values.astype(np.int8))
         levels = tuple(range(size)) if classes is None else classes
-        counts = np.eye(size, dtype=np.int64)[codes(right, levels, size, what="classes")]
+        code = codes(right, levels, size, what="classes")
+        counts = np.zeros((*code.shape, size), dtype=np.int64)
+        np.put_along_axis(counts, code[..., None].astype(np.intp), 1, axis=-1)
     if counts.ndim != 2:  # noqa: PLR2004 - rows and classes
         msg = f"target: must hold one class a row; got shape {counts.shape[:-1]}."
         raise DataError(msg)
@@ -868,19 +871,16 @@ def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     if by.values.ndim != 1:
         msg = f"by: must hold one label a row; got shape {by.values.shape}."
         raise DataError(msg)
-    import pandas as pd
-
-    given = pd.Index(by.values)
-    levels = pd.Index(_group_order(group, given))
-    found = levels.get_indexer(given)
+    levels = unique(tuple(_group_order(group, index_of(by.values))), "by: labels")
+    found = places(by.values, levels)
     if (found < 0).any():
         at = first(found < 0)
         msg = (
-            f"by: must hold only the given groups {list(levels)}; {where(at)} holds "
+            f"by: must hold only the given groups {listed(levels)}; {where(at)} holds "
             f"{shown(by.values[at])}."
         )
         raise DataError(msg)
-    return {"group": tuple(levels.tolist())}, found
+    return {"group": levels}, found
 
 
 def sparse(values: Any) -> bool:
@@ -905,12 +905,16 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
             msg = f"groups: must be a sequence of labels; got {group.groups!r}. Write it in a list."
             raise DataError(msg)
         return list(unique(tuple(group.groups), "groups"))
-    present = given.unique()
+    try:
+        present = given.unique()
+    except TypeError as error:
+        msg = f"by: must hold labels, such as text or numbers; got {error}."
+        raise DataError(msg) from None
     categories = getattr(getattr(group.by, "dtype", None), "categories", None)
     if categories is not None and hasattr(categories, "__iter__"):
         return [category for category in categories if category in present]
     try:
-        return list(present.sort_values())
+        return list(present.sort_values().tolist())
     except TypeError:
         kinds = " and ".join(sorted({type(label).__name__ for label in present}))
         msg = (

@@ -12,7 +12,9 @@ from bayesmodels.containers import (
     Block,
     Values,
     first,
+    listed,
     missing_message,
+    places,
     shown,
     sum_of_squares,
     where,
@@ -202,15 +204,14 @@ def codes(
         # Small whole numbers stay small: there may be many of them.
         small = numbered.dtype.kind in "iu" and numbered.dtype != np.uint64
         found = numbered if small else numbered.astype(np.intp)
-        known = f"0 to {size - 1}"
     else:
         found = _places(block, levels)
         if other is not None:
             found = np.where(found < 0, levels.index(other), found)
         unknown = found < 0
         place = first(unknown) if unknown.any() else None
-        known = f"{list(levels)}"
     if place is not None:
+        known = f"0 to {size - 1}" if levels is None else listed(levels)
         msg = (
             f"{block.argument}: must hold only the model's {what} {known}; {where(place)} "
             f"holds {shown(values[place])}. Declare all {what} in the prior."
@@ -230,8 +231,7 @@ def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     missing = np.asarray(pd.isna(values))
     if missing.any():
         raise DataError(missing_message(block.argument, missing))
-    flat = pd.Index(values.ravel())
-    return pd.Index(levels).get_indexer(flat).reshape(values.shape)
+    return places(values.ravel(), levels).reshape(values.shape)
 
 
 _MOST_PLACES = 2**16

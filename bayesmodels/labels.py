@@ -36,11 +36,15 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
 
 def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
     """Return the labels; raise if two of them read the same, such as 1 and "1"."""
-    texts = [str(label) for label in labels]
-    if len(set(texts)) == len(texts):
-        return labels
     seen: set[str] = set()
-    for label, text in zip(labels, texts, strict=True):
+    for label in labels:
+        text = str(label)
+        if not text.isprintable():  # in no Unicode file, if half of a pair stands alone
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                msg = f"{what} must be valid Unicode; {label!r} has a lone surrogate. Rename it."
+                raise DataError(msg) from None
         if text in seen:
             msg = (
                 f"{what} must differ from each other; {label!r} is given twice. Rename or drop one."

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.linalg import solve_triangular
 
+from bayesmodels.errors import DataError
+from bayesmodels.factors import half_log_det
 from bayesmodels.special import log_dirichlet_multinomial
 
 Array = NDArray[np.float64]
@@ -25,9 +28,82 @@ class _BetaBinomial(type(stats.betabinom)):  # type: ignore[misc]
     def _pmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
         return np.exp(self._logpmf(k, n, a, b))
 
+    def _cdf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
+        most = np.max(x, initial=0)
+        if most > _MOST_SUMMED:
+            msg = (
+                f"cdf, sf, ppf: add up the mass of every number of successes, at most "
+                f"{_MOST_SUMMED:,}; got {most:,.0f}. Draw with rvs(), or take the law of theta, "
+                "which for so many trials is that of the share of successes."
+            )
+            raise DataError(msg)
+        return super()._cdf(x, n, a, b)
+
+
+_MOST_SUMMED = 2**21  # some seconds, and a gigabyte
 
 beta_binomial = _BetaBinomial(name="beta_binomial")
 """Beta-binomial law: ``beta_binomial(n, alpha, beta)`` is frozen as SciPy's `betabinom` is."""
+
+
+class _InAnyUnit:
+    """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
+
+    def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
+        return scale * super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
+
+
+class _InverseGamma(_InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
+    pass
+
+
+class _StudentT(_InAnyUnit, type(stats.t)):  # type: ignore[misc]
+    pass
+
+
+inverse_gamma = _InverseGamma(a=0.0, name="invgamma")
+"""Inverse-gamma law: ``inverse_gamma(a, scale=b)`` is frozen as SciPy's `invgamma` is."""
+
+student_t = _StudentT(name="t")
+"""Student's t law, frozen as SciPy's `t` is."""
+
+
+class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: ignore[misc]
+    r"""SciPy's multivariate Student-t law, of columns of any units.
+
+    SciPy's takes eigenvalues below 2e-10 of the largest for zeros, as those of two columns are
+    of which one has standard deviations of 1 and the other of 1e5.
+
+    Parameters
+    ----------
+    loc : ndarray of shape (D,)
+        Location.
+    root : ndarray of shape (D, D)
+        Lower triangular A; the scale matrix is A A'.
+    df : float
+        Degrees of freedom.
+
+    Examples
+    --------
+    >>> law = MultivariateStudent(np.zeros(2), np.diag([1.0, 1e9]), 3.0)
+    >>> float(law.logpdf([0.0, 0.0]).round(6))
+    -22.561143
+    """
+
+    def __init__(self, loc: Array, root: Array, df: float) -> None:
+        super().__init__(loc, np.eye(len(loc)), df)
+        self.shape, self._root = root @ root.T, root
+        self.shape_info.U = solve_triangular(root, np.eye(len(root)), lower=True).T
+        self.shape_info.log_pdet = 2 * half_log_det(root)
+
+    def rvs(self, size: int | tuple[int, ...] = 1, random_state: Any = None) -> Array:
+        """Draw `size` vectors."""
+        rng = np.random.default_rng() if random_state is None else random_state
+        lead = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+        z = rng.standard_normal((*lead, self.dim)) @ self._root.T
+        stretch = np.sqrt(rng.chisquare(self.df, lead) / self.df)
+        found: Array = self.loc + z / stretch[..., None]
+        return found[0] if lead == (1,) else found
 
 
 class DirichletMultinomial:
@@ -125,7 +201,11 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     if (alpha >= 1).all():  # no underflow, and half the work
         weights = rng.standard_gamma(alpha, shape)
         return weights / weights.sum(-1, keepdims=True)
-    logs = np.log(rng.standard_gamma(alpha + 1, shape)) - rng.standard_exponential(shape) / alpha
+    logs = np.log(rng.standard_gamma(alpha + 1, shape))
+    with np.errstate(over="ignore"):  # beyond float64 is as good as infinitely far behind
+        largest = alpha.max(-1, keepdims=True)
+        behind = rng.standard_exponential(shape) / (alpha / largest)
+        logs -= (behind - behind.min(-1, keepdims=True)) / largest
     weights = np.exp(logs - logs.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.data import whole
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.protocol import Array, Readable
+from bayesmodels.protocol import Array, Law, Readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,11 +41,15 @@ def mean(self: Readable) -> dict[str, Array]:
     >>> bm.BetaBernoulli(5, 19).mean()["theta"].round(4)
     np.float64(0.2083)
     """
-    # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
-    return {
-        name: _defined(np.where(np.isnan(law.var()), np.nan, law.mean()), "mean", name)
-        for name, law in self.marginals().items()
-    }
+    return {name: _mean(law, name) for name, law in self.marginals().items()}
+
+
+def _mean(law: Law, name: str) -> Array:
+    found = np.asarray(law.mean())
+    if np.isinf(found).any():
+        # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
+        found = np.where(np.isnan(law.var()), np.nan, found)
+    return _defined(found, "mean", name)
 
 
 def var(self: Readable) -> dict[str, Array]:
@@ -59,7 +63,8 @@ def var(self: Readable) -> dict[str, Array]:
     Raises
     ------
     PriorError
-        Where a variance does not exist because the mean does not.
+        Where a variance does not exist because the mean does not, or where it is beyond float64,
+        as that of a variance is if the rows are of size 1e80 or 1e-90.
 
     Examples
     --------
@@ -67,7 +72,19 @@ def var(self: Readable) -> dict[str, Array]:
     >>> bm.BetaBernoulli(5, 19).var()["theta"].round(6)
     np.float64(0.006597)
     """
-    return {name: _defined(law.var(), "variance", name) for name, law in self.marginals().items()}
+    return {name: _variance(law, name) for name, law in self.marginals().items()}
+
+
+def _variance(law: Law, name: str) -> Array:
+    with np.errstate(over="ignore"):
+        found, deviation = np.asarray(law.var()), np.asarray(law.std())
+    if ((np.isinf(found) & np.isfinite(deviation)) | ((found == 0) & (deviation > 0))).any():
+        msg = (
+            f"{name}: its variance is no float64, since its standard deviation is about "
+            f"{deviation.max():.0e}. Choose another unit, or read the deviation off summary()."
+        )
+        raise PriorError(msg)
+    return _defined(found, "variance", name)
 
 
 def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
@@ -130,16 +147,21 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     """
     import pandas as pd
 
-    means, variances, ends = mean(self), var(self), interval(self, prob)
+    means, ends = mean(self), interval(self, prob)
+    sds = {name: _deviation(law, name) for name, law in self.marginals().items()}
     kind = f"eti{100 * prob:g}"
     rows = {}
     for name in means:
-        columns = (means[name], np.sqrt(variances[name]), *ends[name])
+        columns = (means[name], sds[name], *ends[name])
         for text, at in places(self, name, np.shape(means[name])):
             rows[text] = [float(np.asarray(column)[at]) for column in columns]
     return pd.DataFrame.from_dict(
         rows, orient="index", columns=["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
     )
+
+
+def _deviation(law: Law, name: str) -> Array:
+    return _defined(np.asarray(law.std()), "variance", name)
 
 
 def summary_or_intervals(self: Readable) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from scipy.special import gammaln
 Array = NDArray[np.float64]
 
 HALF_LOG_2PI = 0.9189385332046727
-_SERIES_FROM = 16.0
+_SERIES_FROM, _LEAST = 16.0, 1e-300
 # Stirling's series for lnΓ, B_2k / (2k (2k - 1)): seven terms reach 1e-17 from x = 16 on.
 _STIRLING = (
     1 / 12,
@@ -49,7 +49,9 @@ def stirling_remainder(x: ArrayLike) -> Array:
     for coefficient in reversed(_STIRLING):
         series = series * square + coefficient
     small = np.minimum(x, _SERIES_FROM)
-    direct = gammaln(small) - (small - 0.5) * np.log(small) + small - HALF_LOG_2PI
+    # SciPy's log gamma is infinite for subnormal numbers, where it is -ln x.
+    gamma = np.where(small < _LEAST, -np.log(small), gammaln(np.maximum(small, _LEAST)))
+    direct = gamma - (small - 0.5) * np.log(small) + small - HALF_LOG_2PI
     return np.where(x >= _SERIES_FROM, series / large, direct)
 
 
@@ -249,18 +251,24 @@ def log_given_total(
         Zero for a single row.
     """
     counts = np.asarray(counts, dtype=float)
-    if groups is not None:
-        parts = [np.flatnonzero(groups == group) for group in range(size)]
-        each = (None if weights is None else weights[part] for part in parts)
-        return np.array(
-            [log_given_total(counts[p], weights=w) for p, w in zip(parts, each, strict=True)]
-        ).reshape(size, *counts.shape[1:-1])
+
+    def added(rows: Array) -> Array:
+        if groups is None:
+            return rows.sum(0)
+        total = np.zeros((size, *rows.shape[1:]))
+        np.add.at(total, groups, rows)
+        return total
+
     if weights is not None:
         heavy = weights.reshape(-1, *(1,) * (counts.ndim - 1))
-        log_rows = (heavy[..., 0] * log_multinomial_coefficient(counts)).sum(0)
-        return log_rows - log_multinomial_coefficient((heavy * counts).sum(0))
+        log_rows = added(heavy[..., 0] * log_multinomial_coefficient(counts))
+        return log_rows - log_multinomial_coefficient(added(heavy * counts))
     before = np.cumsum(counts, axis=0) - counts
-    return log_split(before, counts).sum(0)
+    if groups is not None:
+        order = np.argsort(groups, kind="stable")
+        for part in np.split(order, np.searchsorted(groups[order], np.arange(1, size))):
+            before[part] = np.cumsum(counts[part], axis=0) - counts[part]
+    return added(log_split(before, counts))
 
 
 def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.special import betainc, gammainc, gammaincc, multigammaln, stdtr
 
 from bayesmodels.factors import half_log_det, solve_lower
+from bayesmodels.laws import inverse_gamma
 from bayesmodels.special import HALF_LOG_2PI, log1p_minus, log_gamma_ratio, stirling_remainder
 
 Array = NDArray[np.float64]
@@ -170,7 +170,7 @@ class InverseWishartMarginals:
         self._scale, self._spare = scale, np.broadcast_to(df - width, batch)
         a = np.broadcast_to((df - width + 1) / 2, batch)
         spread = np.diagonal(scale, axis1=-2, axis2=-1)
-        self._diagonal = stats.invgamma(a[..., None], scale=spread / 2)
+        self._diagonal = inverse_gamma(a[..., None], scale=spread / 2)
         self._places = np.arange(width)
         # Each pair of variables once.
         self._rows, self._columns = np.tril_indices(width, -1)
@@ -189,7 +189,8 @@ class InverseWishartMarginals:
 
     def std(self) -> Array:
         """Return the standard deviation of every entry."""
-        return np.sqrt(self.var())
+        around = self._unit * np.sqrt(_moments(self._a, self._r)[1])
+        return self._matrix(self._diagonal.std(), around)
 
     def stats(self, moments: str = "mv") -> Any:
         """Return mean (m), variance (v), skewness (s) and excess kurtosis (k), as asked for."""

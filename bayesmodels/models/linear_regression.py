@@ -54,6 +54,7 @@ from bayesmodels.factors import (
     triangle,
 )
 from bayesmodels.labels import Coords
+from bayesmodels.laws import MultivariateStudent, inverse_gamma, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
 
@@ -530,9 +531,8 @@ class LinearRegression:
             if batch:
                 msg = "joint: needs a single belief, not a batch; predict for each one in turn."
                 raise DataError(msg)
-            cov = np.eye(len(X)) + reach.T @ reach
-            law: Any = stats.multivariate_t  # its stub knows whole degrees of freedom only
-            return law(loc, noise * cov, df=2 * float(self.shape))
+            root = np.linalg.cholesky(np.eye(len(X)) + reach.T @ reach)
+            return MultivariateStudent(loc, np.sqrt(noise) * root, 2 * float(self.shape))
         spread = np.moveaxis(1 + (reach**2).sum(-2), -1, 0)
         return stats.t(2 * self.shape, loc=loc, scale=np.sqrt(noise * spread))
 
@@ -568,8 +568,8 @@ class LinearRegression:
         spread = np.sqrt((solve_triangular(root, identity) ** 2).sum(-1))
         noise = np.sqrt(self.scale / self.shape)[..., None]
         return {
-            "sigma2": stats.invgamma(self.shape, scale=self.scale),
-            "w": stats.t(
+            "sigma2": inverse_gamma(self.shape, scale=self.scale),
+            "w": student_t(
                 2 * self.shape[..., None], loc=solution(self.factor), scale=noise * spread
             ),
         }

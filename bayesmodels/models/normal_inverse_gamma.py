@@ -31,6 +31,7 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
+from bayesmodels.laws import inverse_gamma, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, merged_means
 
@@ -382,8 +383,8 @@ class NormalInverseGamma:
         """Return the inverse-gamma law of sigma2 and the Student-t law of mu."""
         spread = np.sqrt(self.scale / (self.shape * self.kappa))
         return {
-            "sigma2": stats.invgamma(self.shape, scale=self.scale),
-            "mu": stats.t(2 * self.shape, loc=self.location, scale=spread),
+            "sigma2": inverse_gamma(self.shape, scale=self.scale),
+            "mu": student_t(2 * self.shape, loc=self.location, scale=spread),
         }
 
     mean = reading.mean

@@ -33,6 +33,7 @@ from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
+from bayesmodels.laws import MultivariateStudent, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, merged_means
 from bayesmodels.wishart import (
@@ -355,7 +356,7 @@ class NormalInverseWishart:
         Returns
         -------
         frozen SciPy distribution
-            `scipy.stats.multivariate_t`.
+            A `scipy.stats.multivariate_t`, exact for columns of any units.
 
         Raises
         ------
@@ -375,8 +376,8 @@ class NormalInverseWishart:
             )
             raise DataError(msg)
         df = self.df - self.location.shape[-1] + 1
-        shape = self.scale * (1 + 1 / self.kappa) / df
-        return stats.multivariate_t(self.location, shape, df=float(df))  # type: ignore[call-overload] # its stub wants whole degrees
+        root = np.linalg.cholesky(self.scale) * np.sqrt((1 + 1 / self.kappa) / df)
+        return MultivariateStudent(self.location, root, float(df))
 
     def plug_in(self, parameters: Draws) -> Any:
         """Return the law of a new row as if `parameters` were known: Normal(mu, Sigma).
@@ -389,7 +390,8 @@ class NormalInverseWishart:
         0.1592
         """
         sigma = positive_definite(parameters["Sigma"], "Sigma")
-        return stats.multivariate_normal(checked.parameter(parameters["mu"], "mu"), sigma)
+        cov = stats.Covariance.from_cholesky(np.linalg.cholesky(sigma))
+        return stats.multivariate_normal(checked.parameter(parameters["mu"], "mu"), cov)
 
     def read(self, rows: Any) -> Array:
         """Return rows as checked values, the form in which predictions take them."""
@@ -434,7 +436,7 @@ class NormalInverseWishart:
         variance = np.diagonal(self.scale, axis1=-2, axis2=-1) / (self.kappa[..., None] * df)
         return {
             "Sigma": InverseWishartMarginals(self.df, self.scale),
-            "mu": stats.t(df, loc=self.location, scale=np.sqrt(variance)),
+            "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
         }
 
     mean = reading.mean

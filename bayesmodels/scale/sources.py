@@ -101,6 +101,7 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
     DataError
         If there is no such file, its ending is unknown, or a file is named twice.
     """
+    import pyarrow as pa
     import pyarrow.dataset as ds
 
     found: list[str] = []
@@ -124,7 +125,11 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         # Of files on a disk nothing is gained by holding whole row groups as they were written.
         scan = ds.ParquetFragmentScanOptions(pre_buffer=False)
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-    return ds.dataset(found, format=form)
+    try:
+        return ds.dataset(found, format=form)
+    except (pa.ArrowInvalid, OSError) as error:
+        msg = f"source: the first file cannot be read: {error}"
+        raise DataError(msg) from None
 
 
 def _files(text: str) -> list[str]:
@@ -143,6 +148,7 @@ def _of_dataset(
     for part, fragment in enumerate(source.get_fragments()):
         if after is not None and part < after[0]:
             continue
+        _check_types(fragment, source.schema, columns)
         found = fragment.to_batches(
             schema=source.schema,
             columns=None if columns is None else list(columns),
@@ -155,9 +161,40 @@ def _of_dataset(
                 if batch.num_rows and (after is None or (part, place) > after):
                     yield Chunk(pa.Table.from_batches([batch]), part, place)
                 place += 1
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
             msg = f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
             raise DataError(msg) from None
+
+
+def _check_types(fragment: Any, schema: Any, columns: Sequence[str] | None) -> None:
+    """Refuse a file that knows its types, and has another kind of them than the first file.
+
+    Arrow would turn dates into numbers, and text that reads like numbers as well.
+    """
+    if getattr(getattr(fragment, "format", None), "default_extname", "csv") in ("csv", "json"):
+        return
+    own = fragment.physical_schema
+    for name in schema.names if columns is None else columns:
+        if name not in own.names:
+            continue
+        first, now = schema.field(name).type, own.field(name).type
+        if _kind(first) != _kind(now) and "null" not in (_kind(first), _kind(now)):
+            msg = (
+                f"source: {fragment.path} holds column {name!r} as {now}, files before it as "
+                f"{first}. Write all files with one type."
+            )
+            raise DataError(msg)
+
+
+def _kind(type_: Any) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return _kind(type_.value_type)
+    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
+        return "text"
+    numeric = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean
+    return "number" if any(is_one(type_) for is_one in numeric) else str(type_)
 
 
 def _tables(batches: Iterable[Any]) -> Iterator[Any]:
