@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from bayesmodels.special import log_dirichlet_multinomial
+from bayesmodels.special import (
+    gaps_of_shares,
+    log_dirichlet_density,
+    log_dirichlet_multinomial,
+    log_gamma_kernel,
+    log_gamma_ratio,
+)
 
 Array = NDArray[np.float64]
 
@@ -28,6 +34,103 @@ class _BetaBinomial(type(stats.betabinom)):  # type: ignore[misc]
 
 beta_binomial = _BetaBinomial(name="beta_binomial")
 """Beta-binomial law: ``beta_binomial(n, alpha, beta)`` is frozen as SciPy's `betabinom` is."""
+
+
+class _Beta(type(stats.beta)):  # type: ignore[misc]
+    """SciPy's Beta law with a log density that keeps its digits at large parameters."""
+
+    def _logpdf(self, x: Any, a: Any, b: Any) -> Array:
+        return log_beta_density(x, a, b)
+
+    def _pdf(self, x: Any, a: Any, b: Any) -> Array:
+        return np.exp(self._logpdf(x, a, b))
+
+
+beta = _Beta(a=0.0, b=1.0, name="beta")
+"""Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
+
+
+class _InverseGamma(type(stats.invgamma)):  # type: ignore[misc]
+    """The same of the inverse-gamma law; its deviation needs no variance, which may underflow."""
+
+    def _logpdf(self, x: Any, a: Any) -> Array:
+        return log_gamma_kernel(1 / x, a) - np.log(x)
+
+    def _pdf(self, x: Any, a: Any) -> Array:
+        return np.exp(self._logpdf(x, a))
+
+    def std(self, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
+        return np.asarray(scale * super().std(a, loc))[()]
+
+
+inverse_gamma = _InverseGamma(a=0.0, name="inverse_gamma")
+"""Inverse-gamma law: ``inverse_gamma(shape, scale=b)`` is frozen as SciPy's `invgamma` is."""
+
+
+class _Student(type(stats.t)):  # type: ignore[misc]
+    """SciPy's Student-t law with a log density whose squares don't overflow."""
+
+    def _logpdf(self, x: Any, df: Any) -> Array:
+        df = np.asarray(df, dtype=float)
+        z = np.abs(x) / np.sqrt(df)
+        far = z > _FAR
+        log = np.where(far, 2 * np.log(np.where(far, z, 1.0)), np.log1p(np.where(far, 0.0, z) ** 2))
+        constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df)
+        return constant - (df + 1) / 2 * log
+
+    def _pdf(self, x: Any, df: Any) -> Array:
+        return np.exp(self._logpdf(x, df))
+
+
+_FAR = 1e100  # beyond it 1 + z² is z²
+
+student_t = _Student(name="student_t")
+"""Student-t law: ``student_t(df, loc, scale)`` is frozen as SciPy's `t` is."""
+
+
+class MultivariateStudent(type(stats.multivariate_t([0.0]))):  # type: ignore[misc]
+    """SciPy's frozen multivariate Student-t law with a density right at any degrees of freedom.
+
+    Examples
+    --------
+    >>> law = MultivariateStudent([0.0, 0.0], np.eye(2), df=1e12)  # all but normal
+    >>> float(law.logpdf([0.0, 0.0]).round(9)), float(-np.log(2 * np.pi).round(9))
+    (-1.837877066, -1.837877066)
+    """
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density of points of shape (..., D)."""
+        df, width = self.df, self.dim
+        if np.isinf(df):
+            return super().logpdf(x)
+        gap = np.asarray(x, dtype=float) - self.loc
+        gap = gap[..., None] if width == 1 and gap.shape[-1:] != (1,) else gap
+        square = ((gap @ self.shape_info.U) ** 2).sum(-1)
+        constant = log_gamma_ratio(df / 2, width / 2) - width / 2 * np.log(np.pi * df)
+        far = (df + width) / 2 * np.log1p(square / df)
+        return np.squeeze(constant - 0.5 * self.shape_info.log_pdet - far)[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density of points of shape (..., D)."""
+        return np.exp(self.logpdf(x))
+
+
+def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
+    """Return the log density of a Beta law, elementwise.
+
+    Examples
+    --------
+    >>> float(log_beta_density(0.25, 1.0, 1.0))
+    0.0
+    """
+    theta, a, b = np.broadcast_arrays(
+        *(np.asarray(part, dtype=float) for part in (theta, alpha, beta))
+    )
+    both = np.stack([a, b], -1)
+    gap = gaps_of_shares(theta[..., None], both)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.stack([np.log(theta), np.log1p(-theta)], -1)
+    return log_dirichlet_density(np.stack([gap, -gap], -1), logs, both)
 
 
 class DirichletMultinomial:

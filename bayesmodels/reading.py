@@ -130,11 +130,13 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     """
     import pandas as pd
 
-    means, variances, ends = mean(self), var(self), interval(self, prob)
+    means, ends = mean(self), interval(self, prob)
+    # Not the roots of variances, which underflow and overflow long before deviations do.
+    deviations = {name: _defined(law.std(), "sd", name) for name, law in self.marginals().items()}
     kind = f"eti{100 * prob:g}"
     rows = {}
     for name in means:
-        columns = (means[name], np.sqrt(variances[name]), *ends[name])
+        columns = (means[name], deviations[name], *ends[name])
         for text, at in places(self, name, np.shape(means[name])):
             rows[text] = [float(np.asarray(column)[at]) for column in columns]
     return pd.DataFrame.from_dict(

@@ -33,6 +33,7 @@ from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
+from bayesmodels.laws import MultivariateStudent, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import HALF_LOG_2PI, merged_means
 from bayesmodels.wishart import (
@@ -376,7 +377,7 @@ class NormalInverseWishart:
             raise DataError(msg)
         df = self.df - self.location.shape[-1] + 1
         shape = self.scale * (1 + 1 / self.kappa) / df
-        return stats.multivariate_t(self.location, shape, df=float(df))  # type: ignore[call-overload] # its stub wants whole degrees
+        return MultivariateStudent(self.location, shape, df=float(df))
 
     def plug_in(self, parameters: Draws) -> Any:
         """Return the law of a new row as if `parameters` were known: Normal(mu, Sigma).
@@ -434,7 +435,7 @@ class NormalInverseWishart:
         variance = np.diagonal(self.scale, axis1=-2, axis2=-1) / (self.kappa[..., None] * df)
         return {
             "Sigma": InverseWishartMarginals(self.df, self.scale),
-            "mu": stats.t(df, loc=self.location, scale=np.sqrt(variance)),
+            "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
         }
 
     mean = reading.mean

@@ -24,7 +24,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from bayesmodels import data as checked
 from bayesmodels import labels, notebook, reading, values
@@ -33,6 +32,7 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.factors import EPS, cholesky
 from bayesmodels.labels import Coords
+from bayesmodels.laws import student_t
 from bayesmodels.models import normal_inverse_wishart as one
 from bayesmodels.models.normal_inverse_wishart import Features, MultivariateNormalStatistic
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
@@ -334,7 +334,7 @@ class SharedNormalInverseWishart:
         variance = (self.ratio / self.kappa)[:, None] * np.diagonal(self.scale) / df
         return {
             "Sigma": InverseWishartMarginals(self.df, self.scale),
-            "mu": stats.t(df, loc=self.location, scale=np.sqrt(variance)),
+            "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
         }
 
     mean = reading.mean
