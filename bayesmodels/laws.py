@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
 from bayesmodels.special import (
     gaps_of_shares,
@@ -16,6 +17,8 @@ from bayesmodels.special import (
     log_dirichlet_multinomial,
     log_gamma_kernel,
     log_gamma_ratio,
+    lower_gamma,
+    lower_gamma_inverse,
 )
 
 Array = NDArray[np.float64]
@@ -37,14 +40,30 @@ beta_binomial = _BetaBinomial(name="beta_binomial")
 
 
 class _Beta(type(stats.beta)):  # type: ignore[misc]
-    """SciPy's Beta law with a log density that keeps its digits at large parameters."""
+    """SciPy's Beta law with a log density and quantiles that keep their digits."""
 
     def _logpdf(self, x: Any, a: Any, b: Any) -> Array:
         return log_beta_density(x, a, b)
 
+    def _ppf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betaincinv(a, b, q), q, betainc, 1, a, b)
+
+    def _isf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betainccinv(a, b, q), q, betaincc, -1, a, b)
+
+    def _nearer(self, x: Any, q: Any, tail: Any, sign: int, a: Any, b: Any) -> Array:
+        """Take Newton's last step in ln(tail), since SciPy's inverse may stop at nine digits."""
+        with np.errstate(all="ignore"):  # at the ends
+            value = tail(a, b, x)
+            slope = np.exp(self._logpdf(x, a, b) + np.log(x))
+            step = sign * value * np.log(value / q) / slope  # of ln x
+            return np.where(np.abs(step) < _LAST_STEP, x * np.exp(-step), x)
+
     def _pdf(self, x: Any, a: Any, b: Any) -> Array:
         return np.exp(self._logpdf(x, a, b))
 
+
+_LAST_STEP = 1e-6
 
 beta = _Beta(a=0.0, b=1.0, name="beta")
 """Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
@@ -58,6 +77,12 @@ class _InverseGamma(type(stats.invgamma)):  # type: ignore[misc]
 
     def _pdf(self, x: Any, a: Any) -> Array:
         return np.exp(self._logpdf(x, a))
+
+    def _sf(self, x: Any, a: Any) -> Array:
+        return lower_gamma(a, 1 / x)
+
+    def _isf(self, q: Any, a: Any) -> Array:
+        return 1 / lower_gamma_inverse(a, q)
 
     def std(self, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
         return np.asarray(scale * super().std(a, loc))[()]

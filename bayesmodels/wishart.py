@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammainc, gammaincc, multigammaln, stdtr
+from scipy.special import betainc, gammaincc, multigammaln, stdtr
 
 from bayesmodels.factors import half_log_det, solve_lower
 from bayesmodels.laws import inverse_gamma
-from bayesmodels.special import log_gamma_kernel, log_gamma_ratio
+from bayesmodels.special import log_gamma_kernel, log_gamma_ratio, lower_gamma
 
 Array = NDArray[np.float64]
 
@@ -516,7 +516,7 @@ def _over_beta(kind: str, x: Array, a: Array, r: Array) -> Array:
         if kind == "pdf":
             logs = logs + log_gamma_kernel(z, a) - np.log(x)
         else:
-            logs = logs + np.log((gammainc if kind == "sf" else gammaincc)(a, z))
+            logs = logs + np.log((lower_gamma if kind == "sf" else gammaincc)(a, z))
     top = logs.max(1, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):

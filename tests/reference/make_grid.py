@@ -1,5 +1,6 @@
 """Write grid.jsonl: ``python -m tests.reference.make_grid``, from the root of the repository.
 
+Values that are in the file already are kept; ``--all`` makes them all anew, in about ten minutes.
 One line a value: the quantity, its inputs as exact hexadecimal doubles, and the value in decimal.
 """
 
@@ -31,12 +32,16 @@ def value_at(quantity, inputs, spare=70):
 
 
 def main():
+    text = FILE.read_text(encoding="utf-8") if FILE.exists() and "--all" not in sys.argv else ""
+    known = {line.rpartition(", ")[0]: line for line in text.splitlines()}
     lines = []
     for quantity in QUANTITIES:
         start = time.perf_counter()
         for inputs in quantity.inputs:
-            value = value_at(quantity, inputs)
-            lines.append(json.dumps([quantity.key, written(inputs), value], ensure_ascii=False))
+            asked = json.dumps([quantity.key, written(inputs)], ensure_ascii=False)[:-1]
+            if asked not in known:
+                known[asked] = f'{asked}, "{value_at(quantity, inputs)}"]'
+            lines.append(known[asked])
         took = time.perf_counter() - start
         sys.stdout.write(f"{quantity.key}: {len(quantity.inputs)} values, {took:.1f} s\n")
         sys.stdout.flush()
