@@ -145,8 +145,8 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
 
     Examples
     --------
-    >>> float(log_beta_density(0.25, 1.0, 1.0))
-    0.0
+    >>> float(log_beta_density(0.5, 2.0, 2.0).round(12)), float(np.log(1.5).round(12))
+    (0.405465108108, 0.405465108108)
     """
     theta, a, b = np.broadcast_arrays(
         *(np.asarray(part, dtype=float) for part in (theta, alpha, beta))

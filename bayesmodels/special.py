@@ -268,8 +268,8 @@ def log_gamma_kernel(z: ArrayLike, a: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> float(log_gamma_kernel(1e12, 1e12).round(9))  # taken literally: 12.8955...
-    12.896571729...
+    >>> float(log_gamma_kernel(1e12, 1e12).round(9))
+    12.896572025
     """
     z, a = np.asarray(z, dtype=float), np.asarray(a, dtype=float)
     normaliser = 0.5 * np.log(a) - HALF_LOG_2PI - stirling_remainder(a)
@@ -289,8 +289,8 @@ def lower_gamma(a: ArrayLike, x: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> float(lower_gamma(1e12, 1e12 - 7.034483e6))  # gammainc: 1.2e-14
-    1.0000...e-12
+    >>> float(lower_gamma(1e12, 1e12 - 7034467.664).round(19))  # gammainc: 1.2e-14
+    1e-12
     """
     a, x = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(x, dtype=float))
     far = (a > _TEMME_FROM) & (x < a - 4 * np.sqrt(a)) & (x > a / 2)
@@ -310,7 +310,7 @@ def lower_gamma_inverse(a: ArrayLike, p: ArrayLike) -> Array:
     Examples
     --------
     >>> float(lower_gamma_inverse(1.0, 0.5).round(6)), float(lower_gamma_inverse(1e12, 1e-12))
-    (0.693147, 999992965516.0...)
+    (0.693147, 999992965532.3...)
     """
     a, p = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(p, dtype=float))
     x = np.asarray(gammaincinv(a, p))
@@ -353,7 +353,7 @@ def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLik
     Examples
     --------
     >>> float(log_dirichlet_density([0, 0], np.log([0.5, 0.5]), [1e12, 1e12]).round(9))
-    14.278...
+    13.936292796
     """
     gaps, logs, alpha = np.broadcast_arrays(
         *(np.asarray(part, dtype=float) for part in (gaps, log_theta, alpha))
