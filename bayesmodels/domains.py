@@ -231,7 +231,17 @@ def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     if missing.any():
         raise DataError(missing_message(block.argument, missing))
     flat = pd.Index(values.ravel())
-    return pd.Index(levels).get_indexer(flat).reshape(values.shape)
+    try:
+        return pd.Index(levels).get_indexer(flat).reshape(values.shape)
+    except TypeError:  # an object without a hash
+        at, value = next(
+            (at, value) for at, value in np.ndenumerate(values) if not isinstance(value, Hashable)
+        )
+        msg = (
+            f"{block.argument}: must hold labels of categories, such as text or numbers; "
+            f"{where(at)} holds {shown(value)}."
+        )
+        raise DataError(msg) from None
 
 
 _MOST_PLACES = 2**16

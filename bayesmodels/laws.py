@@ -19,6 +19,7 @@ from bayesmodels.special import (
     log_gamma_ratio,
     lower_gamma,
     lower_gamma_inverse,
+    numbers,
 )
 
 Array = NDArray[np.float64]
@@ -148,9 +149,7 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
     >>> float(log_beta_density(0.5, 2.0, 2.0).round(12)), float(np.log(1.5).round(12))
     (0.405465108108, 0.405465108108)
     """
-    theta, a, b = np.broadcast_arrays(
-        *(np.asarray(part, dtype=float) for part in (theta, alpha, beta))
-    )
+    theta, a, b = np.broadcast_arrays(*(numbers(part) for part in (theta, alpha, beta)))
     both = np.stack([a, b], -1)
     gap = gaps_of_shares(theta[..., None], both)[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,6 +27,12 @@ _STIRLING = (
 )
 
 
+def numbers(x: ArrayLike) -> Array:
+    """Return an array of doubles; complex numbers stay, so that a complex step differentiates."""
+    array = np.asarray(x)
+    return array if np.iscomplexobj(array) else array.astype(float, copy=False)
+
+
 def stirling_remainder(x: ArrayLike) -> Array:
     r"""Return what Stirling's formula leaves over of the log gamma function.
 
@@ -55,7 +61,7 @@ def stirling_remainder(x: ArrayLike) -> Array:
 
 def log1p_minus(x: ArrayLike) -> Array:
     r"""Return :math:`\ln(1 + x) - x` without cancellation near zero, for ``x > -1``."""
-    x = np.asarray(x, dtype=float)
+    x = numbers(x)
     near = np.abs(x) < 0.5  # noqa: PLR2004 - beyond it the plain difference loses nothing
     inside = np.where(near, x, 0.0)
     # ln(1 + x) = 2 artanh(r), r = x / (2 + x), hence ln(1 + x) - x = 2 (artanh(r) - r) - r x.
@@ -271,7 +277,7 @@ def log_gamma_kernel(z: ArrayLike, a: ArrayLike) -> Array:
     >>> float(log_gamma_kernel(1e12, 1e12).round(9))
     12.896572025
     """
-    z, a = np.asarray(z, dtype=float), np.asarray(a, dtype=float)
+    z, a = numbers(z), np.asarray(a, dtype=float)
     normaliser = 0.5 * np.log(a) - HALF_LOG_2PI - stirling_remainder(a)
     with np.errstate(over="ignore", divide="ignore"):
         ratio = z / a
@@ -355,9 +361,7 @@ def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLik
     >>> float(log_dirichlet_density([0, 0], np.log([0.5, 0.5]), [1e12, 1e12]).round(9))
     13.936292796
     """
-    gaps, logs, alpha = np.broadcast_arrays(
-        *(np.asarray(part, dtype=float) for part in (gaps, log_theta, alpha))
-    )
+    gaps, logs, alpha = np.broadcast_arrays(*(numbers(part) for part in (gaps, log_theta, alpha)))
     total = alpha.sum(-1, keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = gaps / alpha
@@ -386,9 +390,7 @@ def gaps_of_shares(theta: ArrayLike, alpha: ArrayLike) -> Array:
     >>> gaps_of_shares([0.25, 0.75], [1.0, 3.0])
     array([0., 0.])
     """
-    theta, alpha = np.broadcast_arrays(
-        np.asarray(theta, dtype=float), np.asarray(alpha, dtype=float)
-    )
+    theta, alpha = np.broadcast_arrays(numbers(theta), np.asarray(alpha, dtype=float))
     total, rest = np.zeros(alpha.shape[:-1]), np.zeros(alpha.shape[:-1])
     for k in range(alpha.shape[-1]):
         total, lost = two_sum(total, alpha[..., k])
@@ -408,7 +410,7 @@ def two_product(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     >>> float(product), float(rest)
     (1e+16, -1.0)
     """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    a, b = numbers(a), np.asarray(b, dtype=float)
     product = a * b
     with np.errstate(over="ignore", invalid="ignore"):
         (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)

@@ -72,7 +72,10 @@ def main():
         total, wrong = total + tried, wrong + number
         print(f"{name}: {tried:,} cases in {seconds:.0f} s, {number} failures", flush=True)
         for key, cases in failures.items():
-            print(f"  {len(cases)} × {key}\n    " + "\n".join(filter(None, cases)).replace("\n", "\n    "))
+            print(
+                f"  {len(cases)} × {key}\n    "
+                + "\n".join(filter(None, cases)).replace("\n", "\n    ")
+            )
     print(f"{total:,} cases, {wrong} failures")
     sys.exit(wrong > 0)
 

@@ -3,7 +3,8 @@
 import re
 import signal
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,8 @@ MODELS = {
         CLASSES, {"x": bm.BetaBernoulli(1, 1), "y": bm.NormalInverseGamma(0, 1, 2, 1)}
     ),
     "naive Bayes, words": bm.NaiveBayes(
-        CLASSES, {"t": (bm.DirichletCategorical([1, 1], ["x", "y"]), bm.MultinomialCounts(["x", "y"]))}
+        CLASSES,
+        {"t": (bm.DirichletCategorical([1, 1], ["x", "y"]), bm.MultinomialCounts(["x", "y"]))},
     ),
     "discriminant": bm.GaussianDiscriminant(
         CLASSES, bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2)), covariance="shared"
@@ -134,7 +136,7 @@ def commands(draw):
         "validate": ["nothing"],
     }.get(command, [])
     start = [draw(words) if draw(st.integers(0, 3)) == 0 else word for word in right]
-    return [command, *start, *sum(draw(st.lists(pairs, max_size=3)), [])]
+    return [command, *start, *chain.from_iterable(draw(st.lists(pairs, max_size=3)))]
 
 
 def write_files(folder):
@@ -201,7 +203,7 @@ STATISTICS = [
 
 @st.composite
 def file_cases(draw):
-    """Return number of a statistic, ending and changes: places as fractions of the file's length."""
+    """Return number of a statistic, ending and changes at fractions of the file's length."""
     change = st.tuples(
         st.sampled_from(["flip", "cut", "insert", "double", "swap", "text"]),
         st.floats(0, 1),
@@ -265,11 +267,8 @@ def forged_case(case):
         header["sha256"] = _checksum(header["statistic"], {})
     except (ValueError, RecursionError):
         return
-    with in_time():
-        try:
-            loads(json.dumps(header))
-        except bm.DataError:
-            pass
+    with in_time(), suppress(bm.DataError):
+        loads(json.dumps(header))
 
 
 TARGETS = {

@@ -5,6 +5,8 @@ nothing here is shared with the package. Quantiles are roots of distribution fun
 integrates.
 """
 
+from itertools import pairwise
+
 import mpmath as mp
 from mpmath import mpf
 
@@ -77,7 +79,7 @@ def _integral(log_density, start, step, most, sign):
         if low < highest - 150:
             break
         width = min(width * mpf("1.5"), max(most, abs(points[-1] - start) / 4))
-    parts = zip(points, points[1:], strict=False)
+    parts = pairwise(points)
     return abs(mp.fsum(mp.quad(lambda x: mp.exp(log_density(x)), part) for part in parts))
 
 

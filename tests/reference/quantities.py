@@ -105,8 +105,12 @@ BETA = [
         "Beta–Bernoulli",
         "log density",
         "log",
-        some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12])
-        + [[1e12, 1e12, 0.5 + 1e-6], [1e12, 3e12, 0.25 - 1e-6], [1e12, 1e4, 1 - 1e-8]],
+        [
+            *some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]),
+            [1e12, 1e12, 0.5 + 1e-6],
+            [1e12, 3e12, 0.25 - 1e-6],
+            [1e12, 1e4, 1 - 1e-8],
+        ],
         lambda a, b, t: _beta(a, b).log_density({"theta": t}),
         exact.beta_density,
     ),
@@ -114,8 +118,12 @@ BETA = [
         "Beta–Bernoulli",
         "marginal log density",
         "log",
-        some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12])
-        + [[1e12, 1e12, 0.5 + 1e-6], [1e12, 3e12, 0.25 - 1e-6], [1e12, 1e4, 1 - 1e-8]],
+        [
+            *some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]),
+            [1e12, 1e12, 0.5 + 1e-6],
+            [1e12, 3e12, 0.25 - 1e-6],
+            [1e12, 1e4, 1 - 1e-8],
+        ],
         lambda a, b, t: _theta(_beta(a, b), "logpdf", t),
         exact.beta_density,
     ),
@@ -123,8 +131,11 @@ BETA = [
         "Beta–Bernoulli",
         "predictive log mass",
         "log",
-        some(80, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS)
-        + [[1e12, 1e12, 5e8, 5e8], [1e12, 1e12, 1e9, 0.0]],
+        [
+            *some(80, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS),
+            [1e12, 1e12, 5e8, 5e8],
+            [1e12, 1e12, 1e9, 0.0],
+        ],
         lambda a, b, n1, n0: _beta(a, b).predictive(int(n1 + n0)).logpmf(n1),
         lambda a, b, n1, n0: exact.dirichlet_mass([a, b], [n1, n0]),
     ),
@@ -285,8 +296,11 @@ NIG = [
         "normal–inverse-gamma",
         "log density",
         "log",
-        some(80, [0.0, 3.0, 1e8], WEIGHTS, SHAPES, SIZES, [0.0, 2.5, 1e8 + 3], SIZES)
-        + [[0.0, 1.0, 1e12, 1e12, 1e-6, 1 + 1e-6], [0.0, 1e12, 1e8, 1e8, 1e-6, 1 - 1e-4]],
+        [
+            *some(80, [0.0, 3.0, 1e8], WEIGHTS, SHAPES, SIZES, [0.0, 2.5, 1e8 + 3], SIZES),
+            [0.0, 1.0, 1e12, 1e12, 1e-6, 1 + 1e-6],
+            [0.0, 1e12, 1e8, 1e8, 1e-6, 1 - 1e-4],
+        ],
         lambda m, k, a, b, mu, v: _nig(m, k, a, b).log_density({"mu": mu, "sigma2": v}),
         exact.nig_density,
     ),
@@ -310,7 +324,7 @@ NIG = [
         "normal–inverse-gamma",
         "log density of sigma2",
         "log",
-        some(60, SHAPES, SIZES, SIZES) + [[1e12, 1e12, 1 + 1e-6], [1e8, 1e8, 1 - 1e-4]],
+        [*some(60, SHAPES, SIZES, SIZES), [1e12, 1e12, 1 + 1e-6], [1e8, 1e8, 1 - 1e-4]],
         lambda a, b, v: _law(_nig(0, 1, a, b), "sigma2", "logpdf", v),
         exact.inverse_gamma_density,
     ),
