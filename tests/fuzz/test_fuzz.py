@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.fuzz.targets import TARGETS
 
-EXAMPLES = {"data": 1500, "arguments": 250, "files": 500, "forged files": 700}
+EXAMPLES = {"data": 250, "arguments": 60, "files": 200, "forged files": 500}
 
 
 @pytest.mark.slow
