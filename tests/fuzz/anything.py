@@ -16,7 +16,7 @@ import bayesmodels as bm
 ODD = [
     None, float("nan"), float("inf"), -float("inf"), -0.0, 5e-324, 1e308, -1e200, 10**400, 2**63,
     -1, 0.5, 1 + 2j, "", "a", "b", "1", "nan", "\u202eab", "🙂\n", "<b>", b"a", Decimal("0.1"),
-    Fraction(1, 3), pd.NA, pd.NaT, dt.date(2026, 1, 1), dt.timedelta(1), np.datetime64("NaT"),
+    Fraction(1, 3), pd.NA, pd.NaT, dt.date(2026, 1, 1), dt.timedelta(1), np.datetime64("NaT", "D"),
     np.float16(3), (), [], {}, object(), int, ..., np.ma.masked,
 ]  # fmt: skip
 DTYPES = [

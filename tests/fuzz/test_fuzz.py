@@ -18,6 +18,7 @@ def test_the_forger_knows_the_checksum(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # NumPy's about odd values
 @pytest.mark.parametrize("name", TARGETS)
 def test_own_errors_or_right_answers(name):
     strategy, target = TARGETS[name]
