@@ -58,6 +58,10 @@ KINDS = {
     )
 }
 _ARRAYS = "<f8"  # little-endian doubles, on any machine
+_NO_NPZ = (  # TypeError: of a file that begins like NPY; NotImplementedError: of zipfile
+    OSError, ValueError, KeyError, EOFError, TypeError, NotImplementedError, RecursionError,
+    zipfile.BadZipFile,
+)  # fmt: skip
 _WORDS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 
@@ -240,7 +244,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
         header = json.loads(str(arrays.pop("header")[()]))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, RecursionError) as error:
+    except _NO_NPZ as error:
         _refuse(f"is no whole NPZ file of a statistic ({error})")
     for name, array in arrays.items():
         if array.dtype != np.dtype(_ARRAYS):
@@ -285,6 +289,8 @@ def _built(written: Any, arrays: Mapping[str, Any]) -> Any:
         _refuse(f"a {written['kind']} must have the fields {sorted(names)}")
     own = {name: _read_value(value, arrays, name) for name, value in written["fields"].items()}
     if kind is HypothesisStatistic:  # the one whose constructor takes names in place of axes
+        if not isinstance(own["coords"], dict) or "hypothesis" not in own["coords"]:
+            _refuse("its coords must name the hypotheses")
         return kind(own["log_likelihood"], own["coords"]["hypothesis"])
     try:
         return kind(**own)
