@@ -636,7 +636,9 @@ def _densities(x: Values, laws: int, work: Callable[[slice], Array], size: int =
     return result
 
 
-def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
+def log_student(
+    x: Values, location: Array, scale: Array, df: Array, rest: Array | None = None
+) -> Array:
     """Return the log density of rows under independent Student-t laws of each class.
 
     Parameters
@@ -645,6 +647,8 @@ def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
         Rows; NaN is missing and has its factor dropped.
     location, scale, df : ndarray of shape (C, F)
         The scale is that of a standard deviation.
+    rest : ndarray of shape (C, F), optional
+        What rounding took from the location.
 
     Returns
     -------
@@ -663,6 +667,7 @@ def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
     array([[-2.28946]])
     """
     location, scale, df = (np.broadcast_to(v, location.shape) for v in (location, scale, df))
+    rest = None if rest is None or not rest.any() else rest
     power = 0.5 * (df + 1)
     constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df) - np.log(scale)
     rate = 1 / (scale * np.sqrt(df))
@@ -674,6 +679,8 @@ def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
         result = np.empty((len(location), columns.shape[1]))
         for c in range(len(location)):
             np.subtract(columns, location[c, :, None], out=z)
+            if rest is not None:
+                z -= rest[c, :, None]
             z *= rate[c, :, None]
             z *= z
             if alike[c]:

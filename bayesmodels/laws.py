@@ -10,10 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
+from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
 from bayesmodels.errors import DataError
 from bayesmodels.factors import half_log_det
-from bayesmodels.special import log_dirichlet_multinomial
+from bayesmodels.special import (
+    gaps_of_shares,
+    log_dirichlet_density,
+    log_dirichlet_multinomial,
+    log_gamma_kernel,
+    log_gamma_ratio,
+    lower_gamma,
+    lower_gamma_inverse,
+    numbers,
+)
 
 Array = NDArray[np.float64]
 
@@ -50,22 +60,79 @@ class _InAnyUnit:
     """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
 
     def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
-        return scale * super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
+        own = super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
+        return np.asarray(scale * own)[()]
+
+
+class _Beta(type(stats.beta)):  # type: ignore[misc]
+    """SciPy's Beta law with a log density and quantiles that keep their digits."""
+
+    def _logpdf(self, x: Any, a: Any, b: Any) -> Array:
+        return log_beta_density(x, a, b)
+
+    def _ppf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betaincinv(a, b, q), q, betainc, 1, a, b)
+
+    def _isf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betainccinv(a, b, q), q, betaincc, -1, a, b)
+
+    def _nearer(self, x: Any, q: Any, tail: Any, sign: int, a: Any, b: Any) -> Array:
+        """Take Newton's last step in ln(tail), since SciPy's inverse may stop at nine digits."""
+        with np.errstate(all="ignore"):  # at the ends
+            value = tail(a, b, x)
+            slope = np.exp(self._logpdf(x, a, b) + np.log(x))
+            step = sign * value * np.log(value / q) / slope  # of ln x
+            return np.where(np.abs(step) < _LAST_STEP, x * np.exp(-step), x)
+
+    def _pdf(self, x: Any, a: Any, b: Any) -> Array:
+        return np.exp(self._logpdf(x, a, b))
+
+
+_LAST_STEP = 1e-6
+
+beta = _Beta(a=0.0, b=1.0, name="beta")
+"""Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
 
 
 class _InverseGamma(_InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
-    pass
+    """The same of the inverse-gamma law."""
+
+    def _logpdf(self, x: Any, a: Any) -> Array:
+        return log_gamma_kernel(1 / x, a) - np.log(x)
+
+    def _pdf(self, x: Any, a: Any) -> Array:
+        return np.exp(self._logpdf(x, a))
+
+    def _sf(self, x: Any, a: Any) -> Array:
+        return lower_gamma(a, 1 / x)
+
+    def _isf(self, q: Any, a: Any) -> Array:
+        return 1 / lower_gamma_inverse(a, q)
 
 
-class _StudentT(_InAnyUnit, type(stats.t)):  # type: ignore[misc]
-    pass
+inverse_gamma = _InverseGamma(a=0.0, name="inverse_gamma")
+"""Inverse-gamma law: ``inverse_gamma(shape, scale=b)`` is frozen as SciPy's `invgamma` is."""
 
 
-inverse_gamma = _InverseGamma(a=0.0, name="invgamma")
-"""Inverse-gamma law: ``inverse_gamma(a, scale=b)`` is frozen as SciPy's `invgamma` is."""
+class _Student(_InAnyUnit, type(stats.t)):  # type: ignore[misc]
+    """SciPy's Student-t law with a log density whose squares don't overflow."""
 
-student_t = _StudentT(name="t")
-"""Student's t law, frozen as SciPy's `t` is."""
+    def _logpdf(self, x: Any, df: Any) -> Array:
+        df = np.asarray(df, dtype=float)
+        z = np.abs(x) / np.sqrt(df)
+        far = z > _FAR
+        log = np.where(far, 2 * np.log(np.where(far, z, 1.0)), np.log1p(np.where(far, 0.0, z) ** 2))
+        constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df)
+        return constant - (df + 1) / 2 * log
+
+    def _pdf(self, x: Any, df: Any) -> Array:
+        return np.exp(self._logpdf(x, df))
+
+
+_FAR = 1e100  # beyond it 1 + z² is z²
+
+student_t = _Student(name="student_t")
+"""Student-t law: ``student_t(df, loc, scale)`` is frozen as SciPy's `t` is."""
 
 
 class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: ignore[misc]
@@ -104,6 +171,38 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
         stretch = np.sqrt(rng.chisquare(self.df, lead) / self.df)
         found: Array = self.loc + z / stretch[..., None]
         return found[0] if lead == (1,) else found
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density of points of shape (..., D)."""
+        df, width = self.df, self.dim
+        if np.isinf(df):
+            return super().logpdf(x)
+        gap = np.asarray(x, dtype=float) - self.loc
+        gap = gap[..., None] if width == 1 and gap.shape[-1:] != (1,) else gap
+        square = ((gap @ self.shape_info.U) ** 2).sum(-1)
+        constant = log_gamma_ratio(df / 2, width / 2) - width / 2 * np.log(np.pi * df)
+        far = (df + width) / 2 * np.log1p(square / df)
+        return np.squeeze(constant - 0.5 * self.shape_info.log_pdet - far)[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density of points of shape (..., D)."""
+        return np.exp(self.logpdf(x))
+
+
+def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
+    """Return the log density of a Beta law, elementwise.
+
+    Examples
+    --------
+    >>> float(log_beta_density(0.5, 2.0, 2.0).round(12)), float(np.log(1.5).round(12))
+    (0.405465108108, 0.405465108108)
+    """
+    theta, a, b = np.broadcast_arrays(*(numbers(part) for part in (theta, alpha, beta)))
+    both = np.stack([a, b], -1)
+    gap = gaps_of_shares(theta[..., None], both)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.stack([np.log(theta), np.log1p(-theta)], -1)
+    return log_dirichlet_density(np.stack([gap, -gap], -1), logs, both)
 
 
 class DirichletMultinomial:

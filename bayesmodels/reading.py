@@ -148,6 +148,7 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     import pandas as pd
 
     means, ends = mean(self), interval(self, prob)
+    # Not the roots of variances, which underflow and overflow long before deviations do.
     sds = {name: _deviation(law, name) for name, law in self.marginals().items()}
     kind = f"eti{100 * prob:g}"
     rows = {}

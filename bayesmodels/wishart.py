@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammainc, gammaincc, multigammaln, stdtr
+from scipy.special import betainc, gammaincc, multigammaln, stdtr
 
 from bayesmodels.factors import half_log_det, solve_lower
 from bayesmodels.laws import inverse_gamma
-from bayesmodels.special import HALF_LOG_2PI, log1p_minus, log_gamma_ratio, stirling_remainder
+from bayesmodels.special import log_gamma_kernel, log_gamma_ratio, lower_gamma
 
 Array = NDArray[np.float64]
 
@@ -456,7 +456,7 @@ def _over_gamma(kind: str, x: Array, a: Array, r: Array) -> Array:
     with np.errstate(divide="ignore"):
         t = sign * (x[:, None] * np.exp(nodes) - r[:, None]) / spread[:, None]
         logs = np.log(stdtr(df[:, None], t))
-    logs = logs + _log_gamma_kernel(np.exp(nodes) / 2, a[:, None])
+    logs = logs + log_gamma_kernel(np.exp(nodes) / 2, a[:, None])
     top = logs.max(1, keepdims=True)
     return top[:, 0] + np.log((np.exp(logs - top) * np.cosh(y) * width).sum(1) * _STEP / 2)
 
@@ -503,16 +503,6 @@ def _log_t(beta: Array, a: Array, r: Array) -> Array:
     )
 
 
-def _log_gamma_kernel(z: Array, a: Array) -> Array:
-    """Return a ln z - z - lnΓ(a) without the cancellation at large a."""
-    normaliser = 0.5 * np.log(a) - HALF_LOG_2PI - stirling_remainder(a)
-    ratio = z / a
-    near = np.abs(ratio - 1) < 0.5  # noqa: PLR2004 - beyond it the plain difference loses nothing
-    with np.errstate(divide="ignore"):
-        plain = np.log(ratio) - (ratio - 1)
-    return a * np.where(near, log1p_minus(np.where(near, ratio - 1, 0.0)), plain) + normaliser
-
-
 def _over_beta(kind: str, x: Array, a: Array, r: Array) -> Array:
     """Return the log of the integral over positive beta, at x > 0."""
     v, weight = _nodes(kind, x, a, r)
@@ -522,9 +512,9 @@ def _over_beta(kind: str, x: Array, a: Array, r: Array) -> Array:
     logs = _log_t(beta, a, r) + v
     with np.errstate(divide="ignore"):
         if kind == "pdf":
-            logs = logs + _log_gamma_kernel(z, a) - np.log(x)
+            logs = logs + log_gamma_kernel(z, a) - np.log(x)
         else:
-            logs = logs + np.log((gammainc if kind == "sf" else gammaincc)(a, z))
+            logs = logs + np.log((lower_gamma if kind == "sf" else gammaincc)(a, z))
     top = logs.max(1, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):

@@ -914,3 +914,11 @@ def test_numbers_of_trials():
     )
     assert complaint(COIN.predictive, [1, 2.5]).endswith("row 1 holds 2.5.")
     assert complaint(COIN.to_datatree, draws=0).startswith("draws: must be at least 1")
+
+
+@pytest.mark.parametrize("other", [None, "rest"])
+def test_categories_that_cannot_be_labels_are_a_named_error(other):
+    """Found by fuzzing: pandas raised a TypeError."""
+    prior = bm.DirichletCategorical([1, 1], categories=["a", "rest"], other=other)
+    with pytest.raises(bm.DataError, match=r"row 1 holds \{\}"):
+        prior.update(["a", {}, "rest"])

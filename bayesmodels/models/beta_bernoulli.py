@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import betaln, gammaln, xlog1py, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
 from bayesmodels import data as checked
 from bayesmodels import labels, notebook, reading, values
@@ -30,7 +30,8 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.labels import Coords
-from bayesmodels.laws import beta_binomial, dirichlet_draws
+from bayesmodels.laws import beta as beta_law
+from bayesmodels.laws import beta_binomial, dirichlet_draws, log_beta_density
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import (
     log_dirichlet_multinomial,
@@ -338,7 +339,11 @@ class BetaBernoulli:
         >>> np.exp(coins.log_predictive(np.array([[1, 0]]))).round(4)
         array([[0.25 , 0.375]])
         """
-        return self.log_plug_in(self.mean(), x)
+        one, zero = (flat_members(part, x.ndim - 1) for part in (self.alpha, self.beta))
+        log_all = np.log(one + zero)
+        rows = x.reshape(len(x), prod(x.shape[1:]))
+        # Not by log1p(-mean): a mean that is all but 1 has no digits of its distance from 1.
+        return log_bits(rows, np.log(one) - log_all, np.log(zero) - log_all)
 
     def log_plug_in(self, parameters: Draws, x: NDArray[Any]) -> Array:
         """Return the same as `log_predictive` with `parameters` as if known; (..., n, members)."""
@@ -349,7 +354,7 @@ class BetaBernoulli:
 
     def marginals(self) -> dict[str, Law]:
         """Return the Beta law of theta."""
-        return {"theta": stats.beta(self.alpha, self.beta)}
+        return {"theta": beta_law(self.alpha, self.beta)}
 
     mean = reading.mean
     var = reading.var
@@ -407,12 +412,7 @@ class BetaBernoulli:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the Beta log density at ``draws["theta"]`` of shape (..., batch...)."""
-        theta = np.asarray(draws["theta"])
-        return (
-            xlogy(self.alpha - 1, theta)
-            + xlog1py(self.beta - 1, -theta)
-            - betaln(self.alpha, self.beta)
-        )
+        return log_beta_density(np.asarray(draws["theta"]), self.alpha, self.beta)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""

@@ -253,7 +253,7 @@ class Classified:
             return belief
         given = self._given(name)
         none = np.zeros(0, dtype=np.intp)
-        if isinstance(given, MultinomialCounts):
+        if isinstance(given, MultinomialCounts) and "category" in belief.coords:
             given = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
         else:
             found = read(given, argument(name), missing=True)

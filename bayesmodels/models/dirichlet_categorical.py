@@ -39,9 +39,11 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
-from bayesmodels.laws import DirichletMultinomial, dirichlet_draws
+from bayesmodels.laws import DirichletMultinomial, beta, dirichlet_draws
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import (
+    gaps_of_shares,
+    log_dirichlet_density,
     log_dirichlet_multinomial,
     log_given_total,
     log_multinomial_coefficient,
@@ -383,7 +385,7 @@ class DirichletCategorical:
 
     def marginals(self) -> dict[str, Law]:
         """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""
-        return {"theta": stats.beta(self.alpha, _others(self.alpha))}
+        return {"theta": beta(self.alpha, _others(self.alpha))}
 
     mean = reading.mean
     var = reading.var
@@ -437,7 +439,9 @@ class DirichletCategorical:
     def log_density(self, draws: Draws) -> Array:
         """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., batch..., K)."""
         theta = np.asarray(draws["theta"])
-        return xlogy(self.alpha - 1, theta).sum(-1) - _log_beta(self.alpha)
+        with np.errstate(divide="ignore"):
+            logs = np.log(theta)
+        return log_dirichlet_density(gaps_of_shares(theta, self.alpha), logs, self.alpha)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
@@ -540,10 +544,6 @@ class DirichletCategorical:
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __repr__ = values.describe
     _repr_html_ = notebook.belief
-
-
-def _log_beta(alpha: Array) -> Array:
-    return gammaln(alpha).sum(-1) - gammaln(alpha.sum(-1))
 
 
 def _others(alpha: Array) -> Array:

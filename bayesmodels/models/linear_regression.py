@@ -56,7 +56,7 @@ from bayesmodels.factors import (
 from bayesmodels.labels import Coords
 from bayesmodels.laws import MultivariateStudent, inverse_gamma, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio
 
 _BLOCK = 2**18  # numbers in a block of rows of a batch: small enough for the cache
 
@@ -534,7 +534,7 @@ class LinearRegression:
             root = np.linalg.cholesky(np.eye(len(X)) + reach.T @ reach)
             return MultivariateStudent(loc, np.sqrt(noise) * root, 2 * float(self.shape))
         spread = np.moveaxis(1 + (reach**2).sum(-2), -1, 0)
-        return stats.t(2 * self.shape, loc=loc, scale=np.sqrt(noise * spread))
+        return student_t(2 * self.shape, loc=loc, scale=np.sqrt(noise * spread))
 
     def plug_in(self, parameters: Draws, features: Any, *, intercept: bool = False) -> Any:
         """Return the law of y at new rows as if `parameters` were known: Normal(X w, sigma2).
@@ -620,12 +620,11 @@ class LinearRegression:
         _require_proper(self, "log_density")
         w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
         a, size = self.shape, self.factor.shape[-1] - 1
-        distance = (self._residual(w) ** 2).sum(-1)  # 2b + |R (w - m)|²
+        distance = (self._residual(w)[..., :-1] ** 2).sum(-1)  # |R (w - m)|²
         return (
-            -0.5 * distance / sigma2
-            - (a + 1 + size / 2) * np.log(sigma2)
-            + a * np.log(self.scale)
-            - gammaln(a)
+            log_gamma_kernel(self.scale / sigma2, a)
+            - 0.5 * distance / sigma2
+            - (1 + size / 2) * np.log(sigma2)
             - size * HALF_LOG_2PI
             + half_log_det(self.precision_factor)
         )

@@ -33,7 +33,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.labels import Coords
 from bayesmodels.laws import inverse_gamma, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import HALF_LOG_2PI, log_gamma_ratio, merged_means
+from bayesmodels.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio, merged_means
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -320,7 +320,7 @@ class NormalInverseGamma:
         3.0
         """
         spread = self.scale / self.shape * (1 + 1 / self.kappa)
-        return stats.t(2 * self.shape, loc=self.location, scale=np.sqrt(spread))
+        return student_t(2 * self.shape, loc=self.location, scale=np.sqrt(spread))
 
     def plug_in(self, parameters: Draws) -> Any:
         """Return the law of a new row as if `parameters` were known: Normal(mu, sigma2).
@@ -361,10 +361,10 @@ class NormalInverseGamma:
         """
         spread = np.sqrt(self.scale / self.shape * (1 + 1 / self.kappa))
         inner = x.ndim - 1
-        location, scale, df = (
-            flat_members(part, inner) for part in (self.location, spread, 2 * self.shape)
+        location, scale, df, rest = (
+            flat_members(part, inner) for part in (self.location, spread, 2 * self.shape, self.rest)
         )
-        return log_student(x.reshape(len(x), prod(x.shape[1:])), location, scale, df)
+        return log_student(x.reshape(len(x), prod(x.shape[1:])), location, scale, df, rest)
 
     def log_plug_in(self, parameters: Draws, x: Array) -> Array:
         """Return normal log densities with `parameters` as if known, of shape (..., n, members)."""
@@ -416,12 +416,10 @@ class NormalInverseGamma:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
         mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
         gap = (mu - self.location) - self.rest
-        distance = self.scale + 0.5 * self.kappa * gap**2
         return (
-            -distance / sigma2
-            - (self.shape + 1.5) * np.log(sigma2)
-            + self.shape * np.log(self.scale)
-            - gammaln(self.shape)
+            log_gamma_kernel(self.scale / sigma2, self.shape)
+            - 0.5 * self.kappa * gap**2 / sigma2
+            - 1.5 * np.log(sigma2)
             + 0.5 * np.log(self.kappa)
             - HALF_LOG_2PI
         )

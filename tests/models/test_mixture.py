@@ -408,3 +408,10 @@ def test_pymc_agrees_with_the_exact_posterior(model, data):
     report = bm.validate(model, data, draws=2000, rng=5)
     assert report.identity.holds
     assert report.outcome == "agree", report.sentences()
+
+
+def test_counts_of_words_for_bits_are_refused_by_name():
+    """Found by fuzzing: it was an IndexError."""
+    prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 2))
+    with pytest.raises(bm.DataError, match="got MultinomialCounts"):
+        prior.log_evidence(bm.MultinomialCounts([[1, 0], [0, 1]]))
