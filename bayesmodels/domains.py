@@ -231,7 +231,15 @@ def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     missing = np.asarray(pd.isna(values))
     if missing.any():
         raise DataError(missing_message(block.argument, missing))
-    return places(values.ravel(), levels).reshape(values.shape)
+    found = places(values.ravel(), levels).reshape(values.shape)
+    for at in zip(*np.nonzero(found < 0), strict=True) if values.dtype == object else ():
+        if not isinstance(values[at], Hashable):  # not even "other"
+            msg = (
+                f"{block.argument}: must hold labels of categories, such as text or numbers; "
+                f"{where(at)} holds {shown(values[at])}."
+            )
+            raise DataError(msg)
+    return found
 
 
 _MOST_PLACES = 2**16

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
+from bayesmodels import containers, labels, notebook, reading, values
 from bayesmodels import data as checked
-from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import (
     count_log_coefficients,
     log_table,
@@ -221,7 +221,8 @@ class DirichletCategorical:
                 msg = f"categories: must be {size}, one for each alpha; got {len(categories)}."
                 raise PriorError(msg)
         if other is not None and other not in (categories or ()):
-            msg = f"other: must be one of the categories {categories}; got {other!r}."
+            known = containers.listed(categories or ())
+            msg = f"other: must be one of the categories {known}; got {containers.shown(other)}."
             raise PriorError(msg)
         batch = {k: v for k, v in (coords or {}).items() if k != "category"}
         given = labels.named(batch, alpha.shape[:-1], "coords")

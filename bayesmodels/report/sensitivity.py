@@ -25,6 +25,7 @@ MOST_SCALARS = 2000
 """With more of them the section would take minutes."""
 
 _COMPONENTS = ("prior", "likelihood")
+_SAME = 1e-10  # of log densities: what rounding alone may leave of a constant
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ def _psense(law: Any, sampled: Any, labels: list[str]) -> tuple[pd.DataFrame, st
     for group in ("log_prior", "log_likelihood"):
         values = [np.asarray(x) for x in sampled[group].data_vars.values()]
         total: Any = sum(x.reshape(*x.shape[:2], -1).sum(-1) for x in values)
+        if np.ptp(total) < _SAME:
+            total = np.full_like(total, total.flat[0])
         groups[group] = xr.Dataset({"total": (axes, total)})
     tree = xr.DataTree.from_dict(groups)
     table, note = pd.DataFrame(index=labels), ""
