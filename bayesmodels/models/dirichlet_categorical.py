@@ -39,11 +39,9 @@ from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
-from bayesmodels.laws import DirichletMultinomial, beta, dirichlet_draws
+from bayesmodels.laws import DirichletMultinomial, beta, dirichlet_draws, log_dirichlet
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.special import (
-    gaps_of_shares,
-    log_dirichlet_density,
     log_dirichlet_multinomial,
     log_given_total,
     log_multinomial_coefficient,
@@ -439,10 +437,7 @@ class DirichletCategorical:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., batch..., K)."""
-        theta = np.asarray(draws["theta"])
-        with np.errstate(divide="ignore"):
-            logs = np.log(theta)
-        return log_dirichlet_density(gaps_of_shares(theta, self.alpha), logs, self.alpha)
+        return log_dirichlet(draws["theta"], self.alpha)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""

@@ -52,7 +52,7 @@ def test_an_outlier_is_not_to_be_trusted():
     assert "number above 0.7: 1." in panel.alt
 
 
-@pytest.mark.parametrize("name", ["statistic", "fitness"])
+@pytest.mark.parametrize("name", ["statistic", "half_known"])
 def test_without_rows_or_closed_form_there_is_no_section(name):
     sample = SAMPLES[name]()
     assert left_out(sample) is None
