@@ -10,6 +10,7 @@ COIN = bm.BetaBernoulli(5, 19)
 ARMS = bm.BetaBernoulli([2, 5], [3, 9])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("belief", [COIN, ARMS], ids=["one", "two"])
 def test_discrete_predictions_agree_and_a_plug_in_is_found_too_narrow(belief):
     """The plug-in forgets that theta is uncertain, which is what it is wrong about."""

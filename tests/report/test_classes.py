@@ -283,6 +283,7 @@ def test_a_ranking_is_cut_after_the_most():
 # --- names, and the report ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_hostile_names_are_drawn_as_they_are():
     report = SAMPLES["hostile_classes"]()
     collection = bm.plot_class_densities(report.posterior, report.data)

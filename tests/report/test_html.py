@@ -228,6 +228,7 @@ def test_ways_to_the_evidence_stand_side_by_side():
     assert "for a reason" in render(dataclasses.replace(sample, other_evidence=none))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [("coin", "less than one"), ("regression", "at most about 2"), ("half_known", None)],

@@ -52,6 +52,7 @@ def test_an_outlier_is_not_to_be_trusted():
     assert "number above 0.7: 1." in panel.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["statistic", "half_known"])
 def test_without_rows_or_closed_form_there_is_no_section(name):
     sample = SAMPLES[name]()
@@ -93,6 +94,7 @@ def test_a_posterior_that_is_improper_without_a_row():
     assert found.note in render(sample).replace("&#39;", "'")
 
 
+@pytest.mark.slow
 def test_the_page():
     text = render(SAMPLES["flowers"]())
     assert '<h2 id="rows">Rows left out</h2>' in text

@@ -59,6 +59,7 @@ def test_rows_that_are_gone_leave_the_exact_value():
     assert len(found.table.columns) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["number_game", "half_known"])
 def test_without_powers_there_is_no_section(name):
     sample = SAMPLES[name]()

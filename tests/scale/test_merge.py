@@ -18,6 +18,7 @@ def line_of(frame):
     return LINE.statistic((frame[["x", "z"]], frame["y"]))
 
 
+@pytest.mark.slow
 def test_a_thousand_shuffled_shards_are_the_batch(tmp_path):
     """Rows lie 1e4 standard deviations from zero: sums of squares would lose eight digits."""
     parts = np.array_split(np.arange(len(FRAME)), 1000)
