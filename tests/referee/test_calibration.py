@@ -24,6 +24,7 @@ def test_every_model_is_calibrated(case):
     assert found.u.shape == (1000, len(found.table))
 
 
+@pytest.mark.slow
 def test_false_alarms_stay_near_the_level():
     rng = np.random.default_rng(1)
     wrong = [
@@ -88,6 +89,7 @@ def noisy(noise):
     return simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise", "right"),
     [

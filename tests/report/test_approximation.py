@@ -100,6 +100,7 @@ def test_the_page_calls_nothing_exact_but_the_mode():
     assert "Newton: 5 steps, arrived" in text
 
 
+@pytest.mark.slow
 def test_the_page_is_closed_to_scripts_and_to_the_network():
     text = page()
     assert "default-src 'none'" in text

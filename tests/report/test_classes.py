@@ -147,6 +147,7 @@ def test_bars_are_probabilities_and_dots_are_shares():
     drawn(collection.get_viz("figure"))
 
 
+@pytest.mark.slow
 def test_many_rows_are_a_histogram_and_few_are_ticks():
     report = SAMPLES["flowers"]()
     many = bm.plot_class_densities(report.posterior, report.data).get_target("sepal_length", {})

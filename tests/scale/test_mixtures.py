@@ -91,6 +91,7 @@ def to_lines(frame):
     return io.StringIO(frame.to_json(orient="records", lines=True, double_precision=15))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [300, 20_000])
 def test_starts_found_in_some_rows_end_in_the_optimum(sample, monkeypatch):
     monkeypatch.setattr(mixtures, "_SAMPLE", sample)
