@@ -43,8 +43,8 @@ DIGITS = float(-np.log10(np.finfo(float).eps / 2))
 def digits_lost(posterior: Any, statistic: Any) -> float | None:
     """Return the logarithm of a condition number, the largest of a batch; None if not known.
 
-    No more than about so many digits are lost; it may be fewer, as where a large mean of a column
-    is what makes the number large.
+    About so many digits are lost; it may be fewer, as where a large mean of a column is what makes
+    the number large, and adding up rows may take one or two more.
 
     Parameters
     ----------

@@ -463,10 +463,10 @@ def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
         return []
     if not lost < DIGITS:
         said = "all of them: columns are as good as collinear. Leave some out."
-    elif lost < 1:
+    elif lost == 0:
         said = "less than one"
     else:
-        said = f"at most about {np.ceil(lost):.0f}"
+        said = f"about {np.ceil(lost):.0f}"
     return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 
