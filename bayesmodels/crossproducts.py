@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels import loops
-from bayesmodels.factors import triangle
+from bayesmodels.factors import positive_diagonal, triangle
 from bayesmodels.threads import gram, run
 
 Array = NDArray[np.float64]
@@ -51,6 +51,8 @@ LEAST_EIGENVALUE = 1e-3
 
 _PART = 2**20  # numbers in a part
 _SUMMED_FROM = 2**12  # rows; fewer take no time either way
+_FINE_ROWS = 4096  # that may be factored in extended precision, in milliseconds
+_ILL = 1e-3  # reciprocal of a condition number from which that pays
 _PIECE = 2**16  # numbers that are multiplied at once, in the processor's cache
 _STACKED = 2**18  # numbers in a block that goes through QR
 _LOOKED_AT = 2**8  # rows that the shift is guessed from
@@ -123,17 +125,49 @@ def merged(a: Part, b: Part) -> Part:
 def factored(columns: Array, weights: Array | None = None) -> Part:
     """Return number, means and factor of rows of shape (batch..., n, p) by QR.
 
-    A weight (n,) is a number of rows, and the number their sum.
+    A weight (n,) is a number of rows, and the number their sum. A few ill-conditioned rows are
+    centred and factored in extended precision, if the platform has one: half a digit more.
     """
     n: float
     n, size = columns.shape[-2:]
     pad = np.zeros((*columns.shape[:-2], max(0, size - columns.shape[-2]), size))
     if weights is None:
         mean = columns.mean(axis=-2)
-        return n, mean, triangle(columns - mean[..., None, :], pad)
+        factor = triangle(columns - mean[..., None, :], pad)
+        if columns.ndim == 2 and size <= n <= _FINE_ROWS and _loses_digits(factor):  # noqa: PLR2004
+            fine = columns.astype(np.longdouble)
+            centre = fine.mean(axis=0)
+            return n, np.asarray(centre, float), _reflected(fine - centre)
+        return n, mean, factor
     n, w = float(weights.sum()), weights[:, None]
     mean = (columns * (w / n if n else w)).sum(-2)
     return n, mean, triangle((columns - mean[..., None, :]) * np.sqrt(w), pad)
+
+
+def _loses_digits(factor: Array) -> bool:
+    """Return whether columns of length one have a condition number of a thousand or more."""
+    with np.errstate(all="ignore"):
+        length = np.sqrt((factor**2).sum(0))
+    moving = length > 0  # constant columns have been taken away with the means
+    if not (np.isfinite(length).all() and moving.any()):
+        return False
+    singular = np.linalg.svd(factor[:, moving] / length[moving], compute_uv=False)
+    return bool(singular[-1] < _ILL * singular[0])
+
+
+def _reflected(rows: NDArray[np.longdouble]) -> Array:
+    """Return the triangular factor by Householder's reflections, in the precision of the rows.
+
+    Golub and Van Loan, *Matrix Computations*, 4th ed. 2013, section 5.2.1. LAPACK has none for
+    more than doubles.
+    """
+    for k in range(min(len(rows) - 1, rows.shape[1])):
+        mirror = rows[k:, k].copy()
+        mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
+        square = mirror @ mirror
+        if square > 0:
+            rows[k:, k:] -= np.outer(mirror * (2 / square), mirror @ rows[k:, k:])
+    return positive_diagonal(np.triu(rows[: rows.shape[1]]).astype(float))
 
 
 def with_ones(part: Part) -> Part:

@@ -169,4 +169,4 @@ def test_a_merge_that_forgets_the_distance_of_the_means_is_found(monkeypatch):
 def test_a_difference_that_takes_out_too_little_is_found(monkeypatch):
     monkeypatch.setattr(bm.BernoulliStatistic, "__sub__", lambda self, _: self)
     with pytest.raises((AssertionError, ExceptionGroup)):
-        run("Beta–Bernoulli")
+        run("Beta–Bernoulli", examples=200)
