@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import DataError as DataError
     from bayesmodels.errors import ModeError as ModeError
     from bayesmodels.errors import NotConjugate as NotConjugate
+    from bayesmodels.errors import NumericsWarning as NumericsWarning
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
     from bayesmodels.evidence import compare_evidence as compare_evidence
@@ -127,6 +128,7 @@ _HOMES = {
     "NormalInverseWishart": "models.normal_inverse_wishart",
     "NormalStatistic": "models.normal_inverse_gamma",
     "NotConjugate": "errors",
+    "NumericsWarning": "errors",
     "PartialPosterior": "conjugacy.partial",
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",

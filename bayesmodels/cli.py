@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -499,11 +500,20 @@ def _refuse(message: str) -> NoReturn:
 
 @contextmanager
 def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
-    """Turn the package's own errors into one line and exit code 2."""
-    from bayesmodels.errors import DataError, PriorError
+    """Turn the package's own errors into one line and exit code 2, and warnings into one line."""
+    from bayesmodels.errors import DataError, NumericsWarning, PriorError
+
+    def show(message: Any, category: type[Warning], *place: Any, **other: Any) -> None:
+        if issubclass(category, NumericsWarning):
+            click.echo(f"Warning: {message}", err=True)
+        else:
+            usual(message, category, *place, **other)
 
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", NumericsWarning)
+            usual, warnings.showwarning = warnings.showwarning, show
+            yield
     except (DataError, PriorError) as error:
         _refuse(str(error))
     except KeyboardInterrupt:

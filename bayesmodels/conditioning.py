@@ -2,11 +2,14 @@ r"""How many of float64's 16 digits are lost between the data and the posterior,
 
 The numbers of the data are taken as exact. Counts are, and means and scatters about them lose
 nothing, whatever the offset, since they are added up about the mean. What is solved for multiplies
-rounding errors by a condition number, which is the smallest, up to a factor of the square root of
-its size, if columns are first scaled to one length (van der Sluis 1969):
+rounding errors:
 
-- a regression by that of the triangular factor R of the posterior precision R'R. A constant column
-  is swept out first, as the QR factorisation does it, since the others lose nothing to it;
+- coefficients of a regression, by the bound of first order for rows that each have errors of their
+  own size, the row of means among them (Björck 1996, section 1.4);
+
+others by a condition number, which is the smallest, up to a factor of the square root of its size,
+if columns are first scaled to one length (van der Sluis 1969):
+
 - normal vectors and discriminants by that of the scale matrix Psi, which is the square of its
   factor's, since the matrix itself is kept;
 - a normal approximation by that of its precision matrix.
@@ -27,7 +30,7 @@ from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.discriminant import GaussianDiscriminant
 from bayesmodels.models.laplace import LaplaceApproximation
-from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.models.linear_regression import LinearRegression, digits_of_coefficients_lost
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
@@ -41,10 +44,9 @@ DIGITS = float(-np.log10(np.finfo(float).eps / 2))
 
 @singledispatch
 def digits_lost(posterior: Any, statistic: Any) -> float | None:
-    """Return the logarithm of a condition number, the largest of a batch; None if not known.
+    """Return about how many digits are lost, the most of a batch; None if not known.
 
-    About so many digits are lost; it may be fewer, as where a large mean of a column is what makes
-    the number large, and adding up rows may take one or two more.
+    Adding up rows may take one or two more.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def digits_lost(posterior: Any, statistic: Any) -> float | None:
     >>> line = bm.LinearRegression.flat(3)
     >>> s = line.statistic((np.column_stack([x**0, 1e8 + x, x**2]), x))
     >>> round(digits_lost(line.update(s), s), 1)
-    0.9
+    2.6
     """
     del posterior, statistic
     return None
@@ -90,14 +92,7 @@ def _(posterior: LaplaceApproximation, statistic: Any) -> float:
 
 @digits_lost.register
 def _(posterior: LinearRegression, statistic: Any) -> float:
-    root = posterior.factor[..., :-1, :-1]
-    spread = np.abs(statistic.factor[..., :-1]).max((-2, *range(statistic.factor.ndim - 2)))
-    (constant,) = np.nonzero(spread == 0)
-    if len(constant):
-        others = np.delete(root, constant[0], axis=-1)
-        first = root[..., constant[:1]]
-        root = np.linalg.qr(np.concatenate([first, others], -1), mode="r")[..., 1:, 1:]
-    return _of_factor(root) if root.size else 0.0
+    return digits_of_coefficients_lost(posterior, statistic)
 
 
 @digits_lost.register(NaiveBayes)

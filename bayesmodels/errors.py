@@ -1,4 +1,13 @@
-"""The errors of this package: a message names the argument, the rule, the value and a way out."""
+"""The errors of this package: a message names the argument, the rule, the value and a way out.
+
+Numerical trouble that makes an answer wrong is an error. Trouble that leaves it right, but to fewer
+digits than float64 has, or a search that was not finished, is the one warning, `NumericsWarning`.
+"""
+
+import warnings
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
 
 
 class DataError(ValueError):
@@ -35,3 +44,15 @@ class NotConjugate(Exception):  # noqa: N818 - a finding about a model, not a fa
 
 class SeparationError(ValueError):
     """A classification likelihood has no finite maximum; the message names the columns."""
+
+
+class NumericsWarning(UserWarning):
+    """An answer is right to few digits, or a search has not ended; the message says what to do.
+
+    To make it an error: ``warnings.simplefilter("error", bm.NumericsWarning)``.
+    """
+
+
+def warn(message: str) -> None:
+    """Issue a `NumericsWarning` at the line of the caller's own code."""
+    warnings.warn(message, NumericsWarning, stacklevel=2, skip_file_prefixes=(_PACKAGE,))

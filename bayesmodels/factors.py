@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 
+FEW = 8
+"""Digits that may be lost without a warning: half of float64's."""
+
 
 def triangle(*rows: Array) -> Array:
     """Return the triangular factor of stacked rows, diagonal not negative."""

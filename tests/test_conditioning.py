@@ -51,10 +51,10 @@ def test_polynomials_lose_as_many_digits_as_said(degree):
     said = estimate(bm.LinearRegression.flat(degree + 1), (design, Y))
     assert abs(said - lost_in_fact(design, Y)) < 2  # rounding errors of 30 rows, and their luck
     if degree > 8:
-        assert said > 5
+        assert said > 6
 
 
-@pytest.mark.parametrize("gap", [1e-4, 1e-8])
+@pytest.mark.parametrize("gap", [1e-4, 1e-7])
 def test_columns_that_are_nearly_one(gap):
     design = np.column_stack([X**0, X, X + gap * np.cos(9 * X)])
     said = estimate(bm.LinearRegression.flat(3), (design, Y))
@@ -67,15 +67,24 @@ def test_an_offset_costs_nothing_beside_a_constant_column():
     plain, shifted = (
         estimate(prior, (np.column_stack([offset + X, X**0, X**2]), Y)) for offset in (0, 1e8)
     )
-    assert abs(plain - shifted) < 1e-6
-    assert shifted < 1
+    assert abs(plain - shifted) < 1
+    assert shifted < 3
     assert lost_in_fact(np.column_stack([1e8 + X, X**0, X**2]), Y) < 3
 
 
-def test_an_offset_without_one_is_no_more_than_said():
-    design = np.column_stack([1e8 + X, 1e8 + X**2])
-    said = estimate(bm.LinearRegression.flat(2), (design, Y))
-    assert lost_in_fact(design, Y) < said < 10
+@pytest.mark.parametrize("offset", [1e2, 1e5, 1e8])
+@pytest.mark.parametrize("moved", [0, 1])
+def test_an_offset_without_one_costs_little_too(offset, moved):
+    design = np.column_stack([offset + X, offset + X**2])
+    y = Y + moved * offset
+    said = estimate(bm.LinearRegression.flat(2), (design, y))
+    assert abs(said - lost_in_fact(design, y)) < 2
+    assert said < 3
+
+
+def test_an_exact_fit_has_zeros_without_digits_to_lose():
+    design = np.column_stack([X**0, 1e8 + X, X**2])
+    assert estimate(bm.LinearRegression.flat(3), (design, 1e8 + X)) < 3
 
 
 def test_a_prior_that_holds_collinear_columns_apart():

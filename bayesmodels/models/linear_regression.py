@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
@@ -42,9 +42,10 @@ from bayesmodels.crossproducts import Part, centred_factor, factored, merged
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
 from bayesmodels.domains import not_squarable
-from bayesmodels.errors import DataError, PriorError
+from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.factors import (
     EPS,
+    FEW,
     dependent,
     half_log_det,
     least_solution,
@@ -173,7 +174,7 @@ class RegressionStatistic:
         flat = dependent(factor)
         if flat.any():
             names = self.features or tuple(range(flat.shape[-1]))
-            named = [names[j] for j in np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))]
+            named = [names[j] for j in np.flatnonzero(_batchless(flat))]
             msg = (
                 f"features: least squares needs linearly independent columns; {named} depend on "
                 "the columns before them. Drop them, add rows, or use a proper prior."
@@ -444,14 +445,22 @@ class LinearRegression:
         return RegressionStatistic(*found, rows.features)
 
     def update(self, data: Any) -> Self:
-        """Return the posterior: the factor of prior rows and data rows, and shape + n / 2."""
+        """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.
+
+        Warns
+        -----
+        NumericsWarning
+            If columns are so nearly combinations of others that more than 8 digits are lost.
+        """
         s = self.statistic(data)
         features, coords = self._joined(s)
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
-        return self._with(
+        after = self._with(
             triangle(heavy, s.factor, self.factor), self.shape + s.n / 2, features, coords
         )
+        _warn_of_lost_digits(after, s)
+        return after
 
     def log_evidence(self, data: Any) -> Array:
         """Return the log density of y given X with w and sigma2 integrated out.
@@ -781,12 +790,17 @@ def _declare_prior(prior: LinearRegression, names: Names) -> tuple[Any, Any]:
     return sigma2, pm.MvNormal(names("w"), location, chol=sigma[..., None] * chol, dims=dims["w"])
 
 
+def _batchless(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return in which columns some problem of a batch has a flag."""
+    return flags.reshape(-1, flags.shape[-1]).any(0)
+
+
 def _improper(belief: LinearRegression) -> str:
     """Say in words what keeps the belief from being a probability law; empty if nothing."""
     flat = dependent(belief.factor)
     if flat.any():
         names = belief.coords["feature"]
-        at = np.flatnonzero(flat.reshape(-1, flat.shape[-1]).any(0))
+        at = np.flatnonzero(_batchless(flat))
         return f"w is flat in the direction of {[names[j] for j in at]}"
     if (belief.shape <= 0).any():
         return f"sigma2 has shape {belief.shape.min():g}, which must be positive"
@@ -800,6 +814,59 @@ def _require_proper(belief: LinearRegression, verb: str) -> None:
     if why:
         msg = f"{verb}: needs a proper belief, but {why}. Update with more rows first."
         raise PriorError(msg)
+
+
+def digits_of_coefficients_lost(after: LinearRegression, s: RegressionStatistic) -> float:
+    """Return about how many digits a posterior's coefficients lose to rounding in the data's rows.
+
+    The bound of first order for rows that each have errors of their own size (Björck 1996,
+    *Numerical Methods for Least Squares Problems*, section 1.4.6, with Skeel's absolute values):
+    ``|A⁺| |A| |w| + |(A'A)⁻¹| |A|' |r|``, beside the larger of a coefficient and its standard
+    deviation. Thus an offset that columns share costs nothing, as it does in the factorisation.
+    Infinity if a column depends on others.
+
+    Parameters
+    ----------
+    after : LinearRegression
+        The posterior.
+    s : RegressionStatistic
+        Of the data.
+    """
+    if dependent(after.factor).any():
+        return np.inf
+    root, w = after.factor[..., :-1, :-1], solution(after.factor)
+    rows = np.concatenate([np.sqrt(s.n) * s.mean[..., None, :], s.factor], axis=-2)
+    gap = np.abs(rows[..., -1] - (rows[..., :-1] @ w[..., None])[..., 0])
+    length = np.sqrt((root**2).sum(-2))
+    A, w = rows[..., :-1] / length[..., None, :], np.abs(w * length)
+    size = np.abs(A)
+    identity = np.broadcast_to(np.eye(w.shape[-1]), root.shape)
+    half = solve_triangular(root / length[..., None, :], identity)
+    square = half @ np.swapaxes(half, -1, -2)
+    off = np.abs(square @ np.swapaxes(A, -1, -2)) @ (size @ w[..., None])
+    centred = np.sqrt((A[..., 1:, :] ** 2).sum(-2) * (gap[..., 1:] ** 2).sum(-1, keepdims=True))
+    off += np.abs(square) @ (size[..., 0, :] * gap[..., :1] + centred)[..., None]
+    variance = np.where(after.shape > 0, after.scale, 0) / np.where(after.shape > 0, after.shape, 1)
+    spread = np.sqrt(np.diagonal(square, axis1=-2, axis2=-1) * variance[..., None])
+    # Where a fit is exact, a coefficient of zero has no digits to lose: the largest one counts.
+    largest = w.max(-1, keepdims=True, initial=0)
+    known = np.where(spread > 10.0**-FEW * largest, np.maximum(w, spread), largest)
+    return float(np.log10((off[..., 0] / np.where(known > 0, known, np.inf)).max(initial=1)))
+
+
+def _warn_of_lost_digits(after: LinearRegression, s: RegressionStatistic) -> None:
+    root = after.factor[..., :-1, :-1]
+    near = np.diagonal(root, axis1=-2, axis2=-1) < 10.0**-FEW * np.sqrt((root**2).sum(-2))
+    if not near.any() or dependent(after.factor).any():  # what is flat is refused where it matters
+        return
+    lost = digits_of_coefficients_lost(after, s)
+    if lost > FEW:
+        named = [after.coords["feature"][j] for j in np.flatnonzero(_batchless(near))]
+        warn(
+            f"features: {named} are so nearly combinations of the columns before them that about "
+            f"{lost:.0f} of 16 digits of the coefficients are lost. Leave them out, add an "
+            "intercept, or measure powers and products from the middle of their columns."
+        )
 
 
 def _require_full_rank(belief: LinearRegression, verb: str) -> None:

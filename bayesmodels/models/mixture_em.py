@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesmodels import data as checked
 from bayesmodels.declaring import Names
-from bayesmodels.errors import DataError, PriorError
+from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.models.latent_rows import Cells, Discrete, MixtureStatistic, Numbers
 from bayesmodels.models.mixture_steps import (
     AT_ONCE,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _SAME = 1e-3  # log densities of rows of two optima that are called one
 _EDGE = 1e-6  # probability that is called a border
+_UNFINISHED = "The best start had not converged; allow more iterations."
 
 
 @dataclass(frozen=True)
@@ -214,6 +215,11 @@ def em(
     ArithmeticError
         If a step lowers the objective by more than rounding can: an error of this program.
 
+    Warns
+    -----
+    NumericsWarning
+        If the best start had not converged after all `iterations`.
+
     References
     ----------
     Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 11.4.
@@ -338,6 +344,8 @@ def result(
         same = next((k for k in optima if ends.apart[i, k] < _SAME), i)
         optima[same] = optima.get(same, 0) + run.found
     best = runs[0]
+    if not best.converged:
+        warn(f"EM: {_UNFINISHED}")
     free = sum(int(np.prod(run_shape(part))) for part, _ in work.cells)
     usable = sum(run.found for run in runs)
     return EMResult(
@@ -362,7 +370,7 @@ def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> l
     labels = work.model.classes.coords["category"]
     said = []
     if not best.converged:
-        said.append("The best start had not converged; allow more iterations.")
+        said.append(_UNFINISHED)
     if usable < starts:
         said.append(
             f"{starts - usable} of {starts} starts ended where a class of numbers has no "

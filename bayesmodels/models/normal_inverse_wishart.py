@@ -30,8 +30,8 @@ from bayesmodels import labels, notebook, reading, values
 from bayesmodels.classwise import log_multivariate_student, scatters
 from bayesmodels.declaring import Names, declare
 from bayesmodels.discounting import discounted
-from bayesmodels.errors import DataError, PriorError
-from bayesmodels.factors import EPS, any_root, cholesky, half_log_det, solve_lower
+from bayesmodels.errors import DataError, PriorError, warn
+from bayesmodels.factors import EPS, FEW, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.labels import Coords
 from bayesmodels.laws import MultivariateStudent, student_t
 from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
@@ -608,7 +608,7 @@ def positive_definite(value: Any, argument: str) -> Array:
         )
         raise PriorError(msg)
     try:
-        np.linalg.cholesky(matrix)
+        root = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
         msg = (
             f"{argument}: must be positive definite; its smallest eigenvalue is "
@@ -616,6 +616,14 @@ def positive_definite(value: Any, argument: str) -> Array:
             "little more on the diagonal."
         )
         raise PriorError(msg) from None
+    diagonal = np.diagonal(root, axis1=-2, axis2=-1) ** 2
+    own = float((diagonal / np.diagonal(matrix, axis1=-2, axis2=-1)).min(initial=1))
+    if own < 10.0**-FEW:
+        warn(
+            f"{argument}: a column is, but for a share of {own:.0e} of its variance, a combination "
+            f"of those before it, so about {-np.log10(own):.0f} of 16 digits of what is computed "
+            "from the matrix are lost. Leave the column out."
+        )
     return symmetric(matrix)
 
 

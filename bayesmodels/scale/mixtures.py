@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, NumericsWarning
 from bayesmodels.labels import Coords
 from bayesmodels.models.latent_rows import MixtureStatistic, latent_rows
 from bayesmodels.models.mixture_em import (
@@ -87,6 +88,11 @@ def em(
     PriorError
         As ``model.em`` does.
 
+    Warns
+    -----
+    NumericsWarning
+        As ``model.em`` does.
+
     References
     ----------
     Bradley and Fayyad (1998), "Refining initial points for K-means clustering".
@@ -152,14 +158,16 @@ def _begun(
     rng: np.random.Generator,
 ) -> tuple[Point, list[int]]:
     """Return the distinct optima of some rows, and how many starts found each."""
-    some = model.em(
-        rows.distinct(),
-        estimate=work.estimate,
-        starts=starts,
-        iterations=_FIRST_STEPS,
-        tolerance=_FIRST_TOLERANCE,
-        rng=rng,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericsWarning)  # all rows go on where these end
+        some = model.em(
+            rows.distinct(),
+            estimate=work.estimate,
+            starts=starts,
+            iterations=_FIRST_STEPS,
+            tolerance=_FIRST_TOLERANCE,
+            rng=rng,
+        )
     point = side_by_side([work.read(optimum.parameters) for optimum in some.optima])
     return point, [optimum.found for optimum in some.optima]
 

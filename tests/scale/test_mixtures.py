@@ -33,7 +33,7 @@ MODEL = bm.NaiveBayesMixture(
         "bit": (bm.BetaBernoulli(1, 1), "bit"),
     },
 )
-START = MODEL.em(FRAME[COLUMNS][:200], starts=1, iterations=3, rng=1).parameters
+START = MODEL.em(FRAME[COLUMNS][:200], starts=1, tolerance=1e-2, rng=1).parameters
 
 
 def chunks(frame=FRAME[COLUMNS], size=400):
@@ -74,9 +74,9 @@ def test_known_classes_weights_files_and_functions(tmp_path):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pandas(labelled), path, row_group_size=333)
     data = bm.Weighted((FRAME[COLUMNS], FRAME["class"]), FRAME["weight"])
-    wanted = MODEL.em(data, start=START, iterations=8)
+    wanted = MODEL.em(data, start=START, tolerance=1e-5)
     asked = {"target": "class", "columns": COLUMNS, "weights": "weight", "start": START}
-    asked["iterations"] = 8
+    asked["tolerance"] = 1e-5
     close(bm.scale.em(MODEL, path, rows=250, **asked), wanted)
     close(bm.scale.em(MODEL, lambda: pd.read_json(to_lines(labelled), **JSON), **asked), wanted)
     close(bm.scale.em(MODEL, dd.from_pandas(labelled, npartitions=4), **asked), wanted)
@@ -143,7 +143,7 @@ def test_misfits_are_named(source, asked, words):
 
 
 def test_standard_errors_need_the_rows():
-    found = bm.scale.em(MODEL, chunks(), start=START, iterations=1)
+    found = bm.scale.em(MODEL, chunks(), start=START, tolerance=1)
     with pytest.raises(bm.DataError, match="standard_errors: need the rows"):
         found.standard_errors()
 
