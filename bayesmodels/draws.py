@@ -22,6 +22,7 @@ from bayesmodels.data import whole as whole_number
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.files import whole
 from bayesmodels.labels import Coords
+from bayesmodels.processes import all_or_nothing
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.reading import in_chains, levels
 
@@ -126,7 +127,7 @@ def mcmc_draws(
     model = prior.declare(data, likelihood)
     # Transforms keep continuous parameters in range; the checks take seconds to compile.
     model.check_bounds = bool(levels(prior))
-    with model:
+    with model, all_or_nothing():
         sampled = pm.sample(
             draws=int(whole_number(draws, "draws", 1)),
             tune=int(whole_number(tune, "tune")),

@@ -1,11 +1,14 @@
-"""Work that several processes share."""
+"""Work that several processes share, and Ctrl-C while others work."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import active_children, get_context
+from types import FrameType
 from typing import Any
 
 
@@ -59,3 +62,47 @@ def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if start is not None:
         start(*given)
+
+
+class _Stopped(BaseException):
+    """Ctrl-C, by a name that samplers do not catch."""
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Let Ctrl-C end a sampler's work.
+
+    Samplers take KeyboardInterrupt for a wish for fewer draws, return those that they have as if
+    nothing had happened, or go on with the next chain.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, saying that no draws were kept.
+    """
+    before, came = signal.getsignal(signal.SIGINT), False
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        nonlocal came
+        came = True
+        raise _Stopped
+
+    # Another handler is somebody's choice, and other threads never hear of Ctrl-C.
+    usual = before is signal.default_int_handler
+    heard = usual and threading.current_thread() is threading.main_thread()
+    if heard:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except _Stopped:
+        pass
+    except Exception:  # what a sampler that was stopped stumbles over
+        if not came:
+            raise
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, before)
+    if came:
+        msg = "Stopped while sampling; no draws were kept. For fewer of them, set draws= and tune=."
+        raise KeyboardInterrupt(msg)

@@ -15,6 +15,7 @@ from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solve import exact
 from bayesmodels.data import whole
 from bayesmodels.errors import DataError, NotConjugate, PriorError
+from bayesmodels.processes import all_or_nothing
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -65,6 +66,8 @@ def sample(
     ------
     DataError
         If it is no PyMC model, has no free variable, or an argument of `pm.sample` can't be taken.
+    KeyboardInterrupt
+        On Ctrl-C; draws that were made by then are not returned as if they were all.
 
     See Also
     --------
@@ -158,6 +161,7 @@ def sampled(
         For `pm.sample`.
     """
     seed = int(rng.integers(2**31))
-    tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
+    with all_or_nothing():
+        tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
     tree.attrs["sampler"] = tree.posterior.attrs.get("inference_library", "pymc")
     return tree

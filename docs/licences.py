@@ -13,9 +13,9 @@ from packaging.utils import canonicalize_name
 PAGE = Path(__file__).with_suffix(".md")
 HEAD = """# Licences
 
-`bayesmodels` is under the BSD 3-Clause licence, and so is all that it carries but for the data sets,
-whose sources and licences stand in `bayesmodels/datasets/SOURCES.md`. Reports and saved files contain no
-code of other packages: figures are SVG, and formulas are MathML.
+`bayesmodels` is under the BSD 3-Clause licence, and so is all that it carries but for the data
+sets, whose sources and licences stand in `bayesmodels/datasets/SOURCES.md`. Reports and saved files
+contain no code of other packages: figures are SVG, and formulas are MathML.
 
 An installation brings these packages. Licences are those of their metadata, at the versions that
 the tests run with; `python docs/licences.py` makes this page anew.
@@ -26,8 +26,8 @@ PARTS = {
     "dask": "With `bayesmodels[dask]`",
 }
 NOTE = """
-`bayesmodels[spark]` asks for pyspark (Apache-2.0), which needs Java 17. Packages that only tests and
-documentation need are not listed.
+`bayesmodels[spark]` asks for pyspark (Apache-2.0), which needs Java 17. Packages that only tests
+and documentation need are not listed.
 """
 
 
@@ -84,7 +84,9 @@ def page() -> str:
             if name not in before
         ]
         before |= set(brought)
-        parts.append("\n".join([f"## {title}", "", "| package | licence |", "| --- | --- |", *lines]))
+        parts.append(
+            "\n".join([f"## {title}", "", "| package | licence |", "| --- | --- |", *lines])
+        )
     return "\n\n".join(part.strip() for part in parts) + "\n" + NOTE
 
 

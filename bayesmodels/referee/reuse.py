@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.processes import all_or_nothing
+
 if TYPE_CHECKING:
     import pymc as pm
 
@@ -131,16 +133,17 @@ def draws_of(compiled: Any, draws: int, seed: int) -> dict[str, NDArray[Any]]:
     import nutpie
     import pyarrow as pa
 
-    trace = nutpie.sample(
-        compiled,
-        draws=draws,
-        tune=_TUNE,
-        chains=1,
-        cores=1,
-        seed=seed,
-        progress_bar=False,
-        return_raw_trace=True,  # a DataTree takes longer to make than a small model to sample
-    )
+    with all_or_nothing():
+        trace = nutpie.sample(
+            compiled,
+            draws=draws,
+            tune=_TUNE,
+            chains=1,
+            cores=1,
+            seed=seed,
+            progress_bar=False,
+            return_raw_trace=True,  # a DataTree takes longer to make than a small model to sample
+        )
     ((chain, *_), _) = trace.get_arrow_trace()
     table = pa.record_batch(chain)
     found = {}
