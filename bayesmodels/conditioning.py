@@ -12,7 +12,8 @@ if columns are first scaled to one length (van der Sluis 1969):
 
 - normal vectors and discriminants by that of the scale matrix Psi, which is the square of its
   factor's, since the matrix itself is kept;
-- a normal approximation by that of its precision matrix.
+- a normal approximation by that of its precision matrix;
+- normal blocks of a PyMC model's closed form by that of their precision, matrices by their scale.
 
 Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed. 2002, sections 7.3 and 20.1.
 """
@@ -25,6 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.conjugacy.blocks import Gaussian, ScaledGaussian
+from bayesmodels.conjugacy.matrix_block import NormalMatrix
+from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.concept import ConceptLearning
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
@@ -35,6 +39,7 @@ from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
+from bayesmodels.reading import levels
 
 Array = NDArray[np.float64]
 
@@ -50,7 +55,7 @@ def digits_lost(posterior: Any, statistic: Any) -> float | None:
 
     Parameters
     ----------
-    posterior : Belief or LaplaceApproximation
+    posterior : Belief, LaplaceApproximation or ExactPosterior
         After the data.
     statistic : Statistic or None
         Of the data; needed by regressions and classifiers.
@@ -103,6 +108,26 @@ def _(posterior: Any, statistic: Any) -> float | None:
         for name, block in posterior.blocks.items()
     ]
     return max((part for part in parts if part is not None), default=None)
+
+
+@digits_lost.register
+def _(posterior: ExactPosterior, statistic: Any) -> float | None:
+    del statistic
+    if levels(posterior):  # as many posteriors as there are levels
+        return None
+    return max((_of_block(block) for block in posterior.blocks), default=0.0)
+
+
+def _of_block(block: Any) -> float:
+    """Return what is lost by a law of some elements."""
+    match block:
+        case Gaussian():
+            return 2 * _of_factor(block.root)
+        case ScaledGaussian():
+            return 2 * _of_factor(block.gaussian.root)
+        case NormalMatrix():
+            return max(_of_matrix(m) for m in (block.scale, block.strength) if m.size)
+    return 0.0
 
 
 def _of_matrix(matrix: Array) -> float:

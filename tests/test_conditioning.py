@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pymc as pm
 import pytest
 
 import bayesmodels as bm
@@ -154,3 +155,38 @@ def test_a_logistic_regression():
 def test_of_a_mixture_there_is_no_estimate():
     prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
     assert digits_lost(prior.update([[1, 0], [0, 1]]), None) is None
+
+
+def straight_line(design, prior):
+    with pm.Model() as model:
+        w, sd = prior(design.shape[1])
+        pm.Normal("y", design @ w, sd, observed=Y)
+    return model
+
+
+def normal(width):
+    return pm.Normal("w", 0, 1e3, shape=width), 1.0
+
+
+def normal_inverse_gamma(width):
+    variance = pm.InverseGamma("variance", 3, 2)
+    return pm.Normal("w", 0, 1e3 * pm.math.sqrt(variance), shape=width), pm.math.sqrt(variance)
+
+
+@pytest.mark.parametrize("prior", [normal, normal_inverse_gamma])
+@pytest.mark.parametrize(("gap", "low", "high"), [(1.0, 0, 1.5), (1e-3, 5.5, 8)])
+def test_closed_forms_of_pymc_models_keep_precisions_as_matrices(prior, gap, low, high):
+    model = straight_line(np.column_stack([X - 0.5, X - 0.5 + gap * np.cos(9 * X)]), prior)
+    assert low < digits_lost(bm.exact(model, rng=1), None) < high
+
+
+def test_closed_forms_without_vectors_lose_nothing():
+    with pm.Model() as model:
+        pm.Poisson("y", pm.Gamma("rate", 2, 1), observed=[3, 1])
+    assert digits_lost(bm.exact(model, rng=1), None) == 0
+
+
+def test_levels_have_no_estimate():
+    with pm.Model() as model:
+        pm.Poisson("seen", pm.DiscreteUniform("shown", 3, 9), observed=4)
+    assert digits_lost(bm.exact(model, rng=1), None) is None

@@ -113,7 +113,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             pictures=model_page.pictures(report),
             scalars=model_page.continuous(report),
             most_scalars=figures.MOST_SCALARS,
-            facts=model_page.observed(report),
+            facts=model_page.observed(report) + tables.digits(report),
             first_rows=None,
             reproduction=tables.reproduction(report),
         )

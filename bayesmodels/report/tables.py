@@ -442,12 +442,12 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
-def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
+def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str, str]]:
     """Say how many digits are lost between the data and the posterior, by estimate.
 
     Parameters
     ----------
-    report : Report or ApproximationReport
+    report : Report, ApproximationReport or ModelReport
         What `validate` found.
 
     Returns
@@ -457,6 +457,8 @@ def digits(report: Report | ApproximationReport) -> list[tuple[str, str]]:
     """
     if isinstance(report, ApproximationReport):
         lost = digits_lost(report.approximation, None)
+    elif isinstance(report, ModelReport):
+        lost = digits_lost(report.posterior, None)
     else:
         lost = digits_lost(report.posterior, report.prior.statistic(report.data))
     if lost is None:
