@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from cycler import cycler
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx.util.display import status_iterator
 from sphinx.util.docutils import SphinxDirective
 
 from bayesmodels import __version__
@@ -82,8 +83,18 @@ class Mistakes(SphinxDirective):
         return self.parse_text_to_nodes(lines)
 
 
+def run_code(app, env, pages):
+    """Run the code of the pages that are to be read."""
+    del app
+    from docs import blocks
+
+    for page in status_iterator(pages, "running code... ", "purple", len(pages)):
+        blocks.run(Path(env.doc2path(page)))
+
+
 def setup(app):
-    """Add the table of mistakes; set equations as MathML, which needs no script from elsewhere."""
+    """Run code, add the table of mistakes, and set equations as MathML, which needs no script."""
+    app.connect("env-before-read-docs", run_code)
     app.add_directive("mistakes", Mistakes)
 
     def put(display):
