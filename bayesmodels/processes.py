@@ -80,17 +80,19 @@ def all_or_nothing() -> Iterator[None]:
     KeyboardInterrupt
         On Ctrl-C, saying that no draws were kept.
     """
-    before, came = signal.getsignal(signal.SIGINT), False
+    came, before = False, signal.getsignal(signal.SIGINT)
 
     def stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
         nonlocal came
-        came = True
-        raise _Stopped
+        try:
+            if callable(before):  # somebody's own handler may choose to go on
+                before(number, frame)
+        except KeyboardInterrupt:
+            came = True
+            raise _Stopped from None
 
-    # Another handler is somebody's choice, and other threads never hear of Ctrl-C.
-    usual = before is signal.default_int_handler
-    heard = usual and threading.current_thread() is threading.main_thread()
+    # Other threads never hear of Ctrl-C.
+    heard = callable(before) and threading.current_thread() is threading.main_thread()
     if heard:
         signal.signal(signal.SIGINT, stop)
     try:

@@ -50,7 +50,7 @@ def sheet(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     ['name,x', "'@sum,0.25", '"a,b",']
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text)  # ends lines as RFC 4180 does; Python 3.12 quotes what is in the end
     writer.writerow([cell(name) for name in head])
     writer.writerows(["" if value is None else cell(value) for value in row] for row in rows)
     return text.getvalue().encode()

@@ -14,6 +14,14 @@ import pytest
 from bayesmodels.processes import all_or_nothing
 
 
+@pytest.fixture(autouse=True)
+def usual_handler():
+    """Other tests' packages may leave handlers of their own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
@@ -65,6 +73,19 @@ def failing():
 def test_errors_without_ctrl_c_come_through():
     with pytest.raises(ValueError, match="of its own"):
         failing()
+
+
+def test_handlers_of_others_that_interrupt_are_heard():
+    def other(number, frame):
+        del number, frame
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, other)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="no draws were kept"):
+            stopped()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_other_threads_never_hear_it():

@@ -45,4 +45,4 @@ def test_numbers_stay_numbers(number, text):
 
 
 def test_a_cell_of_a_row_is_neutralised_too():
-    assert sheet(["x", "name"], [[-1, "=1"], [None, "-1"]]) == b"x,name\n-1,'=1\n,'-1\n"
+    assert sheet(["x", "name"], [[-1, "=1"], [None, "-1"]]) == b"x,name\r\n-1,'=1\r\n,'-1\r\n"

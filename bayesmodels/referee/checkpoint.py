@@ -72,7 +72,7 @@ def rows_of(
 def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
     """Write the file, whole or not at all."""
     with whole(path) as part:
-        np.savez(part, allow_pickle=False, **{**made_with, _ROWS: rows})
+        np.savez(part, **{**made_with, _ROWS: rows})
 
 
 def _same(old: NDArray[Any], new: NDArray[Any]) -> bool:

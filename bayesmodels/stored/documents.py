@@ -73,7 +73,7 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     arrays = Arrays()
     header = np.array(_text(_header(value, arrays)))
     with whole(path) as part, part.open("wb") as file:
-        np.savez(file, allow_pickle=False, header=header, **arrays.held)
+        np.savez(file, header=header, **arrays.held)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
