@@ -107,13 +107,15 @@ class Calibration:
             )
         return said
 
-    def plot(self, quantity: str | None = None) -> Any:
+    def plot(self, quantity: str | None = None, *, backend: str = "matplotlib") -> Any:
         """Draw how far the ranks' distribution is from the uniform one, with ArviZ's own test.
 
         Parameters
         ----------
         quantity : str, optional
             A label of `table`; by default the one that fits worst.
+        backend : {"matplotlib", "bokeh", "plotly", "none"}, default "matplotlib"
+            As ArviZ has it; the second and third need their packages.
 
         Returns
         -------
@@ -128,7 +130,7 @@ class Calibration:
             raise DataError(msg)
         ranks = xr.Dataset({str(chosen): (("chain", "draw"), self.u[chosen].to_numpy()[None])})
         tree = xr.DataTree.from_dict({"prior_sbc": ranks})
-        return arviz_plots.plot_ecdf_pit(tree, backend="matplotlib")
+        return arviz_plots.plot_ecdf_pit(tree, backend=backend)
 
     def _repr_html_(self) -> str:
         worst = self.table.sort_values("p", kind="stable")

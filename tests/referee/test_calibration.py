@@ -128,6 +128,7 @@ def test_plot_shows_the_worst_quantity_or_the_one_asked_for():
     for quantity in (None, "theta"):
         found.plot(quantity)
         plt.close("all")
+    assert found.plot(backend="none").backend == "none"
     with pytest.raises(bm.DataError, match="quantity"):
         found.plot("phi")
 
