@@ -38,6 +38,11 @@ def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
     """Return the labels; raise if two of them read the same, such as 1 and "1"."""
     seen: set[str] = set()
     for label in labels:
+        try:
+            hash(label)
+        except TypeError as error:
+            msg = f"{what} must be text, numbers or the like; got {label!r}: {error}."
+            raise DataError(msg) from None
         text = str(label)
         if not text.isprintable():  # in no Unicode file, if half of a pair stands alone
             try:

@@ -575,6 +575,10 @@ def test_groups_of_counts():
             "groups must differ from each other; 'a' is given twice. Rename or drop one.",
         ),
         (
+            bm.Grouped([1, 0], ["a", "b"], groups=["a", ["b"]]),
+            "groups must be text, numbers or the like; got ['b']: unhashable type: 'list'.",
+        ),
+        (
             bm.Grouped([1, 0], ["a", "b"], groups="ab"),
             "groups: must be a sequence of labels; got 'ab'. Write it in a list.",
         ),

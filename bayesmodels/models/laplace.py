@@ -280,6 +280,9 @@ def _drawn_weights(self: Any, draws: int, rng: np.random.Generator | None) -> Ar
 
 def _rows(self: Any, rows: Any, *, intercept: bool) -> Array:
     X, names = checked.design(rows, intercept=intercept)
+    if X.ndim != 2:  # noqa: PLR2004 - rows and columns
+        msg = f"features: must have one axis of rows and one of columns; got shape {X.shape}."
+        raise DataError(msg)
     checked.as_many_columns(X.shape[-1], self.location.shape[-1])
     checked.same_features(self.features, names)
     return X

@@ -48,8 +48,8 @@ def statistic(
         need hold all of them.
     source : path, iterable, or lazy table
         - a path or a glob of Parquet, CSV or Feather files, or a folder of them;
-        - a pyarrow ``Dataset``, ``Table`` or ``RecordBatchReader``, a polars ``LazyFrame``, or a
-          DuckDB relation;
+        - a pyarrow ``Dataset``, ``Table`` or ``RecordBatchReader``, a ``LazyFrame`` of polars 1.34
+          or later, or a DuckDB relation;
         - a Dask ``DataFrame``, ``Array`` or ``Bag``: its workers make the statistics, and only
           these come back;
         - a Spark ``DataFrame``, likewise, through ``mapInArrow``;

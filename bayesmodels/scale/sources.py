@@ -83,7 +83,9 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
         return wanted.collect_batches(chunk_size=rows, maintain_order=True)
     if kind in ("duckdb", "_duckdb"):
         wanted = source if columns is None else source.project(", ".join(map(_quoted, columns)))
-        return _tables(wanted.to_arrow_reader(rows))
+        # The second is the former name.
+        reader = getattr(wanted, "to_arrow_reader", None) or wanted.fetch_arrow_reader
+        return _tables(reader(rows))
     if isinstance(source, Mapping) or not isinstance(source, Iterable) or hasattr(source, "shape"):
         msg = (
             "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "

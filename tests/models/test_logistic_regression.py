@@ -338,6 +338,12 @@ def test_the_logistic_normal_integral(mean, sd):
     assert abs(found - float(exact)) < 1e-13
 
 
+def test_new_rows_have_two_axes():
+    found = bm.LogisticRegression([0, 0], 1).laplace(([[1.0, 2], [0, 1]], [0, 1]))
+    with pytest.raises(bm.DataError, match="features: must have one axis of rows and one of col"):
+        found.class_probabilities(np.ones((1, 2, 2)))
+
+
 def test_several_classes_are_averaged_over_draws():
     near = FLOWER_PRIOR.laplace(FLOWERS)
     rows = [[6.0, 3.0], [5.0, 3.5]]
