@@ -453,7 +453,7 @@ def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str
     Returns
     -------
     list of (str, str)
-        One fact; none where there is no estimate.
+        One fact.
     """
     if isinstance(report, ApproximationReport):
         lost = digits_lost(report.approximation, None)
@@ -462,8 +462,8 @@ def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str
     else:
         lost = digits_lost(report.posterior, report.prior.statistic(report.data))
     if lost is None:
-        return []
-    if not lost < DIGITS:
+        said = "not estimated, since the posterior is a mixture of many"
+    elif not lost < DIGITS:
         said = "all of them: columns are as good as collinear. Leave some out."
     elif lost == 0:
         said = "less than one"

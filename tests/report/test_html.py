@@ -231,13 +231,13 @@ def test_ways_to_the_evidence_stand_side_by_side():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("coin", "less than one"), ("regression", "about 2"), ("half_known", None)],
+    [("coin", "less than one"), ("regression", "about 3"), ("half_known", "not estimated, since")],
 )
 def test_digits_lost_are_stated(name, words):
     sample = SAMPLES[name]()
     facts = dict(tables.digits(sample))
-    assert facts.get("Digits lost of 16, by estimate") == words
-    assert ("Digits lost of 16" in page(name)) is (words is not None)
+    assert facts["Digits lost of 16, by estimate"].startswith(words)
+    assert "Digits lost of 16" in page(name)
 
 
 def test_columns_as_good_as_collinear_are_said():
