@@ -14,6 +14,9 @@ from tests.strategies import (
     linear_regressions,
 )
 
+# Wild scales cost digits on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
+
 
 def assert_chain_rule(prior, first, second, whole, *, error):
     """Compare both sides of p(all rows) = p(first rows) p(second rows | first rows)."""

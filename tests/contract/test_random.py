@@ -8,6 +8,9 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.reading import levels
 
+# Wild scales cost digits on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
+
 CHECKS = 10  # in one test
 TESTS = 34  # of each model
 FEWER_TESTS = 6  # of models that take seconds to compile
