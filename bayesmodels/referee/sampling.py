@@ -27,7 +27,7 @@ from bayesmodels.reading import levels, summary_or_intervals
 from bayesmodels.referee.invariants import EmpiricalLaw
 from bayesmodels.referee.joint import joint_tests
 from bayesmodels.referee.scalars import scalar_draws
-from bayesmodels.referee.scores import Test, score_tests
+from bayesmodels.referee.scores import Test, score_tests, slopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +48,7 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
     labels: list[str] = []
     u: list[Any] = []
+    smooth: list[Any] = []
     twins: dict[str, str] = {}
     for name, marginal in law.marginals().items():
         own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
@@ -65,6 +66,7 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
                 continue
             labels.append(label)
             u.append(uniform[..., *at])
+            smooth.append(values if _is_smooth(marginal) else np.zeros_like(values))
     if not labels:
         return found
     transforms = np.array(u)
@@ -75,10 +77,16 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
         )
         raise DataError(msg)
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
-    alone = score_tests(labels, transforms, reference)
+    alone = score_tests(labels, transforms, reference, slopes(np.array(smooth), transforms))
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
     return found + alone + joint_tests(law, draws, labels, transforms, rng)
+
+
+def _is_smooth(law: Any) -> bool:
+    """Return whether a law has a distribution function that rises with a shift, known exactly."""
+    discrete = isinstance(getattr(law, "dist", None), stats.rv_discrete)
+    return not (discrete or isinstance(law, EmpiricalLaw))
 
 
 def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:

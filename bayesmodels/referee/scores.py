@@ -7,6 +7,10 @@ of that very function. Neither heavy tails nor units matter.
 
 - Legendre polynomials of degree 1 to 4, shifted to the unit interval: location, spread, skew, tails
   (Neyman's smooth test, 1937; the degrees taken one by one).
+- Their combination that a small shift of all draws moves by most standard errors: each polynomial
+  by how fast its mean changes with a shift, over its own variance. The law's distribution function
+  tells the first, so that of a skewed law less noise is left than of its mean: of a Beta(5, 19), a
+  shift takes a fifth fewer draws.
 - Indicators of lying below the quartiles.
 - Visits of the two tails. These come in clusters when draws are autocorrelated, and few are
   expected: a standard error says little. The number of clusters is about a Poisson's, their sizes
@@ -32,8 +36,8 @@ from bayesmodels.referee.effective import effective_draws
 
 Array = NDArray[np.float64]
 Kind = Literal[
-    "location", "spread", "skew", "tails", "q25", "q50", "q75", "low tail", "high tail", "chain",
-    "correlation", "probability", "class probability",
+    "location", "shift", "spread", "skew", "tails", "q25", "q50", "q75", "low tail", "high tail",
+    "chain", "correlation", "probability", "class probability",
 ]  # fmt: skip
 
 KINDS: tuple[Kind, ...] = ("location", "spread", "skew", "tails", "q25", "q50", "q75")
@@ -51,6 +55,7 @@ PER = np.array([PER_SHIFT, PER_SPREAD, *np.full(5, np.nan)])
 LEAST_IN_CHAIN = 20.0
 """Effective draws in each chain below which its autocorrelation is not known well enough to tell
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
+_POINTS = 256
 _TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
 _TINY = float(np.finfo(float).tiny)
 
@@ -64,9 +69,10 @@ class Test:
     label : str
         The scalar, such as ``w[age]``.
     kind : str
-        What the function sees: ``location``, ``spread``, ``skew``, ``tails``; ``q25``, ``q50``,
-        ``q75``; ``low tail``, ``high tail``; ``chain``, that chains differ; ``correlation`` of two
-        scalars; ``probability`` of a nominal value; ``class probability`` of a row.
+        What the function sees: ``location``, ``spread``, ``skew``, ``tails``; ``shift``, what all
+        of these say of one; ``q25``, ``q50``, ``q75``; ``low tail``, ``high tail``; ``chain``, that
+        chains differ; ``correlation`` of two scalars; ``probability`` of a nominal value;
+        ``class probability`` of a row.
     z : float
         Discrepancy in Monte-Carlo standard errors; of tails and chains, the standard normal
         quantile that is as improbable.
@@ -75,8 +81,8 @@ class Test:
     p : float
         Two-sided probability of a larger discrepancy under correct draws.
     effect : float
-        Discrepancy of a location in posterior standard deviations, of a spread as a part of it, of
-        a correlation as its difference; else NaN.
+        Discrepancy of a location or a shift in posterior standard deviations, of a spread as a part
+        of it, of a correlation as its difference; else NaN.
     chain : int or None
         The chain that is farthest from the others, where chains differ.
     """
@@ -130,7 +136,36 @@ def functions(u: Array) -> Array:
     return np.concatenate([polynomials(u), ((u <= q) - q) / np.sqrt(q * (1 - q))])
 
 
-def score_tests(labels: list[str], u: Array, reference: float = np.inf) -> list[Test]:
+def slopes(x: Array, u: Array) -> Array:
+    r"""Return how fast the means of the polynomials rise as all draws are shifted.
+
+    Shifted by :math:`h`, the mean of :math:`f(F(x))` rises by :math:`h \int F'(x) \, df(F(x))`. A
+    few draws and their transforms are exact points of the distribution function :math:`F`, and the
+    integral is a sum over the gaps between them.
+
+    Parameters
+    ----------
+    x, u : ndarray of shape (scalar, chain, draw)
+        Draws and their transforms.
+
+    Returns
+    -------
+    ndarray of shape (4, scalar)
+        In the unit of one over that of the draws.
+    """
+    flat_x, flat_u = (np.asarray(v).reshape(len(v), -1) for v in (x, u))
+    some = np.linspace(0, flat_x.shape[1] - 1, min(_POINTS, flat_x.shape[1])).astype(int)
+    low, high = np.sort(flat_x[:, some]), np.sort(flat_u[:, some])
+    gaps = np.diff(low)
+    with np.errstate(over="ignore", invalid="ignore"):  # of gaps too small; told by the result
+        density = np.divide(np.diff(high), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        rates: Array = (density * np.diff(polynomials(high))).sum(-1)
+    return rates
+
+
+def score_tests(
+    labels: list[str], u: Array, reference: float = np.inf, rates: Array | None = None
+) -> list[Test]:
     """Return all tests of scalars.
 
     Parameters
@@ -141,16 +176,20 @@ def score_tests(labels: list[str], u: Array, reference: float = np.inf) -> list[
         Probability-integral transforms of the draws.
     reference : float
         Number of independent draws that stand for the law, whose noise counts too.
+    rates : ndarray of shape (4, scalar), optional
+        Of `slopes`; NaN or zero of what cannot be shifted, such as a count.
     """
     few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
+    if rates is None:
+        rates = np.zeros((4, len(labels)))
     return [
         test
-        for start in range(0, len(labels), few)
-        for test in _scores(labels[start : start + few], u[start : start + few], reference)
+        for part in (slice(start, start + few) for start in range(0, len(labels), few))
+        for test in _scores(labels[part], u[part], reference, rates[:, part])
     ]
 
 
-def _scores(labels: list[str], u: Array, reference: float) -> list[Test]:
+def _scores(labels: list[str], u: Array, reference: float, rates: Array) -> list[Test]:
     found, moving = [], functions(u)
     number, freedom = effective_draws(moving)
     means = moving.mean((-2, -1))
@@ -162,8 +201,30 @@ def _scores(labels: list[str], u: Array, reference: float) -> list[Test]:
             found.append(
                 Test(label, kind, float(size), float(number[k, i]), float(chance), float(effect))
             )
+    found += _shifts(labels, moving[:4], number[:4], reference, rates)
     found += _tails(labels, u, number[1], reference)
     return found + chain_tests(labels, moving[:2])
+
+
+def _shifts(
+    labels: list[str], moving: Array, number: Array, reference: float, rates: Array
+) -> list[Test]:
+    """Test the combination of polynomials that a shift moves by most standard errors."""
+    can = np.flatnonzero(np.isfinite(rates).all(0) & (rates[0] > 0))
+    if not can.size:
+        return []
+    rates = rates[:, can] / rates[0, can]  # a shift of one moves the first polynomial by one
+    weights = rates / (1 / number[:, can] + 1 / reference)
+    weights /= np.sqrt((weights**2).sum(0))
+    combined = np.einsum("ks,kscd->scd", weights, moving[:, can])
+    ess, freedom = effective_draws(combined)
+    means = combined.mean((-2, -1))
+    z = means / np.sqrt(1 / ess + 1 / reference)
+    p = 2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1))
+    effect = means / (weights * rates).sum(0) / PER_SHIFT
+    columns = (np.asarray(values).tolist() for values in (z, ess, p, effect))
+    names = [labels[i] for i in can]
+    return [Test(label, "shift", *row) for label, *row in zip(names, *columns, strict=True)]
 
 
 def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list[Test]:

@@ -33,11 +33,12 @@ LARGEST_R_HAT = 1.01
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
 CONFIDENCE = 0.95
-_WEIGHTS = {"location": 8.0, "spread": 4.0, "probability": 8.0, "class probability": 8.0}
-"""Of the level, by what a test looks at; all others have 1. Means are what is reported first, and
-of one scalar, locations may use 40 % of the level in place of 10 %. The price is paid by the others
-where draws are few: of chains offset by half a deviation at 150 effective draws, 17 % are found in
-place of 22 %."""
+_WEIGHTS = {
+    "shift": 32.0, "location": 8.0, "spread": 4.0, "probability": 8.0, "class probability": 8.0
+}  # fmt: skip
+"""Of the level, by what a test looks at; all others have 1, and so has a location where there is a
+test of a shift, which says more of it. Means are what is reported first, and of one scalar, shifts
+may use 70 % of the level. The price is paid by the others where draws are few."""
 
 _SEED = 20260519  # the same draws always get the same verdict
 
@@ -306,7 +307,13 @@ def significant(found: Sequence[Test], level: float) -> list[Test]:
         return known >= LEAST_TO_DISAGREE or test.kind == "probability"
 
     p = [test.p if counts(test) else 1.0 for test in found]
-    weights = [_WEIGHTS.get(test.kind, 1.0) for test in found]
+    shifts = {test.label for test in found if test.kind == "shift"}
+
+    def weight(test: Test) -> float:
+        less = test.kind == "location" and test.label in shifts
+        return 1.0 if less else _WEIGHTS.get(test.kind, 1.0)
+
+    weights = [weight(test) for test in found]
     return [found[number] for number in holm(p, level, weights)]
 
 
@@ -330,7 +337,7 @@ def _factor(sizes: list[Test], tolerance: float) -> float:
 def _sentence(test: Test) -> str:  # noqa: PLR0911 - a table
     size = f"{abs(test.z):.1f} standard errors"
     up = test.z > 0
-    if test.kind == "location":
+    if test.kind in ("location", "shift"):
         apart = f"{abs(test.effect):.2g} standard deviations too {'high' if up else 'low'}"
         return f"{test.label} lies {apart} ({size})."
     if test.kind == "spread":
