@@ -11,6 +11,7 @@ are those of the binomial law, continued to an effective number that is not whol
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.interpolate import PchipInterpolator
-from scipy.special import betainc, betaincc
+from scipy.special import betainc, betaincc, ndtr
 from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.errors import DataError
@@ -36,6 +37,8 @@ Array = NDArray[np.float64]
 
 _TINY = float(np.finfo(float).tiny)
 _KNOTS = 256
+_DRAWN = 1024
+_LEVELS = ndtr(np.linspace(-3.7, 3.7, 129))
 
 
 def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
@@ -48,25 +51,28 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
     labels: list[str] = []
     u: list[Any] = []
-    smooth: list[Any] = []
+    rates: list[Array] = []
     twins: dict[str, str] = {}
     for name, marginal in law.marginals().items():
         own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
         if not own:
             continue
         shape = np.shape(marginal.std())
-        x = np.moveaxis(np.array([x for _, _, x in own]), 0, -1)
-        uniform: Any = _uniform(marginal, x.reshape(*x.shape[:-1], *shape), rng)
+        x: Any = np.moveaxis(np.array([x for _, _, x in own]), 0, -1)
+        x = x.reshape(*x.shape[:-1], *shape)
+        uniform: Any = _uniform(marginal, x, rng)
         seen: dict[tuple[bytes, str], str] = {}
         mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
+        places: list[tuple[int, ...]] = []
         for label, at, values in own:
             first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
             if first != label:  # the other half of a symmetric matrix
                 twins[label] = first
                 continue
             labels.append(label)
-            u.append(uniform[..., *at])
-            smooth.append(values if _is_smooth(marginal) else np.zeros_like(values))
+            places.append(at)
+        u += [uniform[..., *at] for at in places]
+        rates.append(_slopes(marginal, x, uniform, places))
     if not labels:
         return found
     transforms = np.array(u)
@@ -77,23 +83,41 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
         )
         raise DataError(msg)
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
-    alone = score_tests(labels, transforms, reference, slopes(np.array(smooth), transforms))
+    alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1))
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
     return found + alone + joint_tests(law, draws, labels, transforms, rng)
 
 
-def _is_smooth(law: Any) -> bool:
-    """Return whether a law has a distribution function that rises with a shift, known exactly."""
-    discrete = isinstance(getattr(law, "dist", None), stats.rv_discrete)
-    return not (discrete or isinstance(law, EmpiricalLaw))
+def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:
+    """Return `slopes` of elements of a law, of shape (6, element); zero of what cannot be shifted.
+
+    The law's own quantiles are quick where SciPy has them; of others, draws and their transforms
+    are points of the distribution function.
+    """
+    if isinstance(law, EmpiricalLaw) or _is_discrete(law):
+        return np.zeros((6, len(places)))
+    if isinstance(law, rv_frozen):
+        p = _LEVELS.reshape(-1, *np.ones(np.ndim(law.std()), dtype=int))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of quantiles it cannot find
+            x = np.asarray(law.ppf(p))
+        u = np.broadcast_to(p, x.shape)
+    else:
+        some = np.linspace(0, x.shape[0] * x.shape[1] - 1, _DRAWN).astype(int)
+        x, u = (np.sort(v.reshape(-1, *v.shape[2:])[some], axis=0) for v in (x, u))
+    return slopes(*(np.array([v[:, *at] for at in places]) for v in (x, u)))
+
+
+def _is_discrete(law: Any) -> bool:
+    return isinstance(getattr(law, "dist", None), stats.rv_discrete)
 
 
 def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     """Return the probability-integral transform of draws, of shape (chain, draw, ...)."""
     if isinstance(law, EmpiricalLaw):
         return law.randomised(x, rng)
-    if isinstance(getattr(law, "dist", None), stats.rv_discrete):
+    if _is_discrete(law):
         # A random probability between those below x and up to x.
         below = np.asarray(law.cdf(x - 1))
         return below + rng.random(x.shape) * np.asarray(law.pmf(x))

@@ -56,7 +56,6 @@ PER = np.array([PER_SHIFT, PER_SPREAD, *np.full(5, np.nan)])
 LEAST_IN_CHAIN = 20.0
 """Effective draws in each chain below which its autocorrelation is not known well enough to tell
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
-_POINTS = 256
 _TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
 _TINY = float(np.finfo(float).tiny)
 
@@ -149,27 +148,23 @@ def functions(u: Array) -> Array:
 def slopes(x: Array, u: Array) -> Array:
     r"""Return how fast the means of the polynomials rise as all draws are shifted.
 
-    Shifted by :math:`h`, the mean of :math:`f(F(x))` rises by :math:`h \int F'(x) \, df(F(x))`. A
-    few draws and their transforms are exact points of the distribution function :math:`F`, and the
-    integral is a sum over the gaps between them.
+    Shifted by :math:`h`, the mean of :math:`f(F(x))` rises by :math:`h \int F'(x) \, df(F(x))`; the
+    integral is a sum over gaps between points of the distribution function :math:`F`.
 
     Parameters
     ----------
-    x, u : ndarray of shape (scalar, chain, draw)
-        Draws and their transforms.
+    x, u : ndarray of shape (scalar, point)
+        Quantiles and their probabilities, rising.
 
     Returns
     -------
     ndarray of shape (6, scalar)
         Of degrees 1 to 6, in the unit of one over that of the draws.
     """
-    flat_x, flat_u = (np.asarray(v).reshape(len(v), -1) for v in (x, u))
-    some = np.linspace(0, flat_x.shape[1] - 1, min(_POINTS, flat_x.shape[1])).astype(int)
-    low, high = np.sort(flat_x[:, some]), np.sort(flat_u[:, some])
-    gaps = np.diff(low)
+    gaps = np.diff(x)
     with np.errstate(over="ignore", invalid="ignore"):  # of gaps too small; told by the result
-        density = np.divide(np.diff(high), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-        rates: Array = (density * np.diff(_six(high))).sum(-1)
+        density = np.divide(np.diff(u), gaps, out=np.zeros_like(gaps), where=gaps > 0)
+        rates: Array = (density * np.diff(_six(u))).sum(-1)
     return rates
 
 
@@ -211,7 +206,7 @@ def _scores(labels: list[str], u: Array, reference: float, rates: Array) -> list
             found.append(
                 Test(label, kind, float(size), float(number[k, i]), float(chance), float(effect))
             )
-    found += _shifts(labels, u, number[:4], reference, rates)
+    found += _shifts(labels, u, number[0], reference, rates)
     found += _tails(labels, u, number[1], reference)
     return found + chain_tests(labels, moving[:2])
 
@@ -225,8 +220,12 @@ def _shifts(
         return []
     rates = rates[:, can] / rates[0, can]  # a shift of one moves the first polynomial by one
     moving = _six(u[can])
-    number = np.concatenate([number[:, can], effective_draws(moving[4:]).number])
-    weights = rates / (1 / number + 1 / reference)
+    total = float(u[0].size)
+    share = np.minimum(number[can] / total, 1.0)
+    degree = np.arange(1, len(rates) + 1)[:, None]
+    forgotten = ((1 - share) / (1 + share)) ** degree
+    own = total * (1 - forgotten) / (1 + forgotten)
+    weights = rates / (1 / own + 1 / reference)
     weights /= np.sqrt((weights**2).sum(0))
     combined = np.einsum("ks,kscd->scd", weights, moving)
     ess, freedom = effective_draws(combined)

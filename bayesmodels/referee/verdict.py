@@ -34,11 +34,12 @@ TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
 CONFIDENCE = 0.95
 _WEIGHTS = {
-    "shift": 48.0, "location": 8.0, "spread": 6.0, "probability": 8.0, "class probability": 8.0
+    "shift": 96.0, "location": 8.0, "spread": 8.0, "low tail": 2.0, "high tail": 2.0, "chain": 3.0,
+    "probability": 8.0, "class probability": 8.0,
 }  # fmt: skip
 """Of the level, by what a test looks at; all others have 1, and so has a location where there is a
 test of a shift, which says more of it. Means are what is reported first: of one scalar, shifts may
-use three quarters of the level. The price is paid by the others where draws are few."""
+use four fifths of the level. The price is paid by the others where draws are few."""
 
 _SEED = 20260519  # the same draws always get the same verdict
 
@@ -144,9 +145,8 @@ def compare(
     result, visits of quartiles and tails, and chains against each other are measured in Monte-Carlo
     standard errors. Scalars are compared together by the log density, rank correlations and random
     directions; of a nominal variable, how often each value was visited. Holm's correction (1979)
-    keeps the probability of a false alarm at `level` over all of them; shifts have 48 times, and
-    spreads six times the weight of the others, and locations eight times where a scalar has no test
-    of a shift.
+    keeps the probability of a false alarm at `level` over all of them; of one scalar,
+    shifts may use four fifths of it, since means are what is reported first.
 
     Two sets of draws, of two samplers or libraries, are compared by the same functions of ranks
     among both together, with the standard errors of both; of several scalars together, by rank
