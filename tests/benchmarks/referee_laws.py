@@ -96,8 +96,11 @@ def bayes_draws(z: np.ndarray) -> dict[str, np.ndarray]:
     """Turn normal numbers into draws of it; quantiles are read off a fine table."""
     grid, known = bayes_tables()
     theta = np.empty((*z.shape[:2], known.shape[1]))
+    steps = np.diff(known, axis=0)
     for k in range(known.shape[1]):
-        theta[..., k] = np.interp(z[..., k], grid, known[:, k])
+        at = (np.clip(z[..., k], grid[0], grid[-1]) - grid[0]) / (grid[1] - grid[0])
+        low = np.minimum(at.astype(int), len(steps) - 1)
+        theta[..., k] = known[low, k] + (at - low) * steps[low, k]
     shape = np.shape(bayes().mean()["pi"])
     gamma = stats.gamma(bayes().classes.alpha).ppf(special.ndtr(z[..., known.shape[1] :]))
     pi = gamma / gamma.sum(-1, keepdims=True)
