@@ -83,11 +83,11 @@ def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
 
 def _ranks(values: Array) -> Array:
     """Return ranks along the last axis; without ties, which SciPy averages, in a tenth the time."""
-    order = values.argsort(-1)
-    if (np.diff(np.take_along_axis(values, order, -1)) == 0).any():
+    rising = np.sort(values)
+    if (rising[..., 1:] == rising[..., :-1]).any():
         return np.asarray(stats.rankdata(values, axis=-1))
     ranks = np.empty_like(values)
-    np.put_along_axis(ranks, order, np.arange(1.0, values.shape[-1] + 1)[None], -1)
+    np.put_along_axis(ranks, values.argsort(-1), np.arange(1.0, values.shape[-1] + 1)[None], -1)
     return ranks
 
 

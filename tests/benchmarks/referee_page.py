@@ -34,13 +34,13 @@ draws unless a table says otherwise, and ESS is the median effective number of d
 Draws are exact copies of a law, made autocorrelated, or NUTS's own. `python
 tests/benchmarks/bench_referee.py` measures all of it, and writes this page.
 
-Holm's correction decides, with eight times the weight for locations and four times for spreads:
-means are reported first, and what is wrong otherwise is mostly found by a wide margin. Holm with
-equal weights, Simes' and the Cauchy combination of the same p values stand beside it: Simes gains
-next to nothing over equal weights; the Cauchy combination finds a little more where draws are only
-just enough, but the level then rests on an approximation that holds for tiny levels, and it does
-not say which quantity is wrong, as Holm does at the same level for every one of them. Where the
-referee's cell is empty, the row was measured before it had weights.
+Holm's correction decides, with most of the level for shifts: means are reported first, and what is
+wrong otherwise is mostly found by a wide margin. Holm with equal weights, Simes' and the Cauchy
+combination of the same p values stand beside it: Simes gains next to nothing over equal weights;
+the Cauchy combination finds a little more where draws are only just enough, but the level then
+rests on an approximation that holds for tiny levels, and it does not say which quantity is wrong,
+as Holm does at the same level for every one of them. Where the referee's cell is empty, the row was
+measured before it looked for shifts, and the others are of the tests it had by then.
 """
 FALSE = """
 ## Correct draws: false alarms, and how often the verdict is `agree`
@@ -49,8 +49,10 @@ FOUND = """
 ## Wrong draws: how often they are found
 
 Of a regression, the first of eleven scalars is wrong. At an effective number of 2,150, a shift of
-0.1 standard deviations is 4.6 standard errors, which a single test at a level of 1 % that looks for
-nothing else finds 98 times in 100: no test can do better.
+0.1 standard deviations is 4.6 standard errors of the mean, which a single test of the mean at a
+level of 1 % finds 98 times in 100. Of a normal law no test can do better. The shape of a skewed one
+tells more of a shift than its mean does, and less autocorrelated functions more than others: that
+is what the test of shifts uses.
 """
 BESIDE = """
 ## Beside other tests of the same draws

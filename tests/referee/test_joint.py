@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import bayesmodels as bm
 from bayesmodels.referee import joint, sampling
@@ -97,3 +97,10 @@ def test_separate_problems_have_one_density_together():
 def test_few_scalars_are_looked_at_in_all_pairs():
     pairs = joint.chosen_pairs(np.random.default_rng(1).random((5, 100)))
     assert len(pairs) == 10
+
+
+def test_ranks_are_those_of_scipy_with_ties_and_without():
+    values = np.random.default_rng(3).random((5, 100))
+    np.testing.assert_array_equal(joint._ranks(values), stats.rankdata(values, axis=-1))
+    values[0, 3] = values[0, 7]
+    np.testing.assert_array_equal(joint._ranks(values), stats.rankdata(values, axis=-1))

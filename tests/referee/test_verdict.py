@@ -5,6 +5,7 @@ import pytest
 from scipy import signal, stats
 
 import bayesmodels as bm
+from bayesmodels.laws import MixtureLaw
 
 LAW = bm.BetaBernoulli(5, 19)
 
@@ -128,6 +129,46 @@ def test_heavy_tails_are_judged_like_all_others():
     verdict = bm.compare(law, law.to_datatree(rng=np.random.default_rng(6)))
     assert {"location", "spread", "high tail"} <= {test.kind for test in verdict.tests}
     assert verdict.outcome == "agree"
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        ({"theta": LAW.marginals()["theta"]}, 1),
+        ({"mean": stats.norm([0.0, 1.0], 2.0)}, 2),
+        ({"y": LAW.predictive(trials=10)}, 0),
+        ({"y": stats.poisson(3)}, 0),
+    ],
+    ids=["Beta", "two normal", "Beta-binomial", "Poisson"],
+)
+def test_what_is_continuous_is_tested_for_a_shift(law, expected):
+    ((name, marginal),) = law.items()
+    size = (4, 1000, *np.shape(marginal.std()))
+    draws = {name: marginal.rvs(size, random_state=np.random.default_rng(9))}
+    assert sum(test.kind == "shift" for test in bm.compare(law, draws).tests) == expected
+
+
+def test_a_shift_is_said_once():
+    law = stats.norm(0, 1)
+    draws = {"x": law.rvs((4, 1000), random_state=np.random.default_rng(9)) + 0.2}
+    verdict = bm.compare({"x": law}, draws)
+    assert verdict.outcome == "disagree"
+    assert "x lies 0.2" in verdict.findings[0]
+    assert sum("lies" in said for said in verdict.findings) == 1
+    (shift,) = (test for test in verdict.tests if test.kind == "shift")
+    (location,) = (test for test in verdict.tests if test.kind == "location")
+    assert shift.effect == pytest.approx(location.effect, abs=0.02)
+
+
+def test_a_law_of_ones_own_is_tested_for_a_shift():
+    """Mixtures have no quick quantiles: draws stand for points of the distribution function."""
+    law = MixtureLaw(np.array([0.3, 0.7]), stats.norm(np.array([-1.0, 2.0]), 1.0))
+    rng = np.random.default_rng(10)
+    x = np.where(rng.random((4, 1000)) < 0.3, -1.0, 2.0) + rng.standard_normal((4, 1000))
+    assert bm.compare({"x": law}, {"x": x}).outcome == "agree"
+    found = bm.compare({"x": law}, {"x": x + 0.15 * law.std()}).tests
+    (shift,) = (test for test in found if test.kind == "shift")
+    assert shift.p < 1e-6
 
 
 def test_table_has_exact_beside_sampled():
