@@ -67,11 +67,17 @@ class ModelReport:
         """The verdict on the draws; without a verified closed form there is no report."""
         return self.comparison.outcome
 
+    @property
+    def to_blame(self) -> tuple[str, ...]:
+        """What is to blame for a disagreement: the sampler, since the closed form is verified."""
+        return ("the sampler",) if self.outcome == "disagree" else ()
+
     def sentences(self) -> list[str]:
         """Say the verdict in words, the most important first."""
         head = {
             "agree": "The model has a closed form, and PyMC's draws agree with it.",
-            "disagree": "The model has a closed form, but PyMC's draws do not come from it.",
+            "disagree": "The model has a closed form, but PyMC's draws do not come from it: the "
+            "sampler is to blame.",
             "inconclusive": "The model has a closed form; PyMC's draws are too few to judge, or "
             "have not mixed.",
         }
@@ -103,6 +109,7 @@ class ModelReport:
             "title": self.title,
             "source": self.source,
             "outcome": self.outcome,
+            "to_blame": list(self.to_blame),
             "sentences": [*self.sentences(), *self.comparison.findings],
             "explanation": self.posterior.explain(),
             "families": self.posterior.families,

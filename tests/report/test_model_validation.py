@@ -78,7 +78,8 @@ def test_digits_lost_are_stated():
 def test_wrong_draws_and_too_few_are_told_apart():
     wrong = report(coin, shift=0.2)
     assert wrong.outcome == "disagree"
-    assert wrong.sentences()[0].endswith("but PyMC's draws do not come from it.")
+    assert wrong.sentences()[0].endswith("do not come from it: the sampler is to blame.")
+    assert wrong.to_dict()["to_blame"] == ["the sampler"]
     few = report(coin, draws=16)
     assert few.outcome == "inconclusive"
     assert "is only known to within 0.1" in few.sentences()[-1]
