@@ -90,13 +90,13 @@ def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
 
 
 def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:
-    """Return `slopes` of elements of a law, of shape (6, element); zero of what cannot be shifted.
+    """Return `slopes` of elements of a law, of shape (4, element); zero of what cannot be shifted.
 
     The law's own quantiles are quick where SciPy has them; of others, draws and their transforms
     are points of the distribution function.
     """
     if isinstance(law, EmpiricalLaw) or _is_discrete(law):
-        return np.zeros((6, len(places)))
+        return np.zeros((4, len(places)))
     if isinstance(law, rv_frozen):
         p = _LEVELS.reshape(-1, *np.ones(np.ndim(law.std()), dtype=int))
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -7,11 +7,12 @@ of that very function. Neither heavy tails nor units matter.
 
 - Legendre polynomials of degree 1 to 4, shifted to the unit interval: location, spread, skew, tails
   (Neyman's smooth test, 1937; the degrees taken one by one).
-- The combination of degrees 1 to 6 that a small shift of all draws moves by most standard errors:
-  each degree by how fast its mean changes with a shift, over its own variance. The law's
-  distribution function tells the first, so that of a skewed law less noise is left than of its
-  mean: of a Beta(5, 19), a shift takes a fifth fewer draws, and half of them where draws are
-  strongly autocorrelated, since higher degrees are less so.
+- Their combination that a small shift of all draws moves by most standard errors: each degree by
+  how fast its mean changes with a shift, over its own variance. The law's distribution function
+  tells the first, so that of a skewed law less noise is left than of its mean: of a Beta(5, 19), a
+  shift takes a fifth fewer draws, and fewer still where draws are autocorrelated, since higher
+  degrees are less so. Of a law with a sharp edge this would be all about visits of that edge, which
+  come in clusters: higher degrees have at most one and a half times the variance of the first.
 - Indicators of lying below the quartiles.
 - Visits of the two tails. These come in clusters when draws are autocorrelated, and few are
   expected: a standard error says little. The number of clusters is about a Poisson's, their sizes
@@ -56,6 +57,7 @@ PER = np.array([PER_SHIFT, PER_SPREAD, *np.full(5, np.nan)])
 LEAST_IN_CHAIN = 20.0
 """Effective draws in each chain below which its autocorrelation is not known well enough to tell
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
+_HIGHER = 1.5  # variance that higher degrees may have, in that of the first, in a test of a shift
 _TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
 _TINY = float(np.finfo(float).tiny)
 
@@ -130,15 +132,6 @@ def polynomials(u: Array) -> Array:
     )
 
 
-def _six(u: Array) -> Array:
-    """Return two further polynomials behind the four."""
-    t = 2 * np.asarray(u) - 1
-    square = t * t
-    fifth = np.sqrt(11) / 8 * t * ((63 * square - 70) * square + 15)
-    sixth = np.sqrt(13) / 16 * (((231 * square - 315) * square + 105) * square - 5)
-    return np.concatenate([polynomials(u), fifth[None], sixth[None]])
-
-
 def functions(u: Array) -> Array:
     """Return all functions but those of tails along a new first axis, of variance one."""
     q = _QUARTILES.reshape(-1, *np.ones(np.ndim(u), dtype=int))
@@ -158,13 +151,13 @@ def slopes(x: Array, u: Array) -> Array:
 
     Returns
     -------
-    ndarray of shape (6, scalar)
-        Of degrees 1 to 6, in the unit of one over that of the draws.
+    ndarray of shape (4, scalar)
+        In the unit of one over that of the draws.
     """
     gaps = np.diff(x)
     with np.errstate(over="ignore", invalid="ignore"):  # of gaps too small; told by the result
         density = np.divide(np.diff(u), gaps, out=np.zeros_like(gaps), where=gaps > 0)
-        rates: Array = (density * np.diff(_six(u))).sum(-1)
+        rates: Array = (density * np.diff(polynomials(u))).sum(-1)
     return rates
 
 
@@ -181,12 +174,12 @@ def score_tests(
         Probability-integral transforms of the draws.
     reference : float
         Number of independent draws that stand for the law, whose noise counts too.
-    rates : ndarray of shape (6, scalar), optional
+    rates : ndarray of shape (4, scalar), optional
         Of `slopes`; NaN or zero of what cannot be shifted, such as a count.
     """
     few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
     if rates is None:
-        rates = np.zeros((6, len(labels)))
+        rates = np.zeros((4, len(labels)))
     return [
         test
         for part in (slice(start, start + few) for start in range(0, len(labels), few))
@@ -206,28 +199,25 @@ def _scores(labels: list[str], u: Array, reference: float, rates: Array) -> list
             found.append(
                 Test(label, kind, float(size), float(number[k, i]), float(chance), float(effect))
             )
-    found += _shifts(labels, u, number[0], reference, rates)
+    found += _shifts(labels, moving[:4], number[0], reference, rates)
     found += _tails(labels, u, number[1], reference)
     return found + chain_tests(labels, moving[:2])
 
 
 def _shifts(
-    labels: list[str], u: Array, number: Array, reference: float, rates: Array
+    labels: list[str], moving: Array, number: Array, reference: float, rates: Array
 ) -> list[Test]:
-    """Test the combination of six polynomials that a shift moves by most standard errors."""
+    """Test the combination of polynomials that a shift moves by most standard errors."""
     can = np.flatnonzero(np.isfinite(rates).all(0) & (rates[0] > 0))
     if not can.size:
         return []
     rates = rates[:, can] / rates[0, can]  # a shift of one moves the first polynomial by one
-    moving = _six(u[can])
-    total = float(u[0].size)
-    share = np.minimum(number[can] / total, 1.0)
-    degree = np.arange(1, len(rates) + 1)[:, None]
-    forgotten = ((1 - share) / (1 + share)) ** degree
-    own = total * (1 - forgotten) / (1 + forgotten)
-    weights = rates / (1 / own + 1 / reference)
+    weights = rates / _noise(number[can], moving[0, 0].size, reference)
+    weights /= weights[0]
+    higher = (weights[1:] ** 2).sum(0)
+    weights[1:] *= np.sqrt(_HIGHER / np.maximum(higher, _HIGHER))
     weights /= np.sqrt((weights**2).sum(0))
-    combined = np.einsum("ks,kscd->scd", weights, moving)
+    combined = np.einsum("ks,kscd->scd", weights, moving[:, can])
     ess, freedom = effective_draws(combined)
     means = combined.mean((-2, -1))
     z = means / np.sqrt(1 / ess + 1 / reference)
@@ -236,6 +226,18 @@ def _shifts(
     columns = (np.asarray(values).tolist() for values in (z, ess, p, effect))
     names = [labels[i] for i in can]
     return [Test(label, "shift", *row) for label, *row in zip(names, *columns, strict=True)]
+
+
+def _noise(number: Array, draws: int, reference: float) -> Array:
+    """Return about the variances of the polynomials' means, from the first one's effective number.
+
+    As of a Gaussian chain: what has an autocorrelation of r in the first degree has about r to the
+    power k in degree k. Effective numbers of their own would be noisier weights, and those that
+    come out too large would count most.
+    """
+    share = np.minimum(number / draws, 1.0)
+    memory = ((1 - share) / (1 + share)) ** np.arange(1, 5)[:, None]
+    return (1 + memory) / (1 - memory) / draws + 1 / reference
 
 
 def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list[Test]:
