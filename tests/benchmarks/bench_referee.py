@@ -85,7 +85,10 @@ SHAPES = [
     (4, 25000, 200),
 ]
 ROWS = [
-    *(Row("peers", "right: beta", kind, 2000, peers=True, verdict=True) for kind in EVERY),
+    *(
+        Row("peers", "right: beta", kind, 2000, peers=True, verdict=True)
+        for kind in [*EVERY, "AR(0.1)"]
+    ),
     *(
         Row("peers", setting, kind, NARROW.get((setting, kind), 2000), peers=True)
         for setting, kind in product(BETA, ["iid", "AR(0.1)", "AR(0.3)", "AR(0.9)"])
