@@ -290,7 +290,7 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
     alone = sum(test.label in values.index for test in tests)
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
-        " spread, skew, tails, quartiles and chains. An arrow marks those beyond "
+        " shift, spread, skew, tails, quartiles and chains. An arrow marks those beyond "
         f"{BEYOND:g}; some are to be expected among {alone} comparisons, for which the verdict "
         "allows."
     )

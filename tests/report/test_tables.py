@@ -131,7 +131,7 @@ def test_comparison_rounds_to_what_the_spread_carries():
     assert column(table, "exact", "Standard deviation") == ("0.0490",)
     assert column(table, "from", "89 % interval, exact") == ("0.4701",)
     assert column(table, "of", "Discrepancy")[0] == "skew"
-    assert "10 comparisons" in table.note
+    assert "11 comparisons" in table.note
 
 
 def test_comparison_marks_large_discrepancies():
