@@ -10,7 +10,7 @@ of that very function. Neither heavy tails nor units matter.
 - Their combination that a small shift of all draws moves by most standard errors: each degree by
   how fast its mean changes with a shift, over its own variance. The law's distribution function
   tells the first, so that of a skewed law less noise is left than of its mean: of a Beta(5, 19), a
-  shift takes a fifth fewer draws, and fewer still where draws are autocorrelated, since higher
+  shift takes a sixth fewer draws, and fewer still where draws are autocorrelated, since higher
   degrees are less so. Of a law with a sharp edge this would be all about visits of that edge, which
   come in clusters: higher degrees have at most one and a half times the variance of the first.
 - Indicators of lying below the quartiles.

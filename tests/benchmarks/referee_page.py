@@ -51,8 +51,8 @@ FOUND = """
 Of a regression, the first of eleven scalars is wrong. At an effective number of 2,150, a shift of
 0.1 standard deviations is 4.6 standard errors of the mean, which a single test of the mean at a
 level of 1 % finds 98 times in 100. Of a normal law no test can do better. The shape of a skewed one
-tells more of a shift than its mean does, and less autocorrelated functions more than others: that
-is what the test of shifts uses.
+tells more of a shift than its mean does, and functions that are less autocorrelated than the mean
+tell it with less noise: the test of shifts uses both.
 """
 BESIDE = """
 ## Beside other tests of the same draws
