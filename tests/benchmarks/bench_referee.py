@@ -87,7 +87,7 @@ SHAPES = [
 ROWS = [
     *(
         Row("peers", "right: beta", kind, 2000, peers=True, verdict=True)
-        for kind in [*EVERY, "AR(0.1)"]
+        for kind in ("iid", "AR(0.1)", *EVERY[1:])
     ),
     *(
         Row("peers", setting, kind, NARROW.get((setting, kind), 2000), peers=True)
@@ -304,13 +304,15 @@ def pooled(lines: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> li
 
 
 def kept(lines: list[dict[str, Any]]) -> None:
-    """Add lines to the file of results; former ones of the same row go."""
+    """Add lines to the file of results, in the order of `ROWS`; former ones of the same row go."""
     fields = list(lines[0])
     old = [line for line in former() if not is_of(line, lines[0])]
+    order = [tuple(str(row._asdict()[k]) for k in KEYS) for row in ROWS]
+    every = sorted([*old, *lines], key=lambda line: order.index(tuple(str(line[k]) for k in KEYS)))
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
-        writer.writerows([*old, *lines])
+        writer.writerows(every)
 
 
 def main() -> None:
