@@ -39,8 +39,7 @@ wrong otherwise is mostly found by a wide margin. Holm with equal weights, Simes
 combination of the same p values stand beside it: Simes gains next to nothing over equal weights;
 the Cauchy combination finds a little more where draws are only just enough, but the level then
 rests on an approximation that holds for tiny levels, and it does not say which quantity is wrong,
-as Holm does at the same level for every one of them. Where the referee's cell is empty, the row was
-measured before it looked for shifts, and the others are of the tests it had by then.
+as Holm does at the same level for every one of them.
 """
 FALSE = """
 ## Correct draws: false alarms, and how often the verdict is `agree`
