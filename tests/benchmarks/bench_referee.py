@@ -307,8 +307,11 @@ def kept(lines: list[dict[str, Any]]) -> None:
     """Add lines to the file of results, in the order of `ROWS`; former ones of the same row go."""
     fields = list(lines[0])
     old = [line for line in former() if not is_of(line, lines[0])]
-    order = [tuple(str(row._asdict()[k]) for k in KEYS) for row in ROWS]
-    every = sorted([*old, *lines], key=lambda line: order.index(tuple(str(line[k]) for k in KEYS)))
+    order = {tuple(str(row._asdict()[k]) for k in KEYS): i for i, row in enumerate(ROWS)}
+    every = sorted(
+        [*old, *lines],
+        key=lambda line: order.get(tuple(str(line[k]) for k in KEYS), len(order)),
+    )
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
