@@ -98,7 +98,7 @@ ROWS = [
         for kind in ("iid", "AR(0.3)", "AR(0.9)")
     ),
     Row("advice", "right: beta", "AR(0.9)", 2000),
-    Row("advice", "right: nig", "AR(0.9)", 200),
+    Row("advice", "right: nig", "AR(0.9)", 2000),
     *(
         Row("right", f"right: {law}", kind, 2000, verdict=kind in NEAR)
         for law, kind in product(("t3", "nig"), EVERY)
@@ -108,7 +108,7 @@ ROWS = [
         Row("wrong", setting, kind, 2000)
         for setting, kind in product(NIG, ["iid", "AR(0.1)", "AR(0.3)"])
     ),
-    Row("peers", "dependence lost: nig", "iid", 200, peers=True),
+    Row("peers", "dependence lost: nig", "iid", 2000, peers=True),
     *(
         Row("large", "right: bayes", kind, 2000)
         for kind in ("iid", "AR(0.5)", "AR(0.9)", "AR(-0.8)")
