@@ -27,7 +27,7 @@ some hours on two cores. Results are added to ``referee.csv`` beside this file, 
 ``docs/referee-rates.md`` and ``docs/referee-power.svg`` are written anew from it. A repeated row
 replaces the former one; ``--page`` only writes, and ``--share 0.1`` makes a tenth of the
 repetitions, for a try. With ``--add`` new repetitions are added to those of the file, as many as
-the row still lacks or the share says.
+the row still lacks or the share says; of ``advice``, which has a median, they replace former ones.
 """
 
 import argparse
