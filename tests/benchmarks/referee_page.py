@@ -56,12 +56,12 @@ tell it with less noise: the test of shifts uses both.
 BESIDE = """
 ## Beside other tests of the same draws
 
-One Beta law (two for the missing mode). `KS` is a Kolmogorov-Smirnov test that takes draws for
-independent; `thinned KS` the same of every k-th draw, as many as are effective; `R-hat` asks
-whether it exceeds 1.01; `pot_c` is ArviZ's test of uniformity; `means` compares the mean only, by
-its effective number of draws. A rate of alarms at wrong draws is worth nothing where correct draws
-raise as many: such cells stand in brackets, where correct draws of that kind raised an alarm in
-more than 3 %.
+One Beta law (two for the missing mode, the regression for lost dependence). `KS` is a
+Kolmogorov-Smirnov test that takes draws for independent; `thinned KS` the same of every k-th draw,
+as many as are effective; `R-hat` asks whether it exceeds 1.01; `pot_c` is ArviZ's test of
+uniformity; `means` compares the mean only, by its effective number of draws. A rate of alarms at
+wrong draws is worth nothing where correct draws raise as many: such cells stand in brackets, where
+correct draws of that kind raised an alarm in more than 3 %.
 """
 SIZES = """
 ## Correct draws, few and many
