@@ -36,6 +36,8 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
 
 def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
     """Return the labels; raise if two of them read the same, such as 1 and "1"."""
+    if set(map(type, labels)) == {int} and len(set(labels)) == len(labels):
+        return labels  # quickly, since a mixture numbers thousands of terms
     seen: set[str] = set()
     for label in labels:
         try:

@@ -17,8 +17,7 @@ from scipy.special import (
     betaincinv,
     betaln,
     gammaln,
-    xlog1py,
-    xlogy,
+    log1p,
 )
 
 from bayesmodels.errors import DataError
@@ -32,6 +31,7 @@ from bayesmodels.special import (
     lower_gamma,
     lower_gamma_inverse,
     numbers,
+    times_logs,
 )
 
 Array = NDArray[np.float64]
@@ -215,7 +215,10 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
     """
     theta, a, b = (numbers(part) for part in (theta, alpha, beta))
     if np.max(a + b, initial=0) <= _FEW:
-        found: Array = xlogy(a - 1, theta) + xlog1py(b - 1, -theta) - betaln(a, b)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            yes, no = np.log(theta), log1p(-theta)
+        found: Array = times_logs(a - 1, yes) - betaln(a, b)
+        found += times_logs(b - 1, no)  # in place: there may be millions
         return found
     theta, a, b = np.broadcast_arrays(theta, a, b)
     both = np.stack([a, b], -1)
@@ -235,11 +238,14 @@ def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
     """
     theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
     total = alpha.sum(-1)
-    if np.max(total, initial=0) <= _FEW:
-        found: Array = xlogy(alpha - 1, theta).sum(-1) - gammaln(alpha).sum(-1) + gammaln(total)
-        return found
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(theta)
+    if np.max(total, initial=0) <= _FEW:
+        if np.isfinite(logs).all():  # quicker than a sum of products
+            powers = np.einsum("...k,...k->...", alpha - 1, logs)
+        else:
+            powers = times_logs(alpha - 1, logs).sum(-1)
+        return powers - gammaln(alpha).sum(-1) + gammaln(total)
     return log_dirichlet_density(gaps_of_shares(theta, alpha), logs, alpha)
 
 

@@ -166,9 +166,10 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     >>> float(log_dirichlet_multinomial([1e9, 1e9], [1.0, 1.0]) + np.log(2e9 + 1)) < 1e-13
     True
     """
-    counts, alpha = np.broadcast_arrays(
-        np.asarray(counts, dtype=float), np.asarray(alpha, dtype=float)
-    )
+    counts, alpha = np.asarray(counts, dtype=float), np.asarray(alpha, dtype=float)
+    # Only along the last axis, so that functions of shared concentrations are taken once.
+    size = np.broadcast_shapes(counts.shape[-1:], alpha.shape[-1:])
+    counts, alpha = (np.broadcast_to(x, x.shape[:-1] + size) for x in (counts, alpha))
     total, mass = counts.sum(-1), alpha.sum(-1)
     gap = _deviance_from_independence(counts, alpha) + _deviance_from_independence(alpha, counts)
     return np.where(
@@ -376,15 +377,27 @@ def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLik
         near = np.abs(relative) < 0.5  # noqa: PLR2004 - beyond it the plain difference loses nothing
         deviance = alpha * log1p_minus(np.where(near, relative, 0.0)) - logs
         # alpha - 1 first, so that 0 ln 0 is 0
-        plain = _times_log(alpha - 1, logs) - alpha * (np.log(alpha) - np.log(total)) - gaps
+        plain = times_logs(alpha - 1, logs) - alpha * (np.log(alpha) - np.log(total)) - gaps
     own = 0.5 * np.log(alpha) - HALF_LOG_2PI - stirling_remainder(alpha)
     of_total = 0.5 * np.log(total) - HALF_LOG_2PI - stirling_remainder(total)
     cells = np.where(near, deviance, plain) + own
     return cells.sum(-1) - of_total[..., 0] + gaps.sum(-1)
 
 
-def _times_log(factor: Array, log: Array) -> Array:
-    return np.where(factor == 0, 0.0, factor * np.where(factor == 0, 0.0, log))
+def times_logs(factor: Array, logs: Array) -> Array:
+    """Return the product, in which 0 times the logarithm of 0 is 0.
+
+    What `xlogy` does, for logarithms that many factors share.
+
+    Examples
+    --------
+    >>> times_logs(np.array([0.0, 2.0]), np.array([-np.inf, -1.0])).tolist()
+    [0.0, -2.0]
+    """
+    if np.isfinite(logs).all():
+        return factor * logs
+    with np.errstate(invalid="ignore"):
+        return np.where((factor == 0) & np.isinf(logs), 0.0, factor * logs)
 
 
 def gaps_of_shares(theta: ArrayLike, alpha: ArrayLike) -> Array:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import xlogy
 
 import bayesmodels as bm
 from bayesmodels.special import (
@@ -13,6 +14,7 @@ from bayesmodels.special import (
     log_gamma_ratio,
     log_multinomial_coefficient,
     stirling_remainder,
+    times_logs,
 )
 from tests.exact import error, exactly, log_coefficient, log_gamma_difference, log_mass
 from tests.strategies import log_uniform
@@ -167,3 +169,11 @@ def test_evidence_of_two_rows_of_a_thousand_million_successes():
     )
     evidence = bm.BetaBernoulli(1, 1).log_evidence(bm.BinomialCounts(k, n))
     assert evidence == pytest.approx(exact, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("x", [[0.3, 1.0], [0.0, 0.3, 1.0], [0.0, np.nan]])
+def test_factors_times_shared_logs_are_what_scipy_has(x):
+    factors = np.array([0.0, 1.0, 2.5])[:, None]
+    with np.errstate(divide="ignore"):
+        logs = np.log(x)
+    np.testing.assert_allclose(times_logs(factors, logs), xlogy(factors, x), rtol=1e-15)
