@@ -17,6 +17,9 @@ from bayesmodels.errors import DataError
 
 Values = NDArray[Any]
 
+NUMBERS = (int, float, np.number, np.bool_)
+"""What an array of objects may hold in order to become an array of numbers."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -280,7 +283,7 @@ def _plain(values: Values, argument: str, *, missing: bool = False) -> Values:
     flat = values.ravel()
     if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
         return values.astype(bool)
-    if all(isinstance(v, (int, float, np.number)) for v in flat) and flat.size:
+    if all(isinstance(v, NUMBERS) for v in flat) and flat.size:
         return np.array(flat.tolist()).reshape(values.shape)
     return values
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.classwise import not_binary, not_codes, not_finite, not_within
 from bayesmodels.containers import (
+    NUMBERS,
     Block,
     Values,
     first,
@@ -55,10 +56,24 @@ def _not_numbers(block: Block) -> str:
     values = block.values
     message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
     if values.size:
-        wrong = np.reshape([not isinstance(v, (int, float)) for v in values.flat], values.shape)
-        at = first(wrong)
+        at = _no_number(values)
         message += f"; {where(at)} holds {shown(values[at])}"
     return f"{message}. Convert the values first."
+
+
+def _no_number(values: Values) -> tuple[int, ...]:
+    """Return the index of the first value that reads as no number, else of the first non-number."""
+    wrong = [not _reads_as_number(value) for value in values.flat]
+    if not any(wrong):
+        wrong = [not isinstance(value, NUMBERS) for value in values.flat]
+    return first(np.reshape(wrong, values.shape))
+
+
+def _reads_as_number(value: object) -> bool:
+    try:
+        return complex(value).imag == 0  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def not_squarable(values: Array) -> bool:
@@ -193,9 +208,10 @@ def codes(
         return values
     if levels is None:
         if values.dtype.kind not in "biuf" and values.size:
+            at = _no_number(values)
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; row 0 holds {shown(values.ravel()[0])}. Name them: "
+                f"was given no categories; {where(at)} holds {shown(values[at])}. Name them: "
                 "DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)

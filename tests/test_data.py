@@ -280,6 +280,22 @@ def test_the_first_entry_that_is_no_number_is_shown():
     )
 
 
+@table(
+    [
+        ("text that reads as numbers before it", ["1", "0", "x"], "row 2 holds 'x'"),
+        ("a column of text", pl.Series(["1", "0", "x"]), "row 2 holds 'x'"),
+        ("a column of a frame", pd.DataFrame({"a": ["1"], "b": ["x"]}), "row 0, column 1 holds"),
+        ("NumPy's numbers before it", [np.int8(1), np.bool_(0), "0"], "row 2 holds '0'"),
+        ("a number beyond all", np.array([1, 10**400], dtype=object), "row 1 holds 1000"),
+        ("a complex number", [1, 0, 1j], "row 2 holds 1j"),
+        ("Decimal after a number", [1, Decimal(1)], "row 1 holds Decimal('1')"),
+    ]
+)
+def test_no_good_entry_is_blamed_for_a_bad_one(data, message):
+    assert message in complaint(COIN.statistic, data)
+    assert message in complaint(DIE.statistic, data)
+
+
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
