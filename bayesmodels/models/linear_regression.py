@@ -396,9 +396,9 @@ class LinearRegression:
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``sigma2`` and ``w``; the last one of ``w`` is ``feature``."""
+        """Names of the axes of ``w`` and ``sigma2``; the last one of ``w`` is ``feature``."""
         axes = tuple(self.coords)
-        return {"sigma2": axes[:-1], "w": axes}
+        return {"w": axes, "sigma2": axes[:-1]}
 
     def parameters(self) -> dict[str, Array]:
         """Return the parameters by the symbols of `equations`, as a report shows them.
@@ -564,7 +564,7 @@ class LinearRegression:
         return stats.norm(loc=(_wide(X, w.ndim - 1) * w).sum(-1), scale=np.sqrt(sigma2))
 
     def marginals(self) -> dict[str, Law]:
-        """Return the inverse-gamma law of sigma2 and the Student-t law of each coefficient.
+        """Return the Student-t law of each coefficient and the inverse-gamma law of sigma2.
 
         Raises
         ------
@@ -577,10 +577,10 @@ class LinearRegression:
         spread = np.sqrt((solve_triangular(root, identity) ** 2).sum(-1))
         noise = np.sqrt(self.scale / self.shape)[..., None]
         return {
-            "sigma2": inverse_gamma(self.shape, scale=self.scale),
             "w": student_t(
                 2 * self.shape[..., None], loc=solution(self.factor), scale=noise * spread
             ),
+            "sigma2": inverse_gamma(self.shape, scale=self.scale),
         }
 
     mean = reading.mean

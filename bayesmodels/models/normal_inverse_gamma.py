@@ -229,8 +229,8 @@ class NormalInverseGamma:
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``sigma2`` and ``mu``."""
-        return {"sigma2": tuple(self.coords), "mu": tuple(self.coords)}
+        """Names of the axes of ``mu`` and ``sigma2``."""
+        return {"mu": tuple(self.coords), "sigma2": tuple(self.coords)}
 
     def parameters(self) -> dict[str, Array]:
         """Return the four parameters by the symbols of `equations`, as a report shows them."""
@@ -380,11 +380,11 @@ class NormalInverseGamma:
         return log_normal(x.reshape(len(x), prod(x.shape[1:])), mu, sigma2)
 
     def marginals(self) -> dict[str, Law]:
-        """Return the inverse-gamma law of sigma2 and the Student-t law of mu."""
+        """Return the Student-t law of mu and the inverse-gamma law of sigma2."""
         spread = np.sqrt(self.scale / (self.shape * self.kappa))
         return {
-            "sigma2": inverse_gamma(self.shape, scale=self.scale),
             "mu": student_t(2 * self.shape, loc=self.location, scale=spread),
+            "sigma2": inverse_gamma(self.shape, scale=self.scale),
         }
 
     mean = reading.mean

@@ -287,9 +287,9 @@ class NormalInverseWishart:
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``Sigma`` and ``mu``."""
+        """Names of the axes of ``mu`` and ``Sigma``."""
         *batch, feature, other = self.coords
-        return {"Sigma": (*batch, feature, other), "mu": (*batch, feature)}
+        return {"mu": (*batch, feature), "Sigma": (*batch, feature, other)}
 
     def parameters(self) -> dict[str, Array]:
         """Return the four parameters by the symbols of `equations`, as a report shows them."""
@@ -431,12 +431,12 @@ class NormalInverseWishart:
         return log_normal_vectors(parameters["mu"], parameters["Sigma"], x)
 
     def marginals(self) -> dict[str, Law]:
-        """Return the law of each entry of Sigma and the Student-t law of each entry of mu."""
+        """Return the Student-t law of each entry of mu and the law of each entry of Sigma."""
         df = (self.df - self.location.shape[-1] + 1)[..., None]
         variance = np.diagonal(self.scale, axis1=-2, axis2=-1) / (self.kappa[..., None] * df)
         return {
-            "Sigma": InverseWishartMarginals(self.df, self.scale),
             "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
+            "Sigma": InverseWishartMarginals(self.df, self.scale),
         }
 
     mean = reading.mean

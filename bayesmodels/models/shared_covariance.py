@@ -232,9 +232,9 @@ class SharedNormalInverseWishart:
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``Sigma`` and ``mu``."""
+        """Names of the axes of ``mu`` and ``Sigma``."""
         group, feature, other = self.coords
-        return {"Sigma": (feature, other), "mu": (group, feature)}
+        return {"mu": (group, feature), "Sigma": (feature, other)}
 
     def parameters(self) -> dict[str, Array]:
         """Return the parameters by the symbols of `equations`, as a report shows them."""
@@ -329,12 +329,12 @@ class SharedNormalInverseWishart:
         return one.log_normal_vectors(parameters["mu"], self.each(parameters["Sigma"]), x)
 
     def marginals(self) -> dict[str, Law]:
-        """Return the law of each entry of Sigma and the Student-t law of each entry of mu."""
+        """Return the Student-t law of each entry of mu and the law of each entry of Sigma."""
         df = self.df - self.scale.shape[-1] + 1
         variance = (self.ratio / self.kappa)[:, None] * np.diagonal(self.scale) / df
         return {
-            "Sigma": InverseWishartMarginals(self.df, self.scale),
             "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
+            "Sigma": InverseWishartMarginals(self.df, self.scale),
         }
 
     mean = reading.mean

@@ -46,7 +46,7 @@ def test_parameters_stand_part_by_part_under_the_names_of_the_whole():
         "Parameters of pi",
         "Parameters of theta_smoker",
         "Parameters of theta_stage",
-        "Parameters of sigma2_measured and mu_measured",
+        "Parameters of mu_measured and sigma2_measured",
     ]
     pi, smoker, stage, measured = found
     assert pi.columns[0].cells == ("pi[ham]", "pi[spam]")
@@ -54,7 +54,7 @@ def test_parameters_stand_part_by_part_under_the_names_of_the_whole():
     assert smoker.columns[0].cells == ("theta_smoker[ham]", "theta_smoker[spam]")
     assert column(smoker, "prior", "β") == ("3", "3")
     assert stage.columns[0].cells[:2] == ("theta_stage[ham, I]", "theta_stage[ham, II]")
-    assert measured.columns[0].cells[0] == "sigma2_measured[ham, age]"
+    assert measured.columns[0].cells[0] == "mu_measured[ham, age]"
     assert column(measured, "prior", "mean m") == ("50", "1", "50", "1")
 
 
