@@ -774,6 +774,44 @@ def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     return numbers
 
 
+_REAL = (int, float, np.integer, np.floating)
+
+
+def count(value: Any, argument: str, least: int = 0) -> int:
+    """Check one whole number, at least `least`."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    if not isinstance(number, _REAL) or number % 1 != 0 or number < least:
+        msg = f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
+        raise DataError(msg)
+    return int(number)
+
+
+def proportion(value: Any, argument: str) -> float:
+    """Check one number strictly between 0 and 1."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    if not isinstance(number, _REAL) or not 0 < number < 1:
+        msg = f"{argument}: must be strictly between 0 and 1; got {shown(value)}."
+        raise DataError(msg)
+    return float(number)
+
+
+def randomness(rng: Any) -> np.random.Generator:
+    """Return a source of randomness: a generator as it is, one of a seed, or a fresh one."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        msg = (
+            "rng: must be a numpy.random.Generator, a seed such as 1, or None for fresh "
+            f"randomness; got {shown(rng)}."
+        )
+        raise DataError(msg) from None
+
+
+def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
+    """Check of what is to be sampled how many draws there shall be, and from what randomness."""
+    return count(draws, "draws", 1), randomness(rng)
+
+
 def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[Any, Any]:
     import narwhals as nw
 

@@ -25,7 +25,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from bayesmodels.containers import read
-from bayesmodels.data import whole
+from bayesmodels.data import count, randomness
 from bayesmodels.domains import finite, probabilities
 from bayesmodels.errors import DataError
 from bayesmodels.factors import EPS, half_log_det
@@ -165,7 +165,7 @@ def bayes_risk(
     Sigma: ArrayLike,
     *,
     draws: int = 100_000,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Risk:
     r"""Return how often the best classifier errs on normal classes with known parameters.
 
@@ -190,8 +190,8 @@ def bayes_risk(
         One covariance for all classes, or one each.
     draws : int, default 100000
         Number of points, at least; not used where there is a closed form.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
 
     Returns
     -------
@@ -218,8 +218,8 @@ def bayes_risk(
     True
     """
     prior, means, roots = _classes(pi, mu, Sigma)
-    number = int(whole(draws, "draws", 2))
-    rng = np.random.default_rng(rng)
+    number = count(draws, "draws", 2)
+    rng = randomness(rng)
     possible = prior > 0
     prior, means, roots = prior[possible], means[possible], roots[possible]
     if len(prior) == 1:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.data import weighted
-from bayesmodels.data import whole as whole_number
+from bayesmodels.data import count, randomness, weighted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.files import whole
 from bayesmodels.labels import Coords
@@ -43,7 +42,7 @@ def exact_draws(
     *,
     draws: int = 1000,
     chains: int = 4,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> xr.DataTree:
     """Return independent draws from the exact posterior, with all groups that ArviZ reads.
 
@@ -55,8 +54,8 @@ def exact_draws(
         As in the model's `statistic`. A statistic has no rows, hence no predictive groups.
     draws, chains : int
         Numbers of draws a chain and of chains.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
 
     Returns
     -------
@@ -74,8 +73,8 @@ def exact_draws(
     ['log_likelihood', 'log_prior', 'observed_data', 'posterior', 'posterior_predictive',
      'prior', 'sample_stats']
     """
-    rng = np.random.default_rng(rng)
-    draws, chains = int(whole_number(draws, "draws", 1)), int(whole_number(chains, "chains", 1))
+    rng = randomness(rng)
+    draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     after = prior.update(data)
     posterior = in_chains(after, draws, chains, rng)
     lp = np.asarray(after.log_density(posterior))
@@ -91,7 +90,7 @@ def mcmc_draws(
     tune: int = 1000,
     chains: int = 4,
     likelihood: Likelihood | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: bool = False,
 ) -> xr.DataTree:
     """Return draws of PyMC's sampler from the model's declaration.
@@ -107,8 +106,8 @@ def mcmc_draws(
     likelihood : {"rows", "statistic"}, optional
         How the data are declared, as in `declare`: by default their statistic if there are more
         than 10,000 rows. The posterior is the same, and so are the groups.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
     progress : bool, default False
         Show PyMC's progress bar.
 
@@ -123,15 +122,15 @@ def mcmc_draws(
     """
     import pymc as pm
 
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     model = prior.declare(data, likelihood)
     # Transforms keep continuous parameters in range; the checks take seconds to compile.
     model.check_bounds = bool(levels(prior))
     with model, all_or_nothing():
         sampled = pm.sample(
-            draws=int(whole_number(draws, "draws", 1)),
-            tune=int(whole_number(tune, "tune")),
-            chains=int(whole_number(chains, "chains", 1)),
+            draws=count(draws, "draws", 1),
+            tune=count(tune, "tune"),
+            chains=count(chains, "chains", 1),
             step=_steps(prior, model),
             initvals=_start(prior, data),
             random_seed=int(rng.integers(2**31)),

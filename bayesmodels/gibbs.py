@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayesmodels import loops
-from bayesmodels.data import weighted
-from bayesmodels.data import whole as whole_number
+from bayesmodels.data import count, randomness, weighted
 from bayesmodels.draws import tree_of
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.latent_rows import UNKNOWN, MixtureStatistic, Numbers, latent_rows
@@ -41,7 +40,7 @@ def gibbs_draws(
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: Callable[[str], object] = lambda _: None,
 ) -> xr.DataTree:
     """Return draws of classes and parameters of a mixture by collapsed Gibbs sampling.
@@ -54,8 +53,8 @@ def gibbs_draws(
         A known class stays what it is; a missing cell is integrated out.
     draws, tune, chains : int
         Numbers of draws and of discarded sweeps a chain, and of chains.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
     progress : callable, optional
         Told, in words, which chain runs.
 
@@ -96,9 +95,9 @@ def gibbs_draws(
             "not a statistic."
         )
         raise DataError(msg)
-    number, before = int(whole_number(draws, "draws", 1)), int(whole_number(tune, "tune"))
-    several = int(whole_number(chains, "chains", 1))
-    rng = np.random.default_rng(rng)
+    number, before = count(draws, "draws", 1), count(tune, "tune")
+    several = count(chains, "chains", 1)
+    rng = randomness(rng)
     s = latent_rows(prior.classes, prior.blocks, data)
     if not len(s.labels):
         msg = "data: must have rows; got none."

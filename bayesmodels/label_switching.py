@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from bayesmodels.data import whole
+from bayesmodels.data import count
 from bayesmodels.models.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.protocol import Array
@@ -69,7 +69,7 @@ def label_invariants(
     {'pi_sorted': (5, 2), 'log_density': (5, 3), 'same_class': (5, 2)}
     """
     group = draws.posterior if hasattr(draws, "posterior") else draws
-    s = _some(latent_rows(model.classes, model.blocks, data), int(whole(rows, "rows", 2)))
+    s = _some(latent_rows(model.classes, model.blocks, data), count(rows, "rows", 2))
     met = model.with_axes(s)
     known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
     joint = met.log_joint_of(s, known)

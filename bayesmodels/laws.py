@@ -181,7 +181,7 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
 
     def rvs(self, size: int | tuple[int, ...] = 1, random_state: Any = None) -> Array:
         """Draw `size` vectors."""
-        rng = np.random.default_rng() if random_state is None else random_state
+        rng = np.random.default_rng(random_state)
         lead = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
         z = rng.standard_normal((*lead, self.dim)) @ self._root.T
         stretch = np.sqrt(rng.chisquare(self.df, lead) / self.df)
@@ -309,10 +309,13 @@ class DirichletMultinomial:
         rest = self.alpha.sum(-1, keepdims=True) - self.alpha
         return beta_binomial(self.trials[..., None], self.alpha, rest)
 
-    def rvs(self, size: int, random_state: np.random.Generator) -> NDArray[np.int64]:
+    def rvs(
+        self, size: int, random_state: np.random.Generator | int | None = None
+    ) -> NDArray[np.int64]:
         """Draw `size` tables of counts, of shape (size, ..., K)."""
-        theta = dirichlet_draws(self.alpha, size, random_state)
-        return random_state.multinomial(self.trials, theta)
+        rng = np.random.default_rng(random_state)
+        theta = dirichlet_draws(self.alpha, size, rng)
+        return rng.multinomial(self.trials, theta)
 
 
 def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Array:

@@ -72,7 +72,7 @@ class Readable(Protocol):
     def marginals(self) -> dict[str, Law]:
         """Return each variable's law, elementwise over its shape."""
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws, sample axis first."""
 
 
@@ -118,13 +118,15 @@ class Belief(Protocol):
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`."""
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws, sample axis first."""
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return log densities of what is observed, the row axis before the batch."""
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows like those of `data`, one set for each draw of the parameters."""
 
     def observed(self, data: Any) -> Observed:
@@ -141,5 +143,5 @@ class Belief(Protocol):
     def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
     def summary(self) -> pd.DataFrame: ...
     def to_datatree(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree: ...

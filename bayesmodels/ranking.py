@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.data import whole
+from bayesmodels.data import count, proportion, randomness
 from bayesmodels.errors import DataError
 from bayesmodels.information import mutual_information, mutual_information_normal
 from bayesmodels.protocol import Draws
@@ -31,7 +31,7 @@ def rank_features(
     words: Sequence[str] | None = None,
     prob: float = 0.89,
     draws: int = 1000,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """Return how much each feature tells of the class, the most telling feature first.
 
@@ -51,8 +51,8 @@ def rank_features(
         Probability of the equal-tailed intervals.
     draws : int, default 1000
         Number of draws of the parameters.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
 
     Returns
     -------
@@ -94,10 +94,8 @@ def rank_features(
     """
     import pandas as pd
 
-    if not 0 < prob < 1:
-        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
-        raise DataError(msg)
-    number, best = int(whole(draws, "draws", 1)), int(whole(top, "top", 1))
+    prob = proportion(prob, "prob")
+    number, best = count(draws, "draws", 1), count(top, "top", 1)
     blocks = _features(belief, words)
     means = belief.mean()
     for name, value in means.items():
@@ -111,7 +109,7 @@ def rank_features(
     def told(values: Draws) -> Array:
         return np.concatenate([tells(values) for _, _, tells in blocks], axis=-1)
 
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     step = max(1, _SAMPLE // sum(np.size(value) for value in means.values()))
     sizes = [min(step, number - start) for start in range(0, number, step)]
     sampled = np.concatenate([told(belief.sample(size, rng)) for size in sizes])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.data import whole
+from bayesmodels.data import count, proportion, randomness
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.protocol import Array, Law, Readable
 
@@ -112,9 +112,7 @@ def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array
     >>> low.round(3), high.round(3)
     (np.float64(0.09), np.float64(0.355))
     """
-    if not 0 < prob < 1:
-        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
-        raise DataError(msg)
+    prob = proportion(prob, "prob")
     tail = (1 - prob) / 2
     # isf, not ppf(1 - tail): the subtraction would round small tails away.
     return {
@@ -181,7 +179,7 @@ def summary_or_intervals(self: Readable) -> pd.DataFrame:
 
 
 def to_datatree(
-    self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+    self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
 ) -> xr.DataTree:
     """Return exact, independent draws as an ArviZ DataTree with the group ``posterior``.
 
@@ -190,8 +188,8 @@ def to_datatree(
     draws, chains : int
         Numbers of draws a chain and of chains. Chains differ in nothing: they let ArviZ treat
         exact draws and MCMC draws alike.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
 
     Returns
     -------
@@ -211,9 +209,9 @@ def to_datatree(
     """
     from arviz_base import from_dict
 
-    number, chains = int(whole(draws, "draws", 1)), int(whole(chains, "chains", 1))
+    number, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     return from_dict(
-        {"posterior": in_chains(self, number, chains, np.random.default_rng(rng))},
+        {"posterior": in_chains(self, number, chains, randomness(rng))},
         dims={name: list(axes) for name, axes in self.dims.items()},
         coords={name: cast("Any", list(labels)) for name, labels in self.coords.items()},
     )

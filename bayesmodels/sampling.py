@@ -13,7 +13,7 @@ from bayesmodels import __version__, reading
 from bayesmodels.conjugacy.deterministics import deterministics
 from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solve import exact
-from bayesmodels.data import whole
+from bayesmodels.data import count, randomness
 from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.processes import all_or_nothing
 
@@ -91,8 +91,8 @@ def sample(
         if name in pm_sample_kwargs:
             msg = f"{name}: can't be given; {instead}."
             raise DataError(msg)
-    rng = np.random.default_rng(rng)
-    draws, chains = int(whole(draws, "draws", 1)), int(whole(chains, "chains", 1))
+    rng = randomness(rng)
+    draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     try:
         posterior = exact(model, rng=rng)
     except NotConjugate as found:

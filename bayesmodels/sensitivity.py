@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, xlog1py
 
-from bayesmodels.data import whole
+from bayesmodels.data import count
 from bayesmodels.errors import PriorError
 from bayesmodels.power_scaling import Component, check_powers, posterior_of
 from bayesmodels.protocol import Belief, Law
@@ -101,7 +101,7 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     """
     import pandas as pd
 
-    number = int(whole(draws, "draws", 2))
+    number = count(draws, "draws", 2)
     check_powers(prior)
     statistic = prior.statistic(data)
     posterior = prior.update(statistic)

@@ -20,6 +20,7 @@ from bayesmodels.conjugacy.remaining import remaining_model
 from bayesmodels.conjugacy.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.verify import Verification, verify
+from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
 
 if TYPE_CHECKING:
@@ -211,10 +212,10 @@ class PartialPosterior:
         rest : mapping
             Draws of the remaining variables, with any number of sample axes first.
         rng : numpy.random.Generator or int, optional
-            Source of randomness; fresh if not given.
+            Source of randomness, or a seed; fresh if not given.
         """
         rows, batch = self._rows(rest)
-        found = self._marginal.draw(rows, np.random.default_rng(rng))
+        found = self._marginal.draw(rows, randomness(rng))
         return {name: _unflattened(found[name], batch) for name in self.integrated}
 
     def _rows(self, rest: Mapping[str, Any]) -> tuple[Point, tuple[int, ...]]:
@@ -259,7 +260,7 @@ class PartialPosterior:
         xarray.DataTree
             As `pm.sample` of the original model gives it, Deterministics included.
         """
-        rng = np.random.default_rng(rng)
+        rng = randomness(rng)
         tree = pm.sample(
             draws,
             tune=tune,
@@ -280,7 +281,7 @@ class PartialPosterior:
         tree : xarray.DataTree
             What a sampler drew from `model`.
         rng : numpy.random.Generator or int, optional
-            Source of randomness; fresh if not given.
+            Source of randomness, or a seed; fresh if not given.
         """
         import xarray as xr
 

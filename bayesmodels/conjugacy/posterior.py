@@ -17,6 +17,7 @@ from bayesmodels.conjugacy.deterministics import deterministics
 from bayesmodels.conjugacy.scattered import Certain, Scattered, mixed
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.verify import Verification
+from bayesmodels.data import asked, randomness
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
 from bayesmodels.protocol import Draws, Law
@@ -249,13 +250,16 @@ class ExactPosterior:
         each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
         return np.array(each).reshape(batch)[()]
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+    def sample(
+        self, draws: int, rng: np.random.Generator | int | None = None
+    ) -> dict[str, NDArray[Any]]:
         """Return independent draws, sample axis first."""
+        draws, rng = asked(draws, rng)
         values = self._solution.field.variables(*self._solution.sample(draws, rng))
         return {name: values[name] for name in self._order}
 
     def to_datatree(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree:
         """Return exact, independent draws as PyMC's sampler would, Deterministics included.
 
@@ -263,8 +267,8 @@ class ExactPosterior:
         ----------
         draws, chains : int
             Numbers of draws a chain and of chains. Chains differ in nothing.
-        rng : numpy.random.Generator, optional
-            Source of randomness; fresh if not given.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
         """
         tree = reading.to_datatree(self, draws, chains, rng)
         free = tree.posterior.to_dataset()
@@ -272,7 +276,7 @@ class ExactPosterior:
         return tree
 
     def predictive(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree:
         """Return new data given exact draws, by PyMC's forward sampling.
 
@@ -280,15 +284,15 @@ class ExactPosterior:
         ----------
         draws, chains : int
             As in `to_datatree`.
-        rng : numpy.random.Generator, optional
-            Source of randomness; fresh if not given.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
 
         Returns
         -------
         xarray.DataTree
             With the group ``posterior_predictive``, beside ``posterior``.
         """
-        rng = np.random.default_rng(rng)
+        rng = randomness(rng)
         tree = self.to_datatree(draws, chains, rng)
         with self.model:
             pm.sample_posterior_predictive(

@@ -21,6 +21,7 @@ from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.support import supports
 from bayesmodels.conjugacy.together import standing_together
 from bayesmodels.conjugacy.verify import verify
+from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
 
 Array = NDArray[np.float64]
@@ -72,7 +73,7 @@ def exact(
         Instead of the whole posterior, look for variables that are conjugate given all others, and
         integrate them out of the model: see `PartialPosterior`.
     rng : numpy.random.Generator or int, optional
-        Source of the points; fresh if not given.
+        Source of the points, or a seed; fresh if not given.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def exact(
     if not model.free_RVs:
         msg = "model: must have a free variable; it has none."
         raise DataError(msg)
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     if partial:
         return partial_posterior(model, rng)
     field = Field(model, supports(model))

@@ -209,7 +209,7 @@ class MixtureClusterer(
         return self._log_evidence
 
     def to_datatree(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree:
         """Return independent draws of the exact posterior as a DataTree for ArviZ.
 
@@ -217,8 +217,8 @@ class MixtureClusterer(
         ----------
         draws, chains : int
             Numbers of draws in a chain, and of chains.
-        rng : numpy.random.Generator, optional
-            Source of randomness; fresh if not given.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
 
         Raises
         ------

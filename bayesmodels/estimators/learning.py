@@ -35,7 +35,7 @@ def log_evidence(self: Any) -> float:
 
 
 def to_datatree(
-    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
 ) -> xr.DataTree:
     """Return independent draws of the belief as a DataTree for ArviZ.
 
@@ -43,8 +43,8 @@ def to_datatree(
     ----------
     draws, chains : int
         Numbers of draws in a chain, and of chains.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
     """
     check_is_fitted(self)
     return self.belief_.to_datatree(draws, chains, rng)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.data import Design, Weighted
+from bayesmodels.data import Design, Weighted, proportion
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs, learning
 from bayesmodels.models.linear_regression import LinearRegression
@@ -158,9 +158,7 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
                 raise PriorError(msg)
             return mean, np.asarray(law.std())
         if return_interval:
-            if not 0 < prob < 1:
-                msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
-                raise DataError(msg)
+            prob = proportion(prob, "prob")
             ends = [law.ppf((1 - prob) / 2), law.isf((1 - prob) / 2)]
             return mean, np.stack(ends, axis=-1)
         return mean

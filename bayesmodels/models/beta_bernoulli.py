@@ -426,8 +426,9 @@ class BetaBernoulli:
         )
         return 8 * np.finfo(float).eps * (1 + size)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return `draws` independent draws of theta, of shape (draws, batch...)."""
+        draws, rng = checked.asked(draws, rng)
         pairs = np.stack([self.alpha, self.beta], axis=-1)
         return {"theta": dirichlet_draws(pairs, draws, rng)[..., 0]}
 
@@ -440,8 +441,11 @@ class BetaBernoulli:
         with np.errstate(divide="ignore"):  # a draw may round to 0 or to 1
             return {"x": np.where(d.successes == 1, np.log(theta), np.log1p(-theta))}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows (or counts among as many trials), of shape (..., n, batch...)."""
+        rng = checked.randomness(rng)
         d = checked.trials(data)
         theta = d.batch.by_row(draws["theta"])
         shape = np.broadcast_shapes(theta.shape, d.successes.shape)

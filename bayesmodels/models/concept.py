@@ -581,8 +581,9 @@ class ConceptLearning:
         size = np.where(weight < np.inf, weight, 0) + np.abs(self.log_weights.max())
         return np.asarray(_ROUNDINGS * np.finfo(float).eps * (1 + size))
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return `draws` independent draws of the number of the hypothesis, of shape (draws,)."""
+        draws, rng = checked.asked(draws, rng)
         p = self._probabilities
         drawn: Any = rng.choice(len(p), draws, p=p / p.sum())
         return {"h": drawn}
@@ -592,8 +593,11 @@ class ConceptLearning:
         d = checked.outcomes(data, self.outcomes)
         return {"x": self.log_table[np.asarray(draws["h"])[..., None], d.codes]}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows, as numbers of outcomes, of shape (..., n)."""
+        rng = checked.randomness(rng)
         h = np.asarray(draws["h"])
         uniform = rng.random((*h.shape, len(checked.outcomes(data, self.outcomes).codes)))
         below = np.exp(self.log_table).cumsum(1)

@@ -334,7 +334,7 @@ class DirichletCategorical:
         >>> prior.plug_in(prior.statistic([0, 1, 1, 1]).mle()).mean()
         array([0.25, 0.75, 0.  ])
         """
-        return stats.multinomial(int(checked.whole(trials, "trials")), parameters["theta"])
+        return stats.multinomial(checked.count(trials, "trials"), parameters["theta"])
 
     def read(self, rows: Any) -> Any:
         """Return rows as category numbers or counts, the form in which predictions take them."""
@@ -449,8 +449,9 @@ class DirichletCategorical:
         )
         return (8 + self.alpha.shape[-1]) * np.finfo(float).eps * (1 + size)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return `draws` independent draws of theta, of shape (draws, batch..., K)."""
+        draws, rng = checked.asked(draws, rng)
         return {"theta": dirichlet_draws(self.alpha, draws, rng)}
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
@@ -465,8 +466,11 @@ class DirichletCategorical:
         with np.errstate(divide="ignore"):  # a draw may round to 0
             return {"x": np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""
+        rng = checked.randomness(rng)
         d = self._dense(data)
         theta = d.batch.by_row(draws["theta"], event=1)
         if d.counted:

@@ -51,10 +51,12 @@ class FiniteLaw:
         """Return probabilities of one label, or of a list or array of them."""
         return np.exp(self.logpmf(outcome))
 
-    def rvs(self, size: int, random_state: np.random.Generator) -> list[Hashable]:
+    def rvs(
+        self, size: int, random_state: np.random.Generator | int | None = None
+    ) -> list[Hashable]:
         """Draw so many labels."""
         mass = np.exp(self.log_mass)
-        drawn = random_state.choice(len(mass), size, p=mass / mass.sum())
+        drawn = np.random.default_rng(random_state).choice(len(mass), size, p=mass / mass.sum())
         return [self.outcomes[k] for k in drawn]
 
 

@@ -307,8 +307,11 @@ def _added(self: Generative, draws: Draws, verb: str) -> Array:
     return total
 
 
-def sample(self: Generative, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+def sample(
+    self: Generative, draws: int, rng: np.random.Generator | int | None = None
+) -> dict[str, Array]:
     """Return independent draws of every variable, sample axis first."""
+    draws, rng = checked.asked(draws, rng)
     return {names(v): x for b, names in parts(self) for v, x in b.sample(draws, rng).items()}
 
 
@@ -324,8 +327,11 @@ def log_likelihood(self: Generative, draws: Draws, data: Any) -> dict[str, Array
     }
 
 
-def replicate(self: Generative, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+def replicate(
+    self: Generative, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+) -> Rows:
     """Return new classes, and new features of rows with the classes that `data` have."""
+    rng = checked.randomness(rng)
     return {
         names(x): each
         for belief, names, rows in data_parts(self, data)
@@ -449,7 +455,7 @@ def class_probability_interval(
     prob: float = 0.89,
     *,
     draws: int = 1000,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> tuple[Array, Array]:
     """Return how uncertain each class probability is because parameters are.
 
@@ -461,19 +467,16 @@ def class_probability_interval(
         Probability of the equal-tailed intervals.
     draws : int, default 1000
         Number of draws of the parameters; each gives one probability a row and class.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
 
     Returns
     -------
     (ndarray, ndarray) of shape (n, class)
         Lower and upper ends.
     """
-    if not 0 < prob < 1:
-        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
-        raise DataError(msg)
-    number = int(checked.whole(draws, "draws", 1))
-    known = sample(_with_classes(self, rows), number, np.random.default_rng(rng))
+    prob = checked.proportion(prob, "prob")
+    known = sample(_with_classes(self, rows), draws, rng)
     found = class_probabilities(self, rows, known)
     low, high = np.quantile(found, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
     return low, high

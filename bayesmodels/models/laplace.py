@@ -123,7 +123,7 @@ class LaplaceApproximation:
         return table
 
     def to_datatree(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | None = None
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree:
         """Return independent draws of the approximation, labelled as such.
 
@@ -141,7 +141,7 @@ class LaplaceApproximation:
         *,
         intercept: bool = False,
         draws: int = 4000,
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | int | None = None,
     ) -> Array:
         """Return class probabilities of new rows, averaged over the approximation.
 
@@ -157,8 +157,8 @@ class LaplaceApproximation:
         draws : int, default 4000
             Number of draws averaged over, for three classes or more. Two classes need none: their
             one-dimensional integral is computed to 1e-13.
-        rng : numpy.random.Generator, optional
-            Source of the draws; fresh if not given.
+        rng : numpy.random.Generator or int, optional
+            Source of the draws, or a seed; fresh if not given.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class LaplaceApproximation:
         *,
         intercept: bool = False,
         draws: int = 4000,
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | int | None = None,
     ) -> Array:
         """Return natural logarithms of averaged class probabilities, none of them lost as -inf.
 
@@ -189,6 +189,7 @@ class LaplaceApproximation:
         ndarray of shape (n, K)
             Natural logarithms.
         """
+        draws, rng = checked.asked(draws, rng)
         X = _rows(self, rows, intercept=intercept)
         if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
             mean, sd = _score(self, X)
@@ -196,7 +197,7 @@ class LaplaceApproximation:
                 [softmax.log_averaged_binary(-mean, sd), softmax.log_averaged_binary(mean, sd)],
                 axis=-1,
             )
-        w = _drawn_weights(self, draws, rng)
+        w = normal_law.sample(self, draws, rng)["w"]
         total = np.full((len(X), len(self.classes)), -np.inf)
         with np.errstate(under="ignore"):
             for each in w:
@@ -249,9 +250,10 @@ def weights(self: Any, parameters: Draws) -> Array:
 
 
 def averaged(
-    self: Any, rows: Any, *, intercept: bool, draws: int, rng: np.random.Generator | None
+    self: Any, rows: Any, *, intercept: bool, draws: int, rng: np.random.Generator | int | None
 ) -> Array:
     """Return class probabilities of new rows averaged over the normal law of the weights."""
+    draws, rng = checked.asked(draws, rng)
     X = _rows(self, rows, intercept=intercept)
     if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
         mean, sd = _score(self, X)
@@ -259,7 +261,7 @@ def averaged(
         return np.stack(
             [softmax.averaged_binary(-mean, sd), softmax.averaged_binary(mean, sd)], axis=-1
         )
-    w = _drawn_weights(self, draws, rng)
+    w = normal_law.sample(self, draws, rng)["w"]
     total = np.zeros((len(X), len(self.classes)))
     with np.errstate(under="ignore"):
         for each in w:
@@ -271,11 +273,6 @@ def _score(self: Any, X: Array) -> tuple[Array, Array]:
     """Return mean and standard deviation of each row's normal score, for two classes."""
     mean = softmax.scores(self.location[None], X)[..., 0]
     return mean, np.sqrt((solve_upper(self.factor, X.T, transposed=True) ** 2).sum(0))
-
-
-def _drawn_weights(self: Any, draws: int, rng: np.random.Generator | None) -> Array:
-    number = int(checked.whole(draws, "draws", 1))
-    return normal_law.sample(self, number, np.random.default_rng(rng))["w"]
 
 
 def _rows(self: Any, rows: Any, *, intercept: bool) -> Array:

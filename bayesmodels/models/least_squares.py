@@ -30,7 +30,7 @@ def least_squares_descent(
     start: ArrayLike | None = None,
     tolerance: float = 1e-8,
     most: int = 10_000,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> descent.Trace:
     """Fit a linear regression by gradient descent, with a trace of the loss.
 
@@ -53,7 +53,7 @@ def least_squares_descent(
         Stop when the gradient is so much smaller than at the start.
     most : int, default 10000
         Number of steps, or of passes.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         For `stochastic`.
 
     Returns
@@ -101,7 +101,7 @@ def least_squares_descent(
         msg = f"start: must hold {X.shape[1]} weights, one a column; got shape {begin.shape}."
         raise DataError(msg)
     steep = float(np.linalg.norm(X, 2) ** 2)
-    number = int(checked.whole(most, "most"))
+    number = checked.count(most, "most")
     if not stochastic:
         return descent.descend(
             loss, gradient, begin, step=step, lipschitz=steep, tolerance=tolerance, most=number
@@ -109,6 +109,6 @@ def least_squares_descent(
     if isinstance(step, str):
         msg = f"step: must be a number with stochastic=True; got {step!r}."
         raise DataError(msg)
-    source = np.random.default_rng(rng)
+    source = checked.randomness(rng)
     order = (source.permutation(len(X)) for _ in range(number))
     return descent.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)

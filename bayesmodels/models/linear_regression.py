@@ -665,8 +665,9 @@ class LinearRegression:
         )
         return 32 * (size + 1) * EPS * (1 + size_of_terms)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws: sigma2 (draws, batch...) and w (draws, batch..., p)."""
+        draws, rng = checked.asked(draws, rng)
         _require_proper(self, "sample")
         root, batch, size = self.precision_factor, self.shape.shape, self.factor.shape[-1] - 1
         sigma2 = self.scale / rng.standard_gamma(self.shape, (draws, *batch))
@@ -681,8 +682,11 @@ class LinearRegression:
         mu, sigma = self._law_of_rows(draws, d)
         return {"y": -0.5 * ((d.y - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new targets at the same design, of shape (..., n, batch...)."""
+        rng = checked.randomness(rng)
         mu, sigma = self._law_of_rows(draws, self._checked(data))
         return {"y": mu + sigma * rng.standard_normal(mu.shape)}
 

@@ -358,7 +358,7 @@ class LogisticRegression:
         start: ArrayLike | None = None,
         tolerance: float = 1e-8,
         most: int = 10_000,
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | int | None = None,
     ) -> descent.Trace:
         r"""Climb by gradient ascent, :math:`w \leftarrow w + \alpha \sum_i (y_i - p_i) x_i`.
 
@@ -384,7 +384,7 @@ class LogisticRegression:
             Stop when the gradient is so much smaller than at the start.
         most : int, default 10000
             Number of steps, or of passes.
-        rng : numpy.random.Generator, optional
+        rng : numpy.random.Generator or int, optional
             For `stochastic`.
 
         Returns
@@ -436,7 +436,7 @@ class LogisticRegression:
         if begin.shape != shape:
             msg = f"start: must have the shape {shape} of the weights; got {begin.shape}."
             raise DataError(msg)
-        number = int(checked.whole(most, "most"))
+        number, source = checked.count(most, "most"), checked.randomness(rng)
         if not stochastic:
             return descent.descend(
                 loss, gradient, begin, step=step, lipschitz=steep, tolerance=tolerance, most=number
@@ -444,7 +444,6 @@ class LogisticRegression:
         if isinstance(step, str):
             msg = f"step: must be a number with stochastic=True; got {step!r}."
             raise DataError(msg)
-        source = np.random.default_rng(rng)
         order: Iterator[NDArray[np.intp]] = (source.permutation(len(X)) for _ in range(number))
         return descent.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)
 
@@ -584,7 +583,7 @@ class LogisticRegression:
         *,
         intercept: bool = False,
         draws: int = 4000,
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | int | None = None,
     ) -> Array:
         """Return class probabilities of new rows.
 
@@ -626,8 +625,11 @@ class LogisticRegression:
             return {"y": (d.counts[:, 1], rows)}
         return {"y": (d.counts, {**rows, "outcome": self.classes})}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new classes (or counts) of the same rows, one set for each draw."""
+        rng = checked.randomness(rng)
         d = self.labelled(data)
         with np.errstate(under="ignore"):
             score = softmax.scores(laplace.weights(self, draws), d.X)

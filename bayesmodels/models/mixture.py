@@ -134,7 +134,7 @@ class NaiveBayesMixture:
         self, components: DirichletCategorical, features: Any, *, budget: int = BUDGET
     ) -> None:
         read = NaiveBayes(components, features)
-        most = int(checked.whole(budget, "budget", 1))
+        most = checked.count(budget, "budget", 1)
         values.fill(self, classes=read.classes, blocks=read.blocks, terms=None, budget=most)
 
     @property
@@ -402,8 +402,9 @@ class NaiveBayesMixture:
         size = np.abs(each).max(-1, where=np.isfinite(each), initial=0)
         return np.asarray((share * own).sum(-1) + 4 * np.finfo(float).eps * (1 + size))
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws of every variable, sample axis first."""
+        draws, rng = checked.asked(draws, rng)
         if self.terms is None:
             return generative.sample(self, draws, rng)
         at = rng.choice(len(self.terms), size=draws, p=np.exp(self.log_weights))
@@ -416,9 +417,13 @@ class NaiveBayesMixture:
     em = em
 
     def sample_given(
-        self, s: MixtureStatistic, allotted: Array, rng: np.random.Generator
+        self,
+        s: MixtureStatistic,
+        allotted: Array,
+        rng: np.random.Generator | int | None = None,
     ) -> dict[str, Array]:
         """Draw all parameters once for each way (draws, n, class) to allot the rows to classes."""
+        rng = checked.randomness(rng)
         known = self.with_terms(terms_of(self.rows_by_block(s), allotted))
         parts = known.after_terms(np.arange(len(allotted)))
         return {names(v): x[0] for belief, names in parts for v, x in belief.sample(1, rng).items()}
@@ -438,8 +443,11 @@ class NaiveBayesMixture:
         )[..., 0]
         return {"rows": result}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows of new classes; rows whose class is known keep it."""
+        rng = checked.randomness(rng)
         s = latent_rows(self.classes, self.blocks, data)
         wide, pi = self.with_axes(s), np.asarray(draws["pi"])
         below = pi.cumsum(-1)[..., None, :-1]

@@ -236,6 +236,7 @@ def em(
     array([0.2, 0.9])
     """
     number, steps = check_settings(self, estimate, starts, iterations, tolerance)
+    rng = checked.randomness(rng)
     s = self.statistic(data)
     if not s.number_of_rows > 0:
         msg = "data: EM needs at least one row; got none."
@@ -248,7 +249,6 @@ def em(
         number = len(first.counts)
         runs = work.climb(first, rows.expected, steps, tolerance)
     else:
-        rng = np.random.default_rng(rng)
         together = max(1, AT_ONCE // (len(s.labels) * numbers_a_row(work)))
         for begin in range(0, number, together):
             some = min(together, number - begin)
@@ -275,8 +275,8 @@ def check_settings(
         msg = f"tolerance: must be positive; got {tolerance!r}."
         raise DataError(msg)
     return (
-        int(checked.whole(starts, "starts", 1)),
-        int(checked.whole(iterations, "iterations", 1)),
+        checked.count(starts, "starts", 1),
+        checked.count(iterations, "iterations", 1),
     )
 
 

@@ -442,8 +442,9 @@ class NormalInverseGamma:
         )
         return 16 * np.finfo(float).eps * (1 + size)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws of sigma2 and mu, each of shape (draws, batch...)."""
+        draws, rng = checked.asked(draws, rng)
         shape = (draws, *self.kappa.shape)
         sigma2 = self.scale / rng.standard_gamma(self.shape, shape)
         mu = self.location + np.sqrt(sigma2 / self.kappa) * rng.standard_normal(shape)
@@ -455,8 +456,11 @@ class NormalInverseGamma:
         mu, sigma = _law_of_rows(draws, d.batch)
         return {"x": -0.5 * ((d.x - mu) / sigma) ** 2 - np.log(sigma) - HALF_LOG_2PI}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows, of shape (..., n, batch...)."""
+        rng = checked.randomness(rng)
         d = checked.measurements(data)
         mu, sigma = _law_of_rows(draws, d.batch)
         shape = np.broadcast_shapes(mu.shape, d.x.shape)

@@ -481,8 +481,9 @@ class NormalInverseWishart:
         size = size + rounding_of_normal(root, mu, self.location, self.kappa)
         return where_definite(root, 16 * (width + 1) * EPS * (1 + size), np.inf)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws: Sigma (draws, batch..., D, D) and mu (draws, batch..., D)."""
+        draws, rng = checked.asked(draws, rng)
         half = inverse_wishart_roots(self.df, self.scale, draws, rng)
         noise = rng.standard_normal((draws, *self.location.shape))
         spread = (noise[..., None, :] @ half)[..., 0, :]
@@ -496,8 +497,11 @@ class NormalInverseWishart:
         d = self._checked(data)
         return {"x": log_likelihood_of_vectors(d, draws["mu"], draws["Sigma"])}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows, of shape (..., n, D)."""
+        rng = checked.randomness(rng)
         d = self._checked(data)
         return {"x": new_vectors(d, draws["mu"], draws["Sigma"], rng)}
 

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from scipy import stats
 
+from bayesmodels import data as checked
 from bayesmodels.factors import EPS, half_log_det, solve_upper
 from bayesmodels.protocol import Array, Draws, Law
 from bayesmodels.special import HALF_LOG_2PI
@@ -76,8 +77,11 @@ def log_density_rounding(self: NormalWeights, draws: Draws) -> Array:
     return 16 * size * EPS * condition * ((z * (z + reach)).sum(-1) + logs + size)
 
 
-def sample(self: NormalWeights, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+def sample(
+    self: NormalWeights, draws: int, rng: np.random.Generator | int | None = None
+) -> dict[str, Array]:
     """Return independent draws of the weights, sample axis first."""
+    draws, rng = checked.asked(draws, rng)
     noise = rng.standard_normal((len(self.factor), draws))
     shift = solve_upper(self.factor, noise).T
     return {"w": self.location + shift.reshape(draws, *self.location.shape)}

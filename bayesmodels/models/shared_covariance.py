@@ -365,8 +365,9 @@ class SharedNormalInverseWishart:
         bound = 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
         return one.where_definite(root, bound, np.inf)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> dict[str, Array]:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws: Sigma (draws, D, D) and mu (draws, C, D)."""
+        draws, rng = checked.asked(draws, rng)
         half = inverse_wishart_roots(self.df, self.scale, draws, rng)
         spread = rng.standard_normal((draws, *self.location.shape)) @ half
         return {
@@ -379,8 +380,11 @@ class SharedNormalInverseWishart:
         d = self._checked(data)
         return {"x": one.log_likelihood_of_vectors(d, draws["mu"], self.each(draws["Sigma"]))}
 
-    def replicate(self, draws: Draws, data: Any, rng: np.random.Generator) -> Rows:
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
         """Return new rows, of shape (..., n, D)."""
+        rng = checked.randomness(rng)
         d = self._checked(data)
         return {"x": one.new_vectors(d, draws["mu"], self.each(draws["Sigma"]), rng)}
 

@@ -103,8 +103,9 @@ class RatioPosterior:
         low, high = self.ppf([(1 - prob) / 2, (1 + prob) / 2])
         return float(low), float(high)
 
-    def sample(self, draws: int, rng: np.random.Generator) -> Array:
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> Array:
         """Return independent draws of the ratio."""
+        draws, rng = checked.asked(draws, rng)
         return np.asarray(self.ppf(rng.uniform(np.finfo(float).tiny, 1, size=draws)))
 
     def given(self, ratio: float) -> GaussianDiscriminant:

@@ -77,7 +77,7 @@ class _Joint:
 
 
 def check_joint(
-    model: Any, data: Any, *, points: int = 20, rng: np.random.Generator | None = None
+    model: Any, data: Any, *, points: int = 20, rng: np.random.Generator | int | None = None
 ) -> JointIdentity:
     """Compare a model's log joint density with that of its PyMC declaration at random points.
 
@@ -89,7 +89,7 @@ def check_joint(
         Rows.
     points : int, default 20
         Number of points, drawn from the prior and near the posterior's mode.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the points.
 
     Examples

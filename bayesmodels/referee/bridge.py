@@ -26,6 +26,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from bayesmodels.data import randomness
 from bayesmodels.errors import DataError
 from bayesmodels.referee.effective import effective_draws
 from bayesmodels.special import HALF_LOG_2PI
@@ -65,7 +66,7 @@ class EvidenceEstimate:
 
 
 def bridge_sampling(
-    model: pm.Model, draws: Any, *, rng: np.random.Generator | None = None
+    model: pm.Model, draws: Any, *, rng: np.random.Generator | int | None = None
 ) -> EvidenceEstimate:
     r"""Estimate the log evidence of any PyMC model from draws of its posterior, with its error.
 
@@ -82,8 +83,8 @@ def bridge_sampling(
     draws : xarray.DataTree or mapping
         Draws of its posterior from any sampler: arrays with the axes (chain, draw, ...), at least
         20 a chain, by the names of the free variables.
-    rng : numpy.random.Generator, optional
-        Source of the draws of the normal law; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of the draws of the normal law, or a seed; fresh if not given.
 
     Returns
     -------
@@ -123,9 +124,9 @@ def bridge_sampling(
     """
     from bayesmodels.referee.unconstrained import Unconstrained
 
+    rng = randomness(rng)
     space = Unconstrained(model)
-    x = space.coordinates(draws)
-    return bridged(space, x, np.random.default_rng(rng))
+    return bridged(space, space.coordinates(draws), rng)
 
 
 def draws_needed(chains: int, width: int) -> int:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels import notebook
-from bayesmodels.data import whole
+from bayesmodels.data import count, proportion, randomness
 from bayesmodels.errors import DataError
 from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.processes import side_by_side
@@ -225,11 +225,9 @@ def calibrate(
     >>> [finding.split(" (")[0] for finding in wrong.findings if "theta" in finding]
     ['the posterior of theta is too narrow']
     """
-    n, draws = int(whole(n, "n", LEAST)), int(whole(draws, "draws", 1))
-    cores = int(whole(cores, "cores", 1))
-    if not 0 < level < 1:
-        msg = f"level: must be strictly between 0 and 1; got {level!r}."
-        raise DataError(msg)
+    n, draws = count(n, "n", LEAST), count(draws, "draws", 1)
+    cores = count(cores, "cores", 1)
+    level = proportion(level, "level")
     if (design is None) == (simulate is None):
         msg = "design, simulate: give one of them: rows like those to be drawn, or a simulator."
         raise DataError(msg)
@@ -284,7 +282,7 @@ def _require_draws(model: Any, method: str) -> None:
 
 
 def _seed(rng: np.random.Generator | int | None) -> NDArray[Any]:
-    return np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
+    return randomness(rng).integers(2**32, size=4, dtype=np.uint32)
 
 
 def _met(model: Any, design: Any) -> Any:

@@ -80,7 +80,7 @@ def diagnose(
     data: Any,
     *,
     points: int = 20,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Diagnosis:
     """Name the term that is to blame for an identity that fails.
 
@@ -96,7 +96,7 @@ def diagnose(
         As in the belief's `update`. The likelihood of a statistic is not compared.
     points : int, default 20
         Number of points; of nominal variables all are compared.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the points.
 
     Returns
@@ -115,9 +115,10 @@ def diagnose(
     >>> bm.diagnose(found, model, prior, rows).sentence()
     'To blame: the prior of theta.'
     """
+    rng = checked.randomness(rng)
     if identity.holds:
         return Diagnosis(())
-    terms, unknown = differing_terms(model, prior, data, points, np.random.default_rng(rng))
+    terms, unknown = differing_terms(model, prior, data, points, rng)
     if not terms and not identity.constancy <= 1:
         terms = [UPDATE]
     elif not terms and identity.slope <= 1:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 
+from bayesmodels.data import randomness
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
@@ -86,7 +87,7 @@ def check_evidence(
     draws: Any = None,
     level: float = 0.01,
     tolerance: float = TOLERANCE,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> EvidenceCheck:
     r"""Compare the closed form of the log evidence with a chain of predictions and with PyMC.
 
@@ -112,7 +113,7 @@ def check_evidence(
     tolerance : float, default 0.1
         To agree, the estimate and the closed form must be so near at 95 % confidence: 0.1 is a
         Bayes factor that is off by a tenth.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of randomness.
 
     Returns
@@ -151,7 +152,7 @@ def check_evidence(
             "bridge_sampling(model.declare(data), draws) estimates it."
         )
         raise DataError(msg)
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     stated = float(np.sum(model.log_evidence(data)))
     notes = [] if not (why := no_chain(model, data)) else [f"there is no chain: {why}."]
     chain, size = (None, 0.0) if notes else log_chain(model, data)

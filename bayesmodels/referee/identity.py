@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
@@ -103,7 +104,7 @@ def check_identity(
     log_evidence: float | None = None,
     *,
     points: int = 20,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Identity:
     """Compare a belief with a PyMC model's joint density at random points.
 
@@ -120,7 +121,7 @@ def check_identity(
         What the algebra says is the log density of the data; not compared if not given.
     points : int, default 20
         Number of points; of nominal variables all are compared.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the points.
 
     Returns
@@ -152,7 +153,7 @@ def check_identity(
             f"{np.shape(log_evidence)}."
         )
         raise DataError(msg)
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     joint = JointDensity(model)
     names = sorted(posterior.dims)
     if sorted(v.name for v in model.free_RVs) != names:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmodels.data import whole
+from bayesmodels.data import count, randomness
 from bayesmodels.referee.verdict import TOLERANCE, Verdict, check_limits, compare
 
 LOOKS = 2
@@ -68,7 +68,7 @@ def compare_until_decided(
     draws: int = 1000,
     level: float = 0.01,
     tolerance: float = TOLERANCE,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     progress: Callable[[str], object] = lambda _: None,
 ) -> Decision:
     """Sample and compare with a law; if that leaves the verdict open, sample once more.
@@ -89,7 +89,7 @@ def compare_until_decided(
         Probability of ``disagree`` for correct draws, over both comparisons.
     tolerance : float, default 0.1
         As in `compare`.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         As in `compare`.
     progress : callable, optional
         Told, in words, what is being done.
@@ -117,7 +117,8 @@ def compare_until_decided(
     >>> found.draws > 120
     True
     """
-    number = int(whole(draws, "draws", 4))
+    number = count(draws, "draws", 4)
+    rng = None if rng is None else randomness(rng)
     check_limits(level, tolerance)
 
     def judge(sampled: Any, share: float) -> Verdict:

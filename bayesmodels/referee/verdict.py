@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels import notebook
+from bayesmodels.data import proportion, randomness
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.referee import sampling, two_samples
@@ -137,7 +138,7 @@ def compare(
     tolerance: float = TOLERANCE,
     rows: Any = None,
     var_names: Sequence[str] | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Verdict:
     """Decide whether draws come from a known law, or two sets of draws from one law.
 
@@ -173,7 +174,7 @@ def compare(
         single parameters, which the order decides, are not.
     var_names : sequence of str, optional
         Of two sets of draws, the variables to be compared; if not given, they must have the same.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of random directions, and of the exact draws that several scalars together, and a
         mixture's invariant quantities, are compared with; if not given always the same, so that
         the same draws get the same verdict.
@@ -221,10 +222,10 @@ def compare(
             msg = "rows: must not be given with two sets of draws, which predict nothing."
             raise DataError(msg)
         every = two_samples.pairs(law, draws, var_names)
-        found = two_samples.tests(every, np.random.default_rng(_SEED if rng is None else rng))
+        found = two_samples.tests(every, randomness(_SEED if rng is None else rng))
         table = two_samples.table(every, found)
         return _decided(found, table, *limits, law=law, draws=draws, exact=False)
-    rng = np.random.default_rng(_SEED if rng is None else rng)
+    rng = randomness(_SEED if rng is None else rng)
     if rows is not None and isinstance(law, NaiveBayesMixture):
         known: Any
         known, draws = invariant_law(law, draws, rows, rng)
@@ -240,9 +241,7 @@ def compare(
 
 def check_limits(level: float, tolerance: float) -> None:
     """Refuse a level or a tolerance that is none."""
-    if not 0 < level < 1:
-        msg = f"level: must be strictly between 0 and 1; got {level!r}."
-        raise DataError(msg)
+    level = proportion(level, "level")
     if not (np.isfinite(tolerance) and tolerance > 0):
         msg = f"tolerance: must be positive and finite; got {tolerance!r}."
         raise DataError(msg)

@@ -11,7 +11,7 @@ from arviz_plots import visuals
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
-from bayesmodels.data import whole
+from bayesmodels.data import count, proportion, randomness
 from bayesmodels.errors import DataError
 from bayesmodels.report import canvas
 from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with
@@ -234,7 +234,7 @@ class Regions:
         *,
         points: int,
         draws: int,
-        rng: np.random.Generator | None,
+        rng: np.random.Generator | int | None,
     ) -> None:
         (x, y) = (np.linspace(*_span(f), points) for f in pair)
         self.x, self.y = x, y
@@ -243,7 +243,7 @@ class Regions:
         flat = np.asarray(belief.class_probabilities(rows))
         best = flat.argmax(-1)
         agreed = np.zeros(len(flat))
-        rng = np.random.default_rng(rng)
+        rng = randomness(rng)
         for start in range(0, draws, _AT_ONCE):
             sample = belief.sample(min(_AT_ONCE, draws - start), rng)
             agreed += (belief.log_joint(rows, sample).argmax(-1) == best).sum(0)
@@ -264,7 +264,7 @@ def plot_boundary(
     prob: float = 0.89,
     points: int = 80,
     draws: int = 200,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     axes: Axes | None = None,
 ) -> Axes:
     """Draw the regions of the classes over two features, and how sure their boundary is.
@@ -283,8 +283,8 @@ def plot_boundary(
         Number of points of the grid along each axis.
     draws : int, default 200
         Number of posterior draws, each of which has a boundary of its own.
-    rng : numpy.random.Generator, optional
-        Source of randomness; fresh if not given.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
     axes : matplotlib Axes, optional
         Where to draw; on a new figure by default.
 
@@ -310,9 +310,7 @@ def plot_boundary(
     >>> axes.get_xlabel()
     '0'
     """
-    if not 0 < prob < 1:
-        msg = f"prob: must be strictly between 0 and 1; got {prob!r}."
-        raise DataError(msg)
+    prob = proportion(prob, "prob")
     pair = chosen(features_of(belief), features)
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
         msg = f"features: must be two different features that are numbers; got {list(features)}."
@@ -320,8 +318,8 @@ def plot_boundary(
     regions = Regions(
         belief,
         pair,
-        points=int(whole(points, "points", 2)),
-        draws=int(whole(draws, "draws", 1)),
+        points=count(points, "points", 2),
+        draws=count(draws, "draws", 1),
         rng=rng,
     )
     if axes is None:
@@ -410,7 +408,7 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
             f"; lacks {sorted(lacking)}." if lacking else "."
         )
         raise DataError(msg)
-    shown = table.head(int(whole(most, "most", 1)))
+    shown = table.head(count(most, "most", 1))
     if axes is None:
         from matplotlib.pyplot import subplots
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesmodels import __version__, notebook
 from bayesmodels.containers import wrapped
-from bayesmodels.data import MultinomialCounts, Weighted, paired
+from bayesmodels.data import MultinomialCounts, Weighted, paired, randomness
 from bayesmodels.declaring import likelihood_of
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError, PriorError
@@ -259,7 +259,7 @@ def validate(
     'agree'
     """
     seed = rng if isinstance(rng, int) else None
-    generator = np.random.default_rng(rng)
+    generator = randomness(rng)
     settings: dict[str, Any] = {
         "draws a chain": draws,
         "tuning steps a chain": tune,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NumericsWarning
 from bayesmodels.labels import Coords
 from bayesmodels.models.latent_rows import MixtureStatistic, latent_rows
@@ -120,7 +121,7 @@ def em(
         progress=progress,
     )
     over.check_repeatable()
-    rng = np.random.default_rng(rng)
+    rng = randomness(rng)
     sample = over.fold(
         partial(_drawn, model, int(rng.integers(2**63))), words="EM, drawing rows to begin with"
     )

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 
 from bayesmodels.containers import wrapped
-from bayesmodels.data import Design, Weighted, whole
+from bayesmodels.data import Design, Weighted, count
 from bayesmodels.errors import DataError
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
@@ -152,7 +152,7 @@ class Pass:
             source,
             _names(target, columns, weights),
             _prepared(target, columns, weights, intercept=intercept, to_data=to_data),
-            None if rows is None else int(whole(rows, "rows", 1)),
+            None if rows is None else count(rows, "rows", 1),
             progress,
         )
 
