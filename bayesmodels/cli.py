@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
+import numpy as np
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
-_NARROW = 76  # columns that the widest table needs
-_MOST_SCALARS = 40  # rows of a summary
+_UNBOUNDED = 10**6  # columns of a pipe
+_FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
+_MOST_SCALARS = 400  # rows of any summary
+_MOST_COMPARED = 40  # rows of a comparison, the largest discrepancies first
 _MOST_FINDINGS = 10  # further ones
 
 _seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
@@ -45,7 +52,8 @@ def models(as_json: bool) -> None:
         return
     rows: list[tuple[str, ...]]
     rows = [(e.name, e.purpose, ", ".join(e.prior), ", ".join(e.datasets)) for e in ENTRIES]
-    _print_table(("model", "answers", "prior", "data"), rows)
+    head = ("model", "answers", "prior", "data")
+    _print_table(head, rows, prose=head[1:])
 
 
 @main.command()
@@ -119,7 +127,7 @@ def report(
     else:
         _print_summary(found.posterior)
         for sentence in found.sentences():
-            click.echo(sentence)
+            _say(sentence)
         click.echo(f"Report: {path}")
     sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
 
@@ -150,7 +158,7 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
         click.echo(json.dumps(rows))
     else:
         _print_table(
-            ("model", "data", "verdict", "identity", "worst", "ESS", "R-hat", "s"),
+            ("model", "data", "verdict", "identity", "worst", "ESS"),
             [
                 (
                     row["model"],
@@ -159,15 +167,13 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
                     "holds" if row["identity_holds"] else "FAILS",
                     _worst(row),
                     f"{row['smallest_ess']:.0f}",
-                    f"{row['largest_r_hat']:.3f}",
-                    f"{row['seconds']:.0f}",
                 )
                 for row in rows
             ],
         )
         for row in rows:
             if row["outcome"] != "agree":
-                click.echo(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
+                _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
     sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
 
 
@@ -233,7 +239,10 @@ def exact(
             posterior = found.posterior if found else closed_form(model, rng=seed)
     except NotConjugate as no:
         said = {"closed_form": False, "reason": no.reason}
-        click.echo(json.dumps(said) if as_json else f"No closed form was found: {no.reason}")
+        if as_json:
+            click.echo(json.dumps(said))
+        else:
+            _say(f"No closed form was found: {no.reason}")
         sys.exit(NO_CLOSED_FORM)
     if as_json:
         report = {"report": found.to_dict()} if found else {}
@@ -242,7 +251,7 @@ def exact(
     else:
         _print_posterior(posterior)
         for sentence in found.sentences() if found else ():
-            click.echo(sentence)
+            _say(sentence)
         if html:
             click.echo(f"Report: {html}")
     sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
@@ -352,11 +361,11 @@ def compare(
         _print_compared(found.comparison.table)
         further = found.comparison.findings[1:]
         for sentence in found.sentences():
-            click.echo(sentence)
+            _say(sentence)
         for finding in further[:_MOST_FINDINGS]:
-            click.echo(f"- {finding}")
+            _say(f"- {finding}")
         if len(further) > _MOST_FINDINGS:
-            click.echo(f"And {len(further) - _MOST_FINDINGS} more findings.")
+            _say(f"And {len(further) - _MOST_FINDINGS} more findings.")
         if html:
             click.echo(f"Report: {html}")
     sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
@@ -389,39 +398,47 @@ def _print_posterior(posterior: Any) -> None:
     from bayesmodels.errors import PriorError
     from bayesmodels.report.rounding import rounded
 
-    click.echo(posterior.explain())
+    _say(posterior.explain())
     _print_summary(posterior)
     try:
         click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
     except PriorError as error:
-        click.echo(f"Log evidence: none. {error}")
-    click.echo(f"Verified {posterior.verified}.")
+        _say(f"Log evidence: none. {error}")
+    _say(f"Verified {posterior.verified}.")
 
 
 def _print_summary(posterior: Any) -> None:
-    """Print means, standard deviations and intervals."""
-    from bayesmodels.reading import summary_or_intervals
-    from bayesmodels.report.rounding import significant
+    """Print means, standard deviations and intervals; where there are many no covariances."""
+    from bayesmodels.reading import halves_of_symmetric, summary_or_intervals
+    from bayesmodels.report.rounding import beside
 
     table = summary_or_intervals(posterior)
-    rows = [
-        (str(label), *(significant(float(x), 4) for x in row))
-        for label, row in zip(table.index, table.to_numpy(), strict=True)
-    ]
-    _print_table(("variable", *table.columns), rows[:_MOST_SCALARS])
-    if len(rows) > _MOST_SCALARS:
-        click.echo(f"{len(rows) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
+    upper, lower = halves_of_symmetric(posterior)
+    table = table.drop(index=lower)  # the same numbers once more
+    if many := len(table) > _FEW_SCALARS:
+        table = table.drop(index=upper)
+    rows = []
+    for label, row in table.head(_MOST_SCALARS).iterrows():
+        spread = float(row.get("sd", np.inf))
+        if not np.isfinite(spread):
+            spread = float(row.iloc[-1] - row.iloc[-2])
+        rows.append((str(label), *(beside(float(x), spread) for x in row)))
+    _print_table(("variable", *table.columns), rows)
+    if many and upper:
+        _say(f"{len(upper):,} covariances are not shown; --json has them all.")
+    if len(table) > _MOST_SCALARS:
+        _say(f"{len(table) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
 
 
 def _print_compared(table: Any) -> None:
     """Print the first set of draws beside the second; of many scalars those farthest apart."""
     from bayesmodels.report.rounding import decimals_of, rounded
 
-    left = len(table) - _MOST_SCALARS
+    left = len(table) - _MOST_COMPARED
     if left > 0:
         table = table.loc[table["z"].abs().sort_values(ascending=False, kind="stable").index]
     rows = []
-    for label, row in table.head(_MOST_SCALARS).iterrows():
+    for label, row in table.head(_MOST_COMPARED).iterrows():
         digits = decimals_of(max(row["first_sd"], row["second_sd"]), 3)
         names = ("first_mean", "second_mean", "first_sd", "second_sd")
         cells = [rounded(row[name], digits) for name in names]
@@ -430,7 +447,7 @@ def _print_compared(table: Any) -> None:
     head = ("variable", "mean, 1st", "mean, 2nd", "sd, 1st", "sd, 2nd", "ESS", "R-hat", "z")
     _print_table(head, rows)
     if left > 0:
-        click.echo(f"{left:,} more rows are not shown; --json has them all.")
+        _say(f"{left:,} more rows are not shown; --json has them all.")
 
 
 def _as_values(posterior: Any) -> dict[str, Any]:
@@ -496,7 +513,7 @@ def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def _refuse(message: str) -> NoReturn:
-    click.echo(f"Error: {message}", err=True)
+    _say(f"Error: {message}", err=True)
     sys.exit(BAD_INPUT)
 
 
@@ -507,7 +524,7 @@ def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator
 
     def show(message: Any, category: type[Warning], *place: Any, **other: Any) -> None:
         if issubclass(category, NumericsWarning):
-            click.echo(f"Warning: {message}", err=True)
+            _say(f"Warning: {message}", err=True)
         else:
             usual(message, category, *place, **other)
 
@@ -545,23 +562,46 @@ def _steps(total: int) -> Iterator[Callable[[str], None]]:
         yield step
 
 
-def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    """Print a table, or on a narrow terminal one block a row."""
+def _print_table(
+    head: tuple[str, ...], rows: list[tuple[str, ...]], prose: Sequence[str] = ()
+) -> None:
+    """Print a table, or one block a row if it is too wide: only columns of prose are wrapped."""
     from rich import box
-    from rich.console import Console
+    from rich.columns import Columns
+    from rich.measure import Measurement
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    if console.width < _NARROW:
-        for first, *rest in rows:
-            click.echo(first)
-            for name, cell in zip(head[1:], rest, strict=True):
-                console.print(f"  {name}: {cell}", markup=False, highlight=False)
-        return
-    table = Table(box=box.SIMPLE, pad_edge=False)
+    console = _console()
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
     for name in head:
-        table.add_column(name, overflow="fold", no_wrap=name == head[0])
+        table.add_column(name, no_wrap=name not in prose)
     for row in rows:
         table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
-    console.print(table)
+    needed = Measurement.get(console, console.options.update_width(_UNBOUNDED), table).minimum
+    if needed <= console.width:
+        console.print(table)
+    else:
+        for first, *rest in rows:
+            click.echo(first)
+            cells = [Text(f"{name}: {cell}") for name, cell in zip(head[1:], rest, strict=True)]
+            console.print(Padding(Columns(cells, padding=(0, 3)), (0, 0, 0, 2)))
+    click.echo()
+
+
+def _say(sentence: str, *, err: bool = False) -> None:
+    """Print a sentence, on a terminal in lines that end between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=err)
+    console.print(Text(sentence), soft_wrap=not console.is_terminal)
+
+
+def _console() -> Console:
+    """Return where tables go: as wide as the terminal, or COLUMNS, say; a pipe has no width."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=_UNBOUNDED)

@@ -235,6 +235,22 @@ def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
     return getattr(belief, "levels", {})
 
 
+def halves_of_symmetric(belief: Readable) -> tuple[list[str], list[str]]:
+    """Return labels above the diagonals of symmetric matrices, and those below.
+
+    Which variables are symmetric, as covariances are, is seen in two exact draws.
+    """
+    upper: list[str] = []
+    lower: list[str] = []
+    for name, x in belief.sample(2, np.random.default_rng(0)).items():
+        square = x.ndim > 2 and x.shape[-1] == x.shape[-2] and name not in levels(belief)  # noqa: PLR2004
+        if square and np.array_equal(x, np.swapaxes(x, -1, -2)):
+            for text, at in places(belief, name, x.shape[1:]):
+                if at[-2] != at[-1]:
+                    (upper if at[-2] < at[-1] else lower).append(text)
+    return upper, lower
+
+
 def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
     """Return draws as `marginals` speak of them: finite variables as indicators, else as is.
 

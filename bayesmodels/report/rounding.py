@@ -40,6 +40,20 @@ def significant(x: float, digits: int = 6) -> str:
     return np.format_float_positional(x, digits, fractional=False, trim="-").replace("-", "−")
 
 
+def beside(x: float, spread: float) -> str:
+    """Return a number with four digits, or as many as show three of its spread.
+
+    Examples
+    --------
+    >>> beside(0.394512, 0.2), beside(199987.25, 24.2), beside(-2.7e-9, 1e-9)
+    ('0.3945', '199987.2', '−2.700e−09')
+    """
+    more = 0
+    if np.isfinite(x) and x != 0 and 0 < spread < np.inf:
+        more = int(np.floor(np.log10(abs(x))) - np.floor(np.log10(spread)))
+    return significant(x, max(4, min(more, 12) + 3))
+
+
 def powers(x: float, decimals: int) -> str:
     """Return a number as a power of ten.
 

@@ -35,7 +35,7 @@ def heavy():
 
 def many():
     with pm.Model() as found:
-        pm.Normal("x", shape=50)
+        pm.Normal("x", shape=410)
     return found
 
 def not_conjugate():
