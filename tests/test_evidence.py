@@ -41,3 +41,93 @@ def test_what_is_missing_is_named():
         bm.compare_evidence({"a": bm.BetaBernoulli(1, 1)})
     with pytest.raises(bm.PriorError, match="needs a proper belief"):
         bm.compare_evidence({"a": bm.LinearRegression.flat(1)}, ([[1.0]], [1.0]))
+
+
+COIN = bm.BetaBernoulli(1, 1)
+SUCCESSES, TRIALS, ARM = [15, 19, 3, 2], [20, 20, 20, 20], ["new", "new", "old", "old"]
+
+
+def test_pooled_counts_are_not_the_same_rows_as_counts_by_arm():
+    by_arm = COIN, bm.Grouped(bm.BinomialCounts(SUCCESSES, TRIALS), by=ARM)
+    pooled = COIN, bm.BinomialCounts(sum(SUCCESSES), sum(TRIALS))
+    with pytest.raises(bm.DataError, match=r"log coefficient of the counts is .* for 'same'"):
+        bm.compare_evidence({"same": pooled, "different": by_arm})
+    rows = COIN, bm.BinomialCounts(SUCCESSES, TRIALS)  # the way out that the message names
+    table = bm.compare_evidence({"same": rows, "different": by_arm})
+    # Trials one by one have no coefficients, and give the same Bayes factor.
+    one_by_one = np.concatenate([np.arange(n) < k for k, n in zip(SUCCESSES, TRIALS, strict=True)])
+    each = bm.Grouped(one_by_one, by=np.repeat(ARM, 20))
+    wanted = bm.compare_evidence({"same": (COIN, one_by_one), "different": (COIN, each)})
+    column = "log_bayes_factor"
+    np.testing.assert_allclose(table[column], wanted[column], rtol=1e-10)
+
+
+ROWS = np.random.default_rng(1).normal(size=(30, 2))
+TARGET = np.exp(ROWS[:, 0])
+CLASSES = (ROWS[:, 0] > 0).astype(int)
+LINE = bm.LinearRegression(0, np.eye(2), 2, 1)
+SPLIT = bm.DirichletCategorical([1, 1])
+NUMBERS = bm.NaiveBayes(SPLIT, bm.NormalInverseGamma(0, 1, 2, 1))
+WORDS = np.abs(np.round(3 * ROWS)).astype(int)
+OTHER_WAY = bm.DirichletCategorical([1, 1], ["b", "a"])
+DICE = bm.DirichletCategorical([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "what"),
+    [
+        ((LINE, (ROWS, TARGET)), (LINE, (ROWS[1:], TARGET[1:])), "number of observations"),
+        ((LINE, (ROWS, TARGET)), (LINE, (ROWS, np.log(TARGET))), "sum of squares"),
+        ((COIN, [1, 0, 1]), (COIN, [1, 0]), "number of observations"),
+        ((COIN, [1, 0, 1]), (COIN, [1, 0, 0]), "number of ones"),
+        ((COIN, [1, 0, 1]), (COIN, bm.BinomialCounts(2, 3)), "log coefficient"),
+        ((COIN, [1, 0, 1]), (COIN, bm.Weighted([1, 0, 1], [1, 1, 2])), "number of observations"),
+        ((COIN, bm.BernoulliStatistic(2, 1)), (COIN, bm.BinomialCounts(2, 3)), "log coefficient"),
+        (
+            (DICE, bm.MultinomialCounts(WORDS)),
+            (DICE, bm.MultinomialCounts(WORDS.sum(0))),
+            "log coefficient",
+        ),
+        (
+            (bm.NaiveBayes(SPLIT, DICE), (bm.MultinomialCounts(WORDS), CLASSES)),
+            (bm.NaiveBayes(SPLIT, DICE), (bm.MultinomialCounts(WORDS[::-1] + 1), CLASSES)),
+            "number of observations",
+        ),
+        ((NUMBERS, (ROWS, CLASSES)), (NUMBERS, (ROWS[:, :1], CLASSES)), "number of observations"),
+        (
+            (bm.NaiveBayesMixture(SPLIT, COIN), ROWS > 0),
+            (bm.NaiveBayesMixture(SPLIT, COIN), ROWS[:, :1] > 0),
+            "sum of all cells",
+        ),
+    ],
+)
+def test_other_observations_are_refused(one, other, what):
+    with pytest.raises(bm.DataError, match=f"^data: must be the same.* the {what}.*'a'.*'b'"):
+        bm.compare_evidence({"a": one, "b": other})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((LINE, (ROWS, TARGET)), (bm.NormalInverseGamma(0, 1, 2, 1), TARGET)),
+        (
+            (NUMBERS, (ROWS, CLASSES)),
+            (
+                bm.GaussianDiscriminant(SPLIT, bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))),
+                (ROWS, CLASSES),
+            ),
+        ),
+        ((COIN, CLASSES), (DICE, CLASSES)),
+        ((DICE, CLASSES), (OTHER_WAY, np.array(["a", "b"])[CLASSES])),
+        (
+            (bm.NaiveBayesMixture(SPLIT, COIN), (ROWS > 0)[:6]),
+            (bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1, 1]), COIN), (ROWS > 0)[:6]),
+        ),
+        (
+            (DICE, bm.MultinomialCounts(WORDS)),
+            (DICE, bm.Grouped(bm.MultinomialCounts(WORDS), by=CLASSES)),
+        ),
+    ],
+)  # fmt: skip
+def test_the_same_observations_may_be_explained_by_any_models(one, other):
+    assert np.isfinite(bm.compare_evidence({"a": one, "b": other})).all(axis=None)

@@ -122,6 +122,16 @@ class BernoulliStatistic:
         """Sum of the log binomial coefficients of the data; 0 for rows in the order observed."""
         return (self.log_given_total + log_multinomial_coefficient(self.counts))[()]
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        ones, zeros = float(self.ones.sum()), float(self.zeros.sum())
+        coefficient = float(np.sum(self.log_coefficient))
+        return {
+            "number of observations": ones + zeros,
+            "number of ones": ones,
+            "log coefficient of the counts": coefficient,
+        }
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         return type(self)(np.zeros(self.ones.shape), coords=self.coords)

@@ -127,6 +127,10 @@ class HypothesisStatistic:
         """Names of the hypotheses."""
         return self.coords["hypothesis"]
 
+    def seen(self) -> dict[str, float]:
+        """Return nothing: likelihoods of hypotheses do not tell which rows they are of."""
+        return {}
+
     def without_rows(self) -> Self:
         """Return the statistic of no rows, which all hypotheses explain."""
         return type(self)(np.zeros(len(self.log_likelihood)), self.hypotheses)

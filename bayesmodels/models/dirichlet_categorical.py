@@ -119,6 +119,16 @@ class CategoricalStatistic:
         """Sum of the log multinomial coefficients of the data; 0 for rows in the order observed."""
         return (self.log_given_total + log_multinomial_coefficient(self.counts))[()]
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        pooled = self.counts.reshape(-1, self.counts.shape[-1]).sum(0)
+        coefficient = float(np.sum(self.log_coefficient))
+        found = {
+            "number of observations": float(pooled.sum()),
+            "log coefficient of the counts": coefficient,
+        }
+        return found | {"sum of squared counts": float(pooled @ pooled)}
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         return type(self)(np.zeros(self.counts.shape), coords=self.coords)

@@ -11,6 +11,7 @@ The functions here become methods of the models that are made this way.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -85,6 +86,13 @@ class ClassStatistic:
                 f"{list(self.features)} and {list(other.features)}."
             )
             raise DataError(msg)
+
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        found: Counter[str] = Counter()
+        for part in (self.classes, *self.features.values()):
+            found.update(part.seen())
+        return dict(found)
 
     def without_rows(self) -> Self:
         """Return the empty statistic of the same blocks."""

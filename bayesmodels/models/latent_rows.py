@@ -104,6 +104,14 @@ class MixtureStatistic:
         """Number of rows, each as often as it occurs."""
         return float(self.weights.sum())
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        cells = 0.0
+        for x in self.rows.values():
+            by_row = x.sum(1) if checked.sparse(x) else np.nansum(x.reshape(len(x), -1), axis=1)
+            cells += float(self.weights @ by_row)
+        return {"number of rows": self.number_of_rows, "sum of all cells": cells}
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same blocks."""
         return self.take(np.zeros(0, dtype=np.intp))

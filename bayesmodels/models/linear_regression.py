@@ -146,6 +146,11 @@ class RegressionStatistic:
         factor = np.sqrt(rho) * self.factor
         return type(self)(rho * self.n, self.mean, factor, self.features, self.coords)
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        y = self.n * self.mean[..., -1] ** 2 + (self.factor[..., -1] ** 2).sum(-1)
+        return {"number of observations": float(self.n * y.size), "sum of squares": float(y.sum())}
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch and columns."""
         blank = np.zeros(self.mean.shape), np.zeros(self.factor.shape)

@@ -115,6 +115,14 @@ class NormalStatistic:
     def _times(self, rho: float) -> Self:
         return type(self)(rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords)
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        squares = self.n * self.mean**2 + self.scatter
+        return {
+            "number of observations": float(self.n.sum()),
+            "sum of squares": float(squares.sum()),
+        }
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         return type(self)(np.zeros(self.n.shape), coords=self.coords)

@@ -147,6 +147,12 @@ class MultivariateNormalStatistic:
         scatter = rho * self.scatter
         return type(self)(rho * self.n, self.mean, scatter, self.rest, self.features, self.coords)
 
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        squares = self.n[..., None] * self.mean**2 + np.diagonal(self.scatter, axis1=-2, axis2=-1)
+        number = float(self.n.sum()) * self.mean.shape[-1]
+        return {"number of observations": number, "sum of squares": float(squares.sum())}
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         zero, mean, scatter = (np.zeros_like(x) for x in (self.n, self.mean, self.scatter))
