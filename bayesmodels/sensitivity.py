@@ -9,6 +9,9 @@ with what it was, by the cumulative Jensen-Shannon distance of the distribution 
 or of the functions 1 - P and 1 - Q if that is larger. The sensitivity is the average over both
 powers of :math:`d / |\log_2 \alpha|`.
 
+A distance does not say which way, or how far in units that one knows. So the shift of the median is
+told beside it, in posterior standard deviations for each doubling of alpha.
+
 ArviZ's `psense` estimates the same from draws, weighted by importance. It integrates over the range
 of its draws, for over an unbounded line the denominator has no finite value. Here the range goes
 from the median of the least of so many draws to that of the largest.
@@ -21,7 +24,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit, xlog1py
+from scipy.special import expit, logit, ndtr, xlog1py
 
 from bayesmodels.data import count
 from bayesmodels.errors import PriorError
@@ -37,9 +40,14 @@ Array = NDArray[np.float64]
 ALPHAS = (0.99, 1.01)
 """Powers, those of ArviZ."""
 THRESHOLD = 0.05
-"""A sensitivity above it is worth a look; ArviZ's as well."""
+"""A sensitivity above it is worth a look; ArviZ's as well. A normal law has it that shifts by 0.23
+standard deviations when alpha doubles."""
+SHIFT = 0.5
+"""Standard deviations that the prior must shift a posterior by to be in conflict with the data."""
+CONFLICT, STRONG = "potential prior-data conflict", "potential strong prior / weak likelihood"
 
 _POINTS = 64  # of a Gauss-Legendre rule: eight digits, as a test shows
+_ONE_SIGMA = ndtr([-1.0, 1.0])  # between which a normal law has two standard deviations
 _LOST = 1e-6  # what a distribution function may be off at its own quantile
 _SMALL = 1e-3  # relative differences that a series is taken for
 
@@ -65,9 +73,12 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     Returns
     -------
     pandas.DataFrame
-        One row a scalar. ``prior`` and ``likelihood`` are the sensitivities; ``diagnosis`` is
-        ``"potential prior-data conflict"`` if neither is below 0.05, ``"potential strong prior /
-        weak likelihood"`` if only the prior's is above it, else ``"✓"``.
+        One row a scalar. ``prior`` and ``likelihood`` are the sensitivities; ``shift`` is how many
+        posterior standard deviations the median moves for each doubling of the prior's power.
+        ``diagnosis`` is ``"potential prior-data conflict"`` if neither sensitivity is below 0.05
+        and the shift is 0.5 or more in size, ``"potential strong prior / weak likelihood"`` if only
+        the prior's sensitivity is above 0.05, else ``"✓"``; empty under an improper prior, whose
+        power says nothing of what it knows.
 
     Raises
     ------
@@ -93,11 +104,11 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     >>> import bayesmodels as bm
     >>> rows = bm.BinomialCounts(18, 20)
     >>> bm.prior_sensitivity(bm.BetaBernoulli(30, 30), rows).round(2)
-           prior  likelihood                      diagnosis
-    theta   0.23        0.23  potential prior-data conflict
+           prior  likelihood  shift                      diagnosis
+    theta   0.23        0.23  -0.93  potential prior-data conflict
     >>> bm.prior_sensitivity(bm.BetaBernoulli(1, 1), rows).round(2)
-           prior  likelihood diagnosis
-    theta    0.0        0.18         ✓
+           prior  likelihood  shift diagnosis
+    theta    0.0        0.18    0.0         ✓
     """
     import pandas as pd
 
@@ -125,8 +136,18 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
                 change = ranges[name].distance(law) / abs(np.log2(alpha))
                 found[name] = found[name] + change / len(ALPHAS)
         table[component] = np.concatenate([np.ravel(x) for x in found.values()])
-    table["diagnosis"] = list(diagnoses(table["prior"], table["likelihood"]))
+    shifts = [ranges[n].shift(*(scaled["prior", a][n] for a in ALPHAS)) for n in laws]
+    table["shift"] = np.concatenate([np.ravel(x) for x in shifts])
+    table["diagnosis"] = list(diagnoses(table)) if _proper(prior, statistic) else ""
     return table
+
+
+def _proper(prior: Belief, statistic: Any) -> bool:
+    try:
+        prior.log_evidence(statistic)
+    except PriorError:
+        return False
+    return True
 
 
 def _scaled(prior: Belief, statistic: Any, component: Component, alpha: float) -> dict[str, Law]:
@@ -142,13 +163,13 @@ def _scaled(prior: Belief, statistic: Any, component: Component, alpha: float) -
     return laws
 
 
-def diagnoses(prior: Any, likelihood: Any) -> Iterator[str]:
-    """Yield ArviZ's words for pairs of sensitivities."""
-    for own, other in zip(prior, likelihood, strict=True):
-        if own >= THRESHOLD and other >= THRESHOLD:
-            yield "potential prior-data conflict"
+def diagnoses(table: pd.DataFrame) -> Iterator[str]:
+    """Yield ArviZ's words for sensitivities and shifts."""
+    for own, other, shift in zip(table["prior"], table["likelihood"], table["shift"], strict=True):
+        if own >= THRESHOLD and other >= THRESHOLD and abs(shift) >= SHIFT:
+            yield CONFLICT
         elif own > THRESHOLD > other:
-            yield "potential strong prior / weak likelihood"
+            yield STRONG
         else:
             yield "✓"
 
@@ -161,6 +182,8 @@ class _Range:
     """
 
     def __init__(self, name: str, law: Law, draws: int) -> None:
+        low, high = (np.asarray(law.ppf(q), dtype=float) for q in _ONE_SIGMA)
+        self.sd = (high - low) / 2  # there is one, though the law's variance may be infinite
         end = float(logit(0.5 ** (1 / draws)))  # half of all such sets have no larger draw
         at, weights = np.polynomial.legendre.leggauss(_POINTS)
         at, weights = (x.reshape(-1, *[1] * np.ndim(law.ppf(0.5))) for x in (at, weights))
@@ -178,6 +201,11 @@ class _Range:
                 "prior that is less extreme."
             )
             raise PriorError(msg)
+
+    def shift(self, lower: Law, upper: Law) -> Array:
+        """Return how far medians under the two powers are apart, for each doubling."""
+        after, before = (np.asarray(law.ppf(0.5), dtype=float) for law in (upper, lower))
+        return np.asarray((after - before) / self.sd / np.ptp(np.log2(ALPHAS)))
 
     def distance(self, law: Law) -> Array:
         """Return the cumulative Jensen-Shannon distance from another law."""

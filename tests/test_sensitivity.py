@@ -179,17 +179,37 @@ def test_columns_and_words_are_arvizs():
     tree = bm.exact_draws(prior, data, draws=5000, rng=np.random.default_rng(1))
     near = arviz_stats.psense_summary(tree)
     found = bm.prior_sensitivity(prior, data, draws=20_000)
-    assert list(found.columns) == list(near.columns)
+    assert list(found.drop(columns="shift").columns) == list(near.columns)
     assert list(found.index) == list(near.index)
     assert list(found["diagnosis"]) == list(near["diagnosis"])
     assert len(set(found["diagnosis"])) > 1
 
 
-def test_a_flat_prior_has_no_say_in_the_coefficients():
+def test_a_flat_prior_has_no_say_in_the_coefficients_and_no_conflict_in_the_noise():
     X, y = REGRESSION
     found = bm.prior_sensitivity(bm.LinearRegression.flat(2), (X, y))
     assert (found.loc[["w[0]", "w[1]"], "prior"] < 0.01).all()
     assert (found["likelihood"] > 0.05).all()
+    few = bm.prior_sensitivity(bm.LinearRegression.flat(2), (X[:6], y[:6]))
+    assert (few.loc["sigma2", ["prior", "likelihood"]] > 0.05).all()
+    assert not few["diagnosis"].any()
+
+
+def test_a_shift_is_that_of_the_median_when_the_prior_counts_for_more():
+    """Of a normal law with known precisions, the mean's derivative by the log of the power."""
+    prior, data = bm.NormalInverseGamma(3, 5, 1e6, 1e6), np.full(20, 1.0)
+    weight = 5 / 25
+    slope = np.log(2) * weight * (1 - weight) * (3 - 1) * np.sqrt(25)
+    assert bm.prior_sensitivity(prior, data)["shift"]["mu"] == pytest.approx(slope, rel=1e-3)
+
+
+def test_a_sensitivity_without_a_shift_that_matters_is_no_conflict():
+    """A prior as sure as the data, which say the same: both make the posterior narrower."""
+    found = bm.prior_sensitivity(bm.BetaBernoulli(20, 20), bm.BinomialCounts(25, 40)).loc["theta"]
+    assert found["prior"] > 0.05
+    assert found["likelihood"] > 0.05
+    assert abs(found["shift"]) < sensitivity.SHIFT
+    assert found["diagnosis"] == "✓"
 
 
 def test_rows_and_their_statistic_say_the_same():

@@ -38,6 +38,7 @@ DRAWS_FOR_KURTOSIS = 50
 """Effective draws needed for each unit of kurtosis; the average's skewness is then at most 0.14."""
 _MANY = 4000  # draws, of the usual number of chains
 _TRIED = 40  # rows at most
+_TOGETHER = 10_000  # rows whose probabilities are in memory at a time
 _SMALL = 1e-3  # part of a class in h, below which it is left out of the moments
 _MOST_CLASSES = 4  # in the moments
 _ROUNDING = 1e-10  # part of a variance that alternating sums leave uncertain, amply
@@ -53,7 +54,7 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     draws : xarray.DataTree or mapping
         Arrays with the axes (chain, draw, ...).
     rows : as the features of the law's data
-        A few rows.
+        A few rows. Tests name them by the index of a frame, if its labels differ, or by number.
 
     Returns
     -------
@@ -61,7 +62,8 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
         One for each row and each class but the last, whose probability follows from the others';
         those that the draws can tell.
     table : pandas.DataFrame
-        Columns ``exact``, ``sampled``, ``mcse`` and ``z``, one row each.
+        Columns ``exact``, ``sampled``, ``mcse`` and ``z``, one row each; the latter two are NaN of
+        what the draws can't tell.
     """
     import pandas as pd
     from arviz_stats.sampling_diagnostics import ess
@@ -77,49 +79,67 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     average = ratio.mean((0, 1))
     sampled = average / average.sum(-1, keepdims=True)
     classes = law.coords["class"]
-    tests, table = [], {}
+    names = row_labels(rows, len(exact))
+    tests, labels, table = [], [], []
     moments = [_moments(law, _taken(rows, [row]), exact[row]) for row in range(len(exact))]
     for row, c in np.ndindex(len(exact), len(classes) - 1):
         spread, kurtosis = moments[row][c]
         h = error[..., row, c]
         number = min(float(ess(h, method="mean")), h.size) if np.ptp(h) > 0 else 1.0
-        if number < DRAWS_FOR_KURTOSIS * kurtosis:
-            continue
-        mcse = spread / np.sqrt(number)
-        z = float(h.mean()) / mcse
-        label = f"row {row}, {classes[c]}"
-        p = float(2 * stats.t.sf(abs(z), number))
-        tests.append(Test(label, "class probability", z, number, p))
-        table[label] = [float(probability[row, c]), float(sampled[row, c]), mcse, z]
-    columns = ["exact", "sampled", "mcse", "z"]
-    return tests, pd.DataFrame.from_dict(table, orient="index", columns=columns)
+        labels.append(f"row {names[row]}, {classes[c]}")
+        mcse = z = np.nan
+        if number >= DRAWS_FOR_KURTOSIS * kurtosis:
+            mcse = spread / np.sqrt(number)
+            z = float(h.mean()) / mcse
+            p = float(2 * stats.t.sf(abs(z), number))
+            tests.append(Test(labels[-1], "class probability", z, number, p))
+        table.append([float(probability[row, c]), float(sampled[row, c]), mcse, z])
+    return tests, pd.DataFrame(table, labels, columns=["exact", "sampled", "mcse", "z"])
+
+
+def row_labels(rows: Any, number: int) -> Sequence[Any]:
+    """Return the labels of a frame's index, or numbers where there is none or it repeats itself."""
+    if hasattr(rows, "iloc") and rows.index.is_unique:
+        labels: Sequence[Any] = rows.index
+        return labels
+    return range(number)
 
 
 def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
-    """Return the rows whose class is least certain, of those that draws can tell.
+    """Return the rows whose class is least certain, the least certain first.
 
-    There a wrong probability shows.
+    There a wrong probability shows. They are as many as it takes for `most` of them to be told by
+    draws, but at most 40.
 
     Parameters
     ----------
     law : NaiveBayes or GaussianDiscriminant
         The exact posterior.
     rows : ndarray or pandas.DataFrame
-        Rows to choose from.
+        Rows to choose from, all of which are looked at.
     most : int, default 10
         How many.
     """
-    exact = law.log_joint(rows)
-    p = np.exp(exact - logsumexp(exact, axis=-1, keepdims=True))
-    found: list[int] = []
-    for row in np.argsort(p.max(-1), kind="stable")[:_TRIED]:
-        likely = int(p[row].argmax())  # classes that are nearly impossible tell little
-        ((_, kurtosis),) = _moments(law, _taken(rows, [row]), exact[row], [likely])
+    parts = np.split(np.arange(len(rows)), range(_TOGETHER, len(rows), _TOGETHER))
+    sure = [_likely(law.log_joint(_taken(rows, part.tolist())))[1] for part in parts]
+    order = np.argsort(np.concatenate(sure), kind="stable")[:_TRIED].tolist()
+    told, shown = 0, most
+    for tried, row in enumerate(order, 1):
+        one = _taken(rows, [row])
+        exact = law.log_joint(one)
+        likely = int(_likely(exact)[0][0])  # classes that are nearly impossible tell little
+        ((_, kurtosis),) = _moments(law, one, exact[0], [likely])
         if kurtosis * DRAWS_FOR_KURTOSIS <= _MANY:
-            found.append(int(row))
-        if len(found) == most:
+            told, shown = told + 1, max(shown, tried)
+        if told == most:
             break
-    return _taken(rows, sorted(found))
+    return _taken(rows, order[:shown])
+
+
+def _likely(exact: Array) -> tuple[NDArray[np.intp], Array]:
+    """Return the most probable class of each row, and its probability."""
+    best = exact.argmax(-1)
+    return best, np.exp(exact.max(-1) - logsumexp(exact, axis=-1))
 
 
 def _moments(

@@ -31,6 +31,10 @@ LEAST_TO_DISAGREE = 50.0
 """Effective draws of a function below which its standard error is not known well enough to judge
 anything by; a frequency is judged by a binomial law, and needs none."""
 LARGEST_R_HAT = 1.01
+STANDING = 100.0
+"""R-hat above which chains stand still, each somewhere else."""
+MOST_TIMES = 100.0
+"""Times as many draws, beyond which drawing more is no advice."""
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
 CONFIDENCE = 0.95
@@ -76,7 +80,7 @@ class Verdict:
         location, as of nominal variables.
     more : float or None
         About how many times as many draws would decide, where the verdict is ``inconclusive`` for
-        want of draws.
+        want of draws; None where chains do not move.
     """
 
     outcome: Outcome
@@ -112,7 +116,7 @@ class Verdict:
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
                 f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "
-                f"correct draws exceed often enough (level {self.level:g})."
+                f"is not significant (family-wise level {self.level:g})."
             )
         lead = {
             "disagree": f"{subject} do not come from "
@@ -268,20 +272,28 @@ def _decided(
             if not (test.kind == "location" and test.label in shifts)  # the same again
         )
         return Verdict("disagree", findings, level, tuple(found), table, **given)
+    standing = [
+        test.label
+        for test in sizes
+        if test.kind == "location" and stands_still(test.ess, table["r_hat"][test.label])
+    ]
+    if standing:
+        findings = (still(standing),)
+        return Verdict("inconclusive", findings, level, tuple(found), table, **given)
     open_questions, factors = [], []
     few = min(found, key=lambda test: test.ess)
     if few.ess < LEAST_ESS:
         factors.append(LEAST_ESS / few.ess)
         open_questions.append(
-            f"{name_of(few)} of {few.label} has {few.ess:.0f} effective draws; at least "
-            f"{LEAST_ESS:.0f} are needed. Draw about {factors[-1]:.1f} times as many."
+            f"the {name_of(few)} of {few.label} has {effective(few.ess)}; at least "
+            f"{LEAST_ESS:.0f} are needed."
         )
     if loose is not None and bound > tolerance:
         factors.append(_factor(sizes, tolerance))
         unit = "" if loose.kind == "spread" else " standard deviations"
         open_questions.append(
             f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
-            f"and {tolerance:g} are allowed. Draw about {factors[-1]:.1f} times as many."
+            f"and {tolerance:g} are allowed."
         )
     if table["r_hat"].isna().all():
         open_questions.append("there is only one chain, and none to compare it with. Run four.")
@@ -289,11 +301,46 @@ def _decided(
         factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
         open_questions.append(
             f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
-            f"above {LARGEST_R_HAT}. Tune longer, or draw about {factors[-1]:.1f} times as many."
+            f"above {LARGEST_R_HAT}."
         )
+    if factors:  # one piece of advice, that serves all of them
+        given["more"] = max(factors)
+        open_questions[0] += f" {advice(given['more'])}"
     outcome: Outcome = "inconclusive" if open_questions else "agree"
-    given["more"] = max(factors, default=None)
     return Verdict(outcome, tuple(open_questions), level, tuple(found), table, **given)
+
+
+def stands_still(ess: float, r_hat: float) -> bool:
+    """Say whether all draws of a scalar are the same, or nearly so in each chain."""
+    return ess <= 1 or r_hat > STANDING
+
+
+def still(labels: Sequence[str]) -> str:
+    """Say that chains do not move."""
+    others = f" and {len(labels) - 1:,} other scalars" if len(labels) > 1 else ""
+    return (
+        f"the chains do not move: in each, all draws of {labels[0]}{others} are the same or nearly "
+        "so. More draws will not help; look at the sampler's steps and starting points."
+    )
+
+
+def effective(ess: float) -> str:
+    """Return a number of effective draws in words."""
+    return f"{ess:.0f} effective draw{'' if round(ess) == 1 else 's'}"
+
+
+def advice(more: float) -> str:
+    """Say about how many times as many draws would decide, if that many can be asked for."""
+    if more > MOST_TIMES:
+        return (
+            f"More draws alone will not do, for it would take over {MOST_TIMES:.0f} times as many: "
+            "tune longer, or write the model in other parameters."
+        )
+    return (
+        f"Draw about {more:.1f} times as many."
+        if more < MOST_TIMES / 10
+        else (f"Draw about {more:.0f} times as many.")
+    )
 
 
 def significant(found: Sequence[Test], level: float) -> list[Test]:

@@ -20,7 +20,15 @@ from bayesmodels.draws import mcmc_draws
 from bayesmodels.models.laplace import LaplaceApproximation
 from bayesmodels.models.logistic_regression import LogisticRegression
 from bayesmodels.referee import JointIdentity, approximation_error, check_joint
-from bayesmodels.referee.verdict import LARGEST_R_HAT, LEAST_ESS, Outcome
+from bayesmodels.referee.verdict import (
+    LARGEST_R_HAT,
+    LEAST_ESS,
+    Outcome,
+    advice,
+    effective,
+    stands_still,
+    still,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,18 +93,25 @@ class ApproximationReport:
 
     def findings(self) -> list[str]:
         """Say what keeps the draws from being good for a measurement; empty if nothing does."""
-        found = []
-        fewest, mixed = self.errors["ess"].min(), self.errors["r_hat"].max()
+        errors, found = self.errors, []
+        fewest, mixed = errors["ess"].min(), errors["r_hat"].max()
+        standing = [
+            str(label)
+            for label, ess, r_hat in zip(errors.index, errors["ess"], errors["r_hat"], strict=True)
+            if stands_still(ess, r_hat)
+        ]
+        if standing:
+            return [still(standing)]
         if fewest < LEAST_ESS:
             found.append(
-                f"{self.errors['ess'].idxmin()} has {fewest:.0f} effective draws; at least "
-                f"{LEAST_ESS:.0f} are needed. Draw about {LEAST_ESS / fewest:.1f} times as many."
+                f"{errors['ess'].idxmin()} has {effective(fewest)}; at least {LEAST_ESS:.0f} are "
+                f"needed. {advice(LEAST_ESS / fewest)}"
             )
-        if self.errors["r_hat"].isna().all():
+        if errors["r_hat"].isna().all():
             found.append("there is only one chain, and none to compare it with. Run four.")
         elif not mixed <= LARGEST_R_HAT:
             found.append(
-                f"the chains have not mixed: R-hat of {self.errors['r_hat'].idxmax()} is "
+                f"the chains have not mixed: R-hat of {errors['r_hat'].idxmax()} is "
                 f"{mixed:.3f}, above {LARGEST_R_HAT}. Tune longer or draw more."
             )
         return found

@@ -18,7 +18,7 @@ from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.draws_validation import DrawsReport
 from bayesmodels.report.figures import Scalar
 from bayesmodels.report.rounding import decimals_of, rounded
-from bayesmodels.report.tables import BEYOND, Column, Table
+from bayesmodels.report.tables import Column, Table
 
 Array = NDArray[np.float64]
 
@@ -65,16 +65,13 @@ def comparison(report: DrawsReport) -> Table:
         Column("z", tuple(map(tables.signed, size["z"])), "Discrepancy"),
         Column("of", tuple(names), "Discrepancy", numeric=False),
     ]
-    alone = sum(test.label in values.index for test in tests)
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors of both sets, "
-        "over location, spread, skew, tails, quartiles and chains. An arrow marks those beyond "
-        f"{BEYOND:g}; some are to be expected among {alone} comparisons, for which the verdict "
-        "allows. Effective draws are those of the set that has fewer, R-hat is the larger of both."
+        "over location, spread, skew, tails, quartiles and chains. "
+        f"{tables.arrows(report.comparison)} Effective draws are those of the set that has fewer, "
+        "R-hat is the larger of both."
     )
-    if len(tests) > alone:
-        note += f" How scalars vary together was compared by {len(tests) - alone} further tests."
-    marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
+    marked = tables.marked(values, report.comparison)
     table = Table("First set against second", tuple(columns), note, marked)
     return tables.cut(table, "those with the largest |z|")
 
@@ -84,7 +81,7 @@ def glance(report: DrawsReport) -> list[tuple[str, str]]:
     found = report.comparison
     facts = [
         ("largest discrepancy, s.e.", rounded(abs(found.largest.z), 1)),
-        ("fewest effective draws", rounded(min(t.ess for t in found.tests), 0)),
+        ("fewest effective draws", rounded(float(found.table["ess_bulk"].min()), 0)),
         ("largest R-hat", rounded(float(found.table["r_hat"].max()), 3)),
     ]
     for side, tree in zip(SIDES, (report.first, report.second), strict=True):
@@ -104,12 +101,12 @@ def sets(report: DrawsReport) -> list[tuple[str, str]]:
             if key in said:
                 words.append(f"{said[key]} {said.get(f'{key}_version', '')}".strip())
                 break
-        facts.append((f"{side} set", f"{name}: {', '.join(words)}"))
+        facts.append((f"{side.capitalize()} set", f"{name}: {', '.join(words)}"))
     chosen = report.variables or tuple(map(str, report.first["posterior"].data_vars))
     every = len(report.comparison.table)
-    facts.append(("variables", f"{', '.join(chosen)} ({every:,} scalars)"))
+    facts.append(("Variables", f"{', '.join(chosen)} ({every:,} scalars)"))
     if still := every - len(moving(report)):
-        facts.append(("scalars that do not vary", f"{still:,}, which are not drawn"))
+        facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
     return facts
 
 

@@ -57,7 +57,7 @@ def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]]
         given = "as a sufficient statistic, which has forgotten its rows"
         return [("Given", given), *classes, ("Statistic", in_short(report.data))], None
     found = _given(report.data, report.posterior)
-    labels = next((g.rows for g in found if not isinstance(g.rows, range)), found[0].rows)
+    labels = _labels(found)
     rows, wide = len(labels), sum(len(g.heads) for g in found)
     heads = [head for g in found for head in g.heads[: MOST_NAMES + 1]]
     columns = [column for g in found for column in _first_rows(g)]
@@ -79,6 +79,28 @@ def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]]
     if wide > MOST_COLUMNS:
         parts.append(f"{wide - MOST_COLUMNS:,} more columns are not shown.")
     return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
+
+
+def row_labels(report: Report) -> Sequence[Any] | None:
+    """Return what the rows of the data are called: a container's index, or numbers.
+
+    Parameters
+    ----------
+    report : Report
+        What `validate` found.
+
+    Returns
+    -------
+    sequence or None
+        None for a statistic, which has no rows.
+    """
+    if hasattr(report.data, "without_rows"):
+        return None
+    return _labels(_given(report.data, report.posterior))
+
+
+def _labels(found: list[Given]) -> Sequence[Any]:
+    return next((g.rows for g in found if not isinstance(g.rows, range)), found[0].rows)
 
 
 def in_short(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.label_switching import relabel
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.excerpt import row_labels
 from bayesmodels.report.replicates import printable
 from bayesmodels.report.validation import Report
 
@@ -103,7 +105,9 @@ def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -
     return axes
 
 
-def plot_co_clustering(probability: Array, axes: Axes | None = None) -> Axes:
+def plot_co_clustering(
+    probability: Array, axes: Axes | None = None, labels: Sequence[Any] | None = None
+) -> Axes:
     """Draw which rows belong to one class, similar rows side by side.
 
     Parameters
@@ -112,11 +116,13 @@ def plot_co_clustering(probability: Array, axes: Axes | None = None) -> Axes:
         From `NaiveBayesMixture.co_clustering`.
     axes : matplotlib Axes, optional
         Where to draw; new ones by default.
+    labels : sequence, optional
+        What rows are called, such as a frame's index; their numbers by default.
 
     Returns
     -------
     matplotlib Axes
-        Rows in the order of a hierarchical clustering (average linkage), with their numbers.
+        Rows in the order of a hierarchical clustering (average linkage), with their labels.
 
     Examples
     --------
@@ -131,8 +137,10 @@ def plot_co_clustering(probability: Array, axes: Axes | None = None) -> Axes:
     image = axes.imshow(probability[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1)
     axes.figure.colorbar(image, ax=axes, label="p(same class)", shrink=0.8)
     step = max(1, len(order) // 25)
+    called = range(len(probability)) if labels is None else labels
+    names = [printable((str(called[i]),)) for i in order[::step]]
     axes.set_xticks([])
-    axes.set_yticks(np.arange(0, len(order), step), [str(i) for i in order[::step]])
+    axes.set_yticks(np.arange(0, len(order), step), names, parse_math=False)
     axes.set_ylabel("row")
     return axes
 
@@ -179,7 +187,7 @@ def mixtures(report: Report) -> list[Picture]:
             _picture(
                 "co-clustering",
                 "Rows of one class",
-                plot_co_clustering(together),
+                plot_co_clustering(together, labels=row_labels(report)),
                 "Exact posterior probability that two rows belong to the same class, whatever the "
                 "order of the classes; similar rows side by side.",
                 f"Map of {len(together)} rows; the mean probability that two rows share a class "

@@ -50,9 +50,9 @@ def comparison(report: ModelReport) -> list[Table]:
     finite = every.index.isin(list(counted))
     found = []
     if not finite.all():
-        found.append(tables.moments(every[~finite], [t for t in tests if t.label not in counted]))
+        found.append(tables.moments(every[~finite], report.comparison))
     if finite.any():
-        found.append(tables.visits(every[finite]))
+        found.append(tables.visits(every[finite], report.comparison))
     return found
 
 

@@ -17,7 +17,7 @@ from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.tables import MOST_ROWS, Column, Table, numeric_column
 from bayesmodels.report.validation import Report
-from bayesmodels.sensitivity import diagnoses, prior_sensitivity
+from bayesmodels.sensitivity import CONFLICT, STRONG, diagnoses, prior_sensitivity
 
 Array = NDArray[np.float64]
 
@@ -42,12 +42,15 @@ class Sensitivity:
         Why something is not there; may be empty.
     largest : float
         That to the prior, of all scalars.
+    summary : str
+        Of how many scalars it matters; empty if of none.
     """
 
     table: Table | None
     exact: bool
     note: str
     largest: float
+    summary: str = ""
 
 
 def sensitivity(report: Report | ApproximationReport) -> Sensitivity | None:
@@ -76,16 +79,18 @@ def sensitivity(report: Report | ApproximationReport) -> Sensitivity | None:
         return None
     except PriorError as error:
         return Sensitivity(None, exact=True, note=f"There is none: {error}", largest=np.nan)
-    largest, rows = float(found["prior"].max()), len(found)
+    largest, summary, rows = float(found["prior"].max()), _summary(found), len(found)
     found = _largest_first(found)
     why = _not_estimated(report.sampled)
     note = f"ArviZ’s estimate is left out: {why}." if why else ""
+    if report.log_evidence is None:
+        note += " An improper prior has no diagnosis: its power says nothing of what it knows."
     columns = {("exact", each): found[each].to_numpy() for each in _COMPONENTS}
     if not why:
         near, note = _psense(report.posterior, report.sampled, list(found.index))
         columns |= {("psense", each): near[each].to_numpy() for each in _COMPONENTS}
-    table = _table(found.index, columns, found["diagnosis"], rows)
-    return Sensitivity(table, exact=True, note=note, largest=largest)
+    table = _table(found, columns, rows)
+    return Sensitivity(table, exact=True, note=note, largest=largest, summary=summary)
 
 
 def _estimated(report: ApproximationReport) -> Sensitivity | None:
@@ -96,10 +101,25 @@ def _estimated(report: ApproximationReport) -> Sensitivity | None:
     near, note = _psense(report.approximation, report.sampled, labels[:MOST_SCALARS])
     shown = _largest_first(near)
     columns = {("psense", each): shown[each].to_numpy() for each in _COMPONENTS}
-    words = list(diagnoses(shown["prior"], shown["likelihood"]))
-    table = _table(shown.index, columns, words, len(near))
+    table = _table(shown, columns, len(near))
     note = f"Powers of this prior have no posterior in closed form. {note}".strip()
-    return Sensitivity(table, exact=False, note=note, largest=float(near["prior"].max()))
+    largest = float(near["prior"].max())
+    return Sensitivity(table, exact=False, note=note, largest=largest, summary=_summary(near))
+
+
+def _summary(found: pd.DataFrame) -> str:
+    """Say of how many scalars the prior matters; empty if of none."""
+    said = []
+    if len(apart := found[found["diagnosis"] == CONFLICT]):
+        shift = apart["shift"].abs()
+        said.append(
+            f"Prior and data pull {len(apart):,} of {len(found):,} scalars in different directions:"
+            f" if the prior counted twice, {shift.idxmax()} would shift by about "
+            f"{shift.max():.1f} posterior standard deviations."
+        )
+    if strong := int((found["diagnosis"] == STRONG).sum()):
+        said.append(f"The prior decides {strong:,} of {len(found):,} scalars more than the data.")
+    return " ".join([*said, "See Prior sensitivity."]) if said else ""
 
 
 def _not_estimated(sampled: Any) -> str:
@@ -139,6 +159,12 @@ def _psense(law: Any, sampled: Any, labels: list[str]) -> tuple[pd.DataFrame, st
             except ValueError as error:
                 table[each] = np.nan
                 note = f"ArviZ’s estimate for the {each} fails: {error}."
+    # The derivative of a mean is a covariance with the log density.
+    log_prior = np.ravel(groups["log_prior"]["total"])
+    every = np.array([np.ravel(draws[label]) for label in labels])
+    slope = (every - every.mean(1, keepdims=True)) @ (log_prior - log_prior.mean()) / every.shape[1]
+    table["shift"] = np.log(2) * slope / np.maximum(every.std(1), np.finfo(float).tiny)
+    table["diagnosis"] = list(diagnoses(table))
     return table, note
 
 
@@ -150,18 +176,22 @@ def _largest_first(found: pd.DataFrame) -> pd.DataFrame:
     return found.iloc[order[:MOST_ROWS]]
 
 
-def _table(labels: Any, values: dict[tuple[str, str], Array], words: Any, rows: int) -> Table:
-    columns = [Column("", tuple(map(str, labels)), numeric=False)]
+def _table(shown: pd.DataFrame, values: dict[tuple[str, str], Array], rows: int) -> Table:
+    columns = [Column("", tuple(map(str, shown.index)), numeric=False)]
     for each in _COMPONENTS:
         columns += [
             numeric_column(kind, numbers, each.capitalize(), 3)
             for (kind, component), numbers in values.items()
             if component == each
         ]
-    columns.append(Column("diagnosis", tuple(map(str, words)), numeric=False))
+    columns.insert(
+        1 + len(values) // 2, numeric_column("shift, s.d.", shown["shift"].to_numpy(), "Prior", 2)
+    )
+    if shown["diagnosis"].any():
+        columns.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
     note = (
-        f"{len(labels)} of {rows:,} rows are shown, those that depend most on the prior."
-        if rows > len(labels)
+        f"{len(shown)} of {rows:,} rows are shown, those that depend most on the prior."
+        if rows > len(shown)
         else ""
     )
     return Table("Sensitivity to prior and likelihood", tuple(columns), note)

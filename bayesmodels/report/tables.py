@@ -20,8 +20,10 @@ from bayesmodels.declaring import Names
 from bayesmodels.models.generative import ClassStatistic
 from bayesmodels.reading import levels, places
 from bayesmodels.referee.invariants import InvariantLaw
-from bayesmodels.referee.scores import Test, name_of
+from bayesmodels.referee.scores import name_of
 from bayesmodels.referee.sequential import AGAIN
+from bayesmodels.referee.verdict import Verdict
+from bayesmodels.referee.verdict import significant as significant_tests
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
@@ -33,9 +35,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MOST_ROWS = 40
-BEYOND = 3.0
-"""Discrepancies of more standard errors than this are marked."""
-
 _MOST_DECIMALS = 8  # of a probability
 
 
@@ -227,34 +226,35 @@ def comparison(report: Report) -> Table:
     Returns
     -------
     Table
-        Rows with a discrepancy beyond 3 are marked; of more than `MOST_ROWS` rows, those with the
-        largest discrepancies are kept.
+        Rows with a significant discrepancy are marked; of more than `MOST_ROWS` rows, those with
+        the largest discrepancies are kept.
     """
     values = report.comparison.table
     if levels(report.posterior):
-        return visits(values)
-    table = moments(values, report.comparison.tests)
+        return visits(values, report.comparison)
+    table = moments(values, report.comparison)
     if not isinstance(report.comparison.law, InvariantLaw):
         return table
     note = (
         f"{table.note} Compared is what does not depend on the order of the classes: their "
         "probabilities by size (pi_sorted), log densities of some of the distinct rows "
         "(log_density), and the probability that one of them and the next share a class "
-        f"(same_class). Exact values are those of {report.comparison.law.reference:,} exact draws, "
-        "whose noise is reckoned with."
+        "(same_class). These rows are numbered among themselves, in the order of their values, not "
+        "as in the data. Exact values are those of "
+        f"{report.comparison.law.reference:,} exact draws, whose noise is reckoned with."
     )
     return dataclasses.replace(table, note=note)
 
 
-def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
+def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     """Return means, spreads and intervals of scalars, exact beside sampled.
 
     Parameters
     ----------
     values : pandas.DataFrame
-        Rows of `Verdict.table`.
-    tests : sequence of Test
-        All of the verdict.
+        Rows of the verdict's table.
+    verdict : Verdict
+        What was found of all of them.
     """
     values = worst_first(values)
     size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
@@ -265,7 +265,7 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
         return numeric_column(head, size[name], group, decimals)
 
     exact, sampled = "89 % interval, exact", "89 % interval, sampled"
-    worst = {test.label: test for test in sorted(tests, key=lambda t: abs(t.z))}
+    worst = {test.label: test for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
     columns = (
         Column("", tuple(map(str, values.index)), numeric=False),
         column("exact", "mean", "Mean", digits),
@@ -287,26 +287,23 @@ def moments(values: pd.DataFrame, tests: Sequence[Test]) -> Table:
             numeric=False,
         ),
     )
-    alone = sum(test.label in values.index for test in tests)
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
-        " shift, spread, skew, tails, quartiles and chains. An arrow marks those beyond "
-        f"{BEYOND:g}; some are to be expected among {alone} comparisons, for which the verdict "
-        "allows."
+        f" shift, spread, skew, tails, quartiles and chains. {arrows(verdict)}"
     )
-    if len(tests) > alone:
-        note += f" How scalars vary together was compared by {len(tests) - alone} further tests."
-    marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
-    return cut(Table("Exact against sampled", columns, note, marked), "those with the largest |z|")
+    table = Table("Exact against sampled", columns, note, marked(values, verdict))
+    return cut(table, "those with the largest |z|")
 
 
-def visits(values: pd.DataFrame) -> Table:
+def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
     """Return probabilities of the levels of finite variables, exact beside visited.
 
     Parameters
     ----------
     values : pandas.DataFrame
-        Rows of `Verdict.table`.
+        Rows of the verdict's table.
+    verdict : Verdict
+        What was found of all of them.
     """
     values = worst_first(values)
     z = values["z"].to_numpy(dtype=float)
@@ -329,10 +326,29 @@ def visits(values: pd.DataFrame) -> Table:
     )
     note = (
         "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
-        f"are effective draws. An arrow marks those beyond {BEYOND:g}."
+        f"are effective draws. {arrows(verdict)}"
     )
-    marked = frozenset(np.flatnonzero(np.abs(z) > BEYOND).tolist())
-    return cut(Table("Exact against visited", columns, note, marked), "those with the largest |z|")
+    table = Table("Exact against visited", columns, note, marked(values, verdict))
+    return cut(table, "those with the largest |z|")
+
+
+def marked(values: pd.DataFrame, verdict: Verdict) -> frozenset[int]:
+    """Return which rows have a discrepancy that is significant among all of the verdict."""
+    wrong = {test.label for test in significant_tests(verdict.tests, verdict.level)}
+    return frozenset(np.flatnonzero([label in wrong for label in values.index]).tolist())
+
+
+def arrows(verdict: Verdict) -> str:
+    """Say how many comparisons there were, and what is marked of them."""
+    table, tests = verdict.table, verdict.tests
+    together = sum(
+        test.label not in table.index and test.kind != "class probability" for test in tests
+    )
+    said = f"An arrow marks what is significant among all {len(tests):,} comparisons"
+    said += f" at a family-wise level of {verdict.level:g} (Holm)."
+    if together:
+        said += f" {together:,} of them are about how scalars vary together."
+    return said
 
 
 def worst_first(values: pd.DataFrame) -> pd.DataFrame:
@@ -378,9 +394,18 @@ def predictions(report: Report) -> Table | None:
         column("MCSE", "mcse"),
         Column("z", tuple(map(signed, size["z"]))),
     )
-    note = f"An arrow marks differences beyond {BEYOND:g} Monte-Carlo standard errors."
-    marked = frozenset(np.flatnonzero(np.abs(size["z"]) > BEYOND).tolist())
-    return cut(Table("Class probabilities, exact against sampled", columns, note, marked))
+    note = (
+        "No error is known, and nothing tested, where the average would rest on a few rare draws."
+        if np.isnan(size["z"]).any()
+        else ""
+    )
+    table = Table(
+        "Class probabilities, exact against sampled",
+        columns,
+        note,
+        marked(values, report.comparison),
+    )
+    return cut(table, "the least certain first")
 
 
 def glance(report: Report | ModelReport) -> list[tuple[str, str]]:
@@ -401,7 +426,7 @@ def glance(report: Report | ModelReport) -> list[tuple[str, str]]:
     facts = [
         ("log evidence", "none" if exact is None else rounded(exact, 3)),
         ("largest discrepancy, s.e.", rounded(abs(largest.z), 1)),
-        ("fewest effective draws", rounded(min(t.ess for t in report.comparison.tests), 0)),
+        ("fewest effective draws", rounded(float(table["ess_bulk"].min()), 0)),
         ("largest R-hat", rounded(float(table["r_hat"].max()), 3)),
     ]
     statistics = report.sampled["sample_stats"]
@@ -541,8 +566,8 @@ def _coefficients(statistic: Any) -> float:
 
 
 def signed(z: float) -> str:
-    """Return a discrepancy with its sign."""
-    return f"{z:+.1f}".replace("-", "−")
+    """Return a discrepancy with its sign; a dash where there is none."""
+    return "–" if np.isnan(z) else f"{z:+.1f}".replace("-", "−")
 
 
 def share(ratio: float) -> str:

@@ -111,7 +111,10 @@ class Report:
                 "is to blame."
             )
         else:
-            head = "The algebra and the PyMC model agree; the draws are too few to judge."
+            head = (
+                "The algebra and the PyMC model agree; the draws are too few to judge, or have not "
+                "mixed."
+            )
         blamed = [] if self.diagnosis is None else [self.diagnosis.sentence()]
         return [head, *blamed, self.identity.sentence(), self.comparison.sentence()]
 
@@ -402,6 +405,10 @@ def _rows_to_compare(posterior: Any, data: Any) -> Any:
         features = features.to_pandas()
     elif isinstance(features, MultinomialCounts) or not isinstance(features, np.ndarray):
         return None
-    some = np.unique(np.linspace(0, len(features) - 1, min(len(features), 200)).astype(int))
-    chosen = features.iloc[some] if hasattr(features, "iloc") else features[some]
-    return telling_rows(posterior, chosen) if len(some) else None
+    else:
+        import pandas as pd
+
+        features = (pd.DataFrame if features.ndim > 1 else pd.Series)(features)
+    if not features.index.is_unique:
+        features = features.reset_index(drop=True)
+    return telling_rows(posterior, features) if len(features) else None

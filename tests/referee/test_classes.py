@@ -1,6 +1,7 @@
 """Class probabilities of draws against exact ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import logsumexp
 
@@ -62,13 +63,37 @@ def test_means_too_close_are_seen_in_class_probabilities():
     assert max(abs(test.z) for test in tests) > 5
 
 
-def test_rows_that_rest_on_rare_draws_are_left_out():
+def test_rows_that_rest_on_rare_draws_are_shown_but_not_tested():
     """In 12 dimensions with 20 rows a class, averages of densities are far from normal."""
     law, rows = discriminant(12, 20)
     chosen = telling_rows(law, rows)
-    assert len(chosen) < 10
-    tests, table = class_probabilities(law, draws(4, law), rows[:5])
-    assert len(tests) == len(table) < 5
+    assert len(chosen) == 10
+    tests, table = class_probabilities(law, draws(4, law), chosen)
+    assert len(tests) < len(table) == 10
+    assert table["z"].isna().sum() == table["mcse"].isna().sum() == len(table) - len(tests)
+    assert table[["exact", "sampled"]].notna().all(axis=None)
+
+
+def test_the_least_certain_of_all_rows_under_their_own_labels():
+    """A frame whose index has gaps, the least certain row where a subset would not find it."""
+    frame = pd.DataFrame(np.vstack([np.tile(ROWS, (10, 1)), ROWS.mean(0)]), columns=[0, 1])
+    frame.index = 7 * np.arange(len(frame)) + 3
+    certain = POSTERIOR.class_probabilities(frame).max(-1)
+    chosen = telling_rows(POSTERIOR, frame)
+    assert list(chosen.index) == list(frame.index[np.argsort(certain, kind="stable")[:10]])
+    tests, table = class_probabilities(POSTERIOR, draws(3), chosen)
+    assert [test.label for test in tests] == list(table.index)
+    assert list(table.index) == [f"row {label}, a" for label in chosen.index]
+    p = POSTERIOR.class_probabilities(frame.loc[chosen.index])[:, 0]
+    np.testing.assert_allclose(table["exact"], p)
+    again = chosen.set_axis(np.zeros(10, dtype=int))  # labels that tell nothing apart
+    assert class_probabilities(POSTERIOR, draws(3), again)[1].index[9] == "row 9, a"
+
+
+def test_many_rows_are_looked_at_in_parts(monkeypatch):
+    whole = telling_rows(POSTERIOR, ROWS)
+    monkeypatch.setattr(referee, "_TOGETHER", 7)
+    assert (telling_rows(POSTERIOR, ROWS) == whole).all()
 
 
 def test_moments_of_many_classes_stay_cheap():

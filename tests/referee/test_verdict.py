@@ -118,6 +118,41 @@ def test_too_few_effective_draws_give_no_verdict_but_advice():
     assert "times as many" in verdict.findings[0]
 
 
+def times(verdict):
+    return [finding for finding in verdict.findings if "times as many" in finding]
+
+
+def test_of_several_reasons_to_draw_more_one_piece_of_advice_follows():
+    rng = np.random.default_rng(4)
+    few = bm.compare(LAW, tree(autocorrelated(rng, LAW.marginals()["theta"], 0.98)))
+    assert len(few.findings) == 3
+    assert len(times(few)) == 1
+    assert times(few)[0] in few.sentence()
+    assert f"about {few.more:.0f} times as many" in few.sentence()
+    stuck = np.repeat(LAW.sample(20, rng)["theta"].reshape(4, 5), 200, axis=1)
+    found = bm.compare(LAW, tree(stuck))
+    assert found.more > 100
+    assert "it would take over 100 times as many" in found.sentence()
+
+
+def test_chains_that_do_not_move_need_no_more_draws():
+    """All draws the same, or each chain somewhere else."""
+    same = np.full((4, 1000), 0.2)
+    for draws in (same, same + 0.03 * np.arange(4)[:, None], same[:1]):
+        verdict = bm.compare(LAW, tree(draws))
+        assert verdict.outcome == "inconclusive"
+        assert verdict.more is None
+        (finding,) = verdict.findings
+        assert finding.startswith(
+            "the chains do not move: in each, all draws of theta are the same"
+        )
+
+
+def test_agreement_is_told_in_words_of_statistics():
+    said = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(1))).sentence()
+    assert said.endswith(", which is not significant (family-wise level 0.01).")
+
+
 def test_a_stuck_chain_is_no_agreement():
     draws = LAW.to_datatree(rng=np.random.default_rng(5)).posterior["theta"].to_numpy().copy()
     draws[2] = draws[2, 0]

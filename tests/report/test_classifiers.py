@@ -5,11 +5,12 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.report import tables
+from bayesmodels.report import tables, validation
 from bayesmodels.report.excerpt import excerpt
 from bayesmodels.report.html import render
 from bayesmodels.report.predictive import MOST_PANELS, predictive
@@ -102,12 +103,48 @@ def test_no_class_probabilities_where_none_were_compared():
     assert "Class probabilities</h2>" not in samples.page("words")
 
 
-def test_class_probabilities_that_are_far_off_are_marked():
+def test_class_probabilities_are_marked_if_they_are_significant():
     report = SAMPLES["patients"]()
-    table = report.comparison.predictions
-    off = table.assign(z=[9.0, *np.zeros(len(table) - 1)])
-    comparison = dataclasses.replace(report.comparison, predictions=off)
-    assert tables.predictions(dataclasses.replace(report, comparison=comparison)).marked == {0}
+    values, tests = report.comparison.predictions, report.comparison.tests
+    assert tables.predictions(report).marked == frozenset()
+    told = next(test.label for test in tests if test.kind == "class probability")
+    wrong = [dataclasses.replace(t, p=1e-9, ess=400) if t.label == told else t for t in tests]
+    comparison = dataclasses.replace(report.comparison, tests=tuple(wrong))
+    found = tables.predictions(dataclasses.replace(report, comparison=comparison))
+    assert found.marked == {list(values.index).index(told)}
+
+
+def test_what_is_not_tested_has_a_dash_and_a_reason():
+    report = SAMPLES["patients"]()
+    values = report.comparison.predictions.copy()
+    values.iloc[0, 2:] = np.nan
+    comparison = dataclasses.replace(report.comparison, predictions=values)
+    found = tables.predictions(dataclasses.replace(report, comparison=comparison))
+    assert found.columns[3].cells[0] == found.columns[4].cells[0] == "–"
+    assert "nothing tested, where the average would rest on a few rare draws" in found.note
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "array"])
+def test_rows_to_compare_keep_the_labels_of_the_data(kind):
+    """Every row is looked at, not some that are renumbered."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 400)
+    X = rng.normal(size=(800, 2)) + 6 * y[:, None]
+    X[431] = 3.0  # between the classes, where a subset of 200 rows does not come
+    frame, labels = pd.DataFrame(X, columns=["a", "b"]), np.arange(800)
+    if kind == "pandas":
+        labels = 2 * labels + 5
+        given = frame.set_axis(labels)
+    else:
+        given = X if kind == "array" else pl.from_pandas(frame)
+    prior = bm.GaussianDiscriminant(
+        bm.DirichletCategorical([1, 1]), bm.NormalInverseWishart(np.zeros(2), 1, 4, np.eye(2))
+    )
+    posterior = prior.update((given, y))
+    rows = validation._rows_to_compare(posterior, (given, y))
+    assert rows.index[0] == labels[431]
+    certain = posterior.class_probabilities(given).max(-1)
+    assert list(rows.index) == list(labels[np.argsort(certain, kind="stable")[: len(rows)]])
 
 
 # --- data -----------------------------------------------------------------------------------------

@@ -65,9 +65,9 @@ def test_chains_that_are_stuck_are_plain_values_too():
 def test_what_there_is_to_know_of_both_sets():
     found = DRAWS["two_sets"]()
     facts = dict(draws_page.sets(found))
-    assert facts["first set"] == f"{HOSTILE[0]}: 4 chains of 400 draws, {HOSTILE[1]}"
-    assert facts["variables"] == "mu, k, still (6 scalars)"
-    assert facts["scalars that do not vary"].startswith("1,")
+    assert facts["First set"] == f"{HOSTILE[0]}: 4 chains of 400 draws, {HOSTILE[1]}"
+    assert facts["Variables"] == "mu, k, still (6 scalars)"
+    assert facts["Scalars that do not vary"].startswith("1,")
     glance = dict(draws_page.glance(found))
     assert int(glance["divergences, first"]) > 0
     assert "divergences, second" not in glance

@@ -1,10 +1,12 @@
 """Reports of mixtures, whose classes have no order."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesmodels as bm
 from bayesmodels.report import tables
+from bayesmodels.report.excerpt import row_labels
 from bayesmodels.report.html import render
 from tests.contract import cases
 from tests.report import samples
@@ -50,3 +52,13 @@ def test_pictures_of_mixtures():
     image = bm.plot_co_clustering(model.co_clustering(rows)).images[0].get_array()
     assert image.shape == (20, 20)
     assert (np.diag(image) == 1).all()
+
+
+def test_a_map_of_rows_has_the_labels_of_the_data():
+    rows = pd.DataFrame([[1, 1], [1, 0], [0, 0]], columns=["a", "b"], index=["x", "y", "z"])
+    prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    labels = row_labels(samples.report(prior, rows))
+    assert list(labels) == ["x", "y", "z"]
+    ticks = bm.plot_co_clustering(prior.co_clustering(rows), labels=labels).get_yticklabels()
+    assert sorted(tick.get_text() for tick in ticks) == ["x", "y", "z"]
+    assert row_labels(samples.SAMPLES["statistic"]()) is None

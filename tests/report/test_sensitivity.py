@@ -50,13 +50,15 @@ def test_a_prior_that_is_the_same_everywhere():
 def test_an_improper_prior_has_the_exact_value():
     found = sensitivity(SAMPLES["flat"]())
     assert "the prior is improper" in found.note
-    assert [c.head for c in found.table.columns] == ["", "exact", "exact", "diagnosis"]
+    assert [c.head for c in found.table.columns] == ["", "exact", "shift, s.d.", "exact"]
+    assert "no diagnosis" in found.note
+    assert found.summary == ""
 
 
 def test_rows_that_are_gone_leave_the_exact_value():
     found = sensitivity(SAMPLES["statistic"]())
     assert "no log likelihood" in found.note
-    assert len(found.table.columns) == 4
+    assert len(found.table.columns) == 5
 
 
 @pytest.mark.slow
@@ -104,3 +106,29 @@ def test_the_page_and_the_paragraph():
     assert '<li><a href="#sensitivity">Prior sensitivity</a></li>' in text
     assert "by power-scaling [5]" in text
     assert "Kallioinen" in text
+
+
+def test_the_verdict_counts_the_scalars_of_which_the_prior_matters():
+    """An *agree* must not stand over a table full of conflicts without a word."""
+    sample = report(
+        bm.BetaBernoulli([30, 1, 9], [30, 1, 1]),
+        bm.BinomialCounts([[18, 5, 2]], [[20, 20, 20]]),
+        settings={"draws a chain": 1500},
+    )
+    found = sensitivity(sample)
+    assert found.summary == (
+        "Prior and data pull 2 of 3 scalars in different directions: if the prior counted twice, "
+        "theta[2] would shift by about 1.4 posterior standard deviations. See Prior sensitivity."
+    )
+    page = render(sample)
+    verdict = page[page.index('<section class="verdict') :].split("</section>")[0]
+    assert "Agree" in verdict
+    assert found.summary in verdict
+    assert "Prior and data" not in render(SAMPLES["coin"]())
+
+
+def test_a_shift_estimated_from_draws_is_the_exact_one():
+    sample = coin()
+    near, _ = section._psense(sample.posterior, sample.sampled, ["theta"])
+    exact = bm.prior_sensitivity(sample.prior, sample.data)
+    assert near["shift"]["theta"] == pytest.approx(exact["shift"]["theta"], abs=0.05)

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.report import tables
+from bayesmodels.report import draws_page, tables
+from bayesmodels.report.html import render
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from bayesmodels.report.tables import Column, Table
 from tests.report import samples
-from tests.report.samples import HOSTILE, SAMPLES
+from tests.report.samples import DRAWS, HOSTILE, SAMPLES
 
 
 def column(table, head, group=""):
@@ -202,3 +203,38 @@ def test_reproduction_is_the_call_that_was_made():
 def test_names_stay_as_they_are():
     coefficients, _ = tables.parameters(SAMPLES["hostile"]())
     assert coefficients.columns[0].cells == tuple(f"w[{name}]" for name in HOSTILE)
+
+
+def test_only_what_is_significant_is_marked():
+    """Among hundreds of comparisons some are beyond three standard errors and none is wrong."""
+    sample = SAMPLES["coin"]()
+    few = sample.comparison
+    tests = [dataclasses.replace(few.tests[0], z=3.2, p=0.0014), *few.tests[1:]]
+    table = few.table.assign(z=3.2)
+    near = dataclasses.replace(
+        sample, comparison=dataclasses.replace(few, tests=tests, table=table)
+    )
+    assert tables.comparison(near).marked == frozenset()
+    tests[0] = dataclasses.replace(tests[0], z=7.0, p=1e-9)
+    far = dataclasses.replace(sample, comparison=dataclasses.replace(few, tests=tests))
+    assert tables.comparison(far).marked == {0}
+    assert (
+        "significant among all 11 comparisons at a family-wise level" in tables.comparison(far).note
+    )
+
+
+def test_the_fewest_effective_draws_are_the_least_of_the_table():
+    sample = SAMPLES["regression"]()
+    cells = next(c.cells for c in tables.comparison(sample).columns if c.head == "ESS bulk")
+    assert dict(tables.glance(sample))["fewest effective draws"] == min(cells, key=int)
+
+
+def test_variables_keep_their_names():
+    """A list of findings or facts must not write theta as Theta."""
+    findings = ("the spread of theta is off.", "theta lies 0.3 standard deviations too high.")
+    sample = SAMPLES["disagreeing"]()
+    told = dataclasses.replace(sample.comparison, findings=findings)
+    page = render(dataclasses.replace(sample, comparison=told))
+    assert "<li>theta lies 0.3 standard deviations too high.</li>" in page
+    facts = dict(draws_page.sets(DRAWS["two_sets"]()))
+    assert all(name[0].isupper() for name in facts)
