@@ -84,7 +84,7 @@ def read(
     if not missing:
         return Block(argument, values, block.columns, block.index)
     square = sum_of_squares(values)
-    gone = None if square is not None and not np.isnan(square) else _missing(values)
+    gone = None if square is not None and not np.isnan(square) else missing_entries(values)
     return Block(argument, values, block.columns, block.index, gone, square)
 
 
@@ -104,7 +104,9 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     kinds = (nw.dtypes.NumericType, nw.Boolean)
     if not all(isinstance(kind, kinds) for kind in native.schema.values()):
         return None
-    arrays = tuple(column.to_numpy() for column in native.iter_columns())
+    arrays = tuple(
+        _numpy(column, f"{argument}[{column.name!r}]") for column in native.iter_columns()
+    )
     if not all(values.dtype.kind in "biuf" for values in arrays):
         return None
     names, index = tuple(native.columns), nw.maybe_get_index(native)
@@ -206,11 +208,7 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
 
     refused = (Iterator, set, dict, str, bytes, type(None))
     if isinstance(data, refused) or hasattr(data, "tocsr"):
-        msg = (
-            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
-            f"Arrow; got {type(data).__name__}. Turn it into one of these first."
-        )
-        raise DataError(msg)
+        raise DataError(_no_container(argument, data))
     native = wrapped(data, argument)
     if isinstance(native, nw.Series):
         values = _series(native, argument, missing=missing)
@@ -226,14 +224,20 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         ]
         # One column after the other in memory, as frames have them.
         return Block(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
-    values = _array(data, argument, missing=missing)
+    try:
+        values = _array(data, argument, missing=missing)
+    except TypeError:  # as datasets of xarray say
+        values = np.array(None)
     if values.ndim == 0 and values.dtype == object:
-        msg = (
-            f"{argument}: must be an array, a list, or a series or frame of pandas, polars or "
-            f"Arrow; got {type(data).__name__}."
-        )
-        raise DataError(msg)
+        raise DataError(_no_container(argument, data))
     return Block(argument, values)
+
+
+def _no_container(argument: str, data: Any) -> str:
+    return (
+        f"{argument}: must be an array, a list, or a series or frame of pandas, polars or Arrow; "
+        f"got {type(data).__name__}. Turn it into one of these first."
+    )
 
 
 def wrapped(data: Any, argument: str) -> Any:
@@ -259,14 +263,31 @@ def wrapped(data: Any, argument: str) -> Any:
     return native
 
 
+def _numpy(series: Any, argument: str) -> Values:
+    """Return the values of a series, if each is one value of a kind that NumPy has."""
+    import narwhals as nw
+
+    if not isinstance(series.dtype, (nw.Struct, nw.List, nw.Array, nw.Int128, nw.UInt128)):
+        try:
+            return np.asarray(series.to_numpy())
+        except NotImplementedError:  # unions of Arrow
+            pass
+    kind = getattr(series.to_native(), "dtype", None) or series.to_native().type
+    msg = (
+        f"{argument}: must hold one number or label a row, of a type that NumPy has; got a column "
+        f"of {kind}. Take it apart or cast it first."
+    )
+    raise DataError(msg)
+
+
 def _series(series: Any, argument: str, *, missing: bool = False) -> Values:
     gone = series.is_null()
     if not gone.any():
-        values = series.to_numpy()
+        values = _numpy(series, argument)
         return _plain(values, argument, missing=missing) if values.dtype == object else values
     if not missing:
         raise DataError(missing_message(argument, gone.to_numpy().astype(bool)))
-    here = series.filter(~gone).to_numpy()
+    here = _numpy(series.filter(~gone), argument)
     here = _plain(here, argument) if here.dtype == object else here
     return _with_gaps(here, gone.to_numpy().astype(bool))
 
@@ -311,10 +332,12 @@ def sum_of_squares(values: Values) -> float | None:
         return float(np.vdot(flat, flat))
 
 
-def _missing(values: Values) -> NDArray[np.bool_] | None:
-    """Return which entries are NaN or None; None where there is no such entry."""
+def missing_entries(values: Values) -> NDArray[np.bool_] | None:
+    """Return which entries are NaN, NaT or None; None where there is no such entry."""
     if values.dtype.kind == "f":
         gone = np.isnan(values)
+    elif values.dtype.kind in "mM":
+        gone = np.isnat(values)
     elif values.dtype == object:
         import pandas as pd
 

@@ -26,6 +26,8 @@ from bayesmodels.containers import (
     first,
     index_of,
     listed,
+    missing_entries,
+    missing_message,
     places,
     read,
     read_codes,
@@ -711,6 +713,41 @@ def parameter(
     return result
 
 
+def names_of(
+    given: Sequence[Hashable] | None, argument: str, **parameters: Any
+) -> Sequence[Hashable] | None:
+    """Return the names along the last axis of parameters, which must not have different ones.
+
+    They are those `given` as an `argument`, or else those of a pandas series or frame.
+    """
+    for name, value in parameters.items():
+        if not hasattr(value, "iloc"):
+            continue
+        axis = value.axes[-1]
+        if type(axis).__name__ == "RangeIndex":
+            continue
+        found = tuple(axis.tolist())
+        if given is None:
+            given, argument = found, name
+        elif found != tuple(given):
+            msg = (
+                f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
+                f"order; got {listed(found)}. Reorder it, or drop its labels (.to_numpy())."
+            )
+            raise PriorError(msg)
+    return given
+
+
+def coords_of(coords: Any, **parameters: Any) -> Any:
+    """Return coordinates of a batch: those given, or the labels of parameters that are series."""
+    if coords:
+        names_of(list(coords.values())[-1], "coords", **parameters)
+        return coords
+    found = names_of(None, "coords", **parameters)
+    series = any(getattr(value, "ndim", 0) == 1 for value in parameters.values())
+    return {"dim_0": found} if found is not None and series else coords
+
+
 def together(**parameters: Array) -> tuple[Array, ...]:
     """Broadcast parameters of a prior to one shape."""
     try:
@@ -909,6 +946,9 @@ def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     if by.values.ndim != 1:
         msg = f"by: must hold one label a row; got shape {by.values.shape}."
         raise DataError(msg)
+    gone = missing_entries(by.values)
+    if gone is not None:
+        raise DataError(missing_message("by", gone))
     levels = unique(tuple(_group_order(group, index_of(by.values))), "by: labels")
     found = places(by.values, levels)
     if (found < 0).any():

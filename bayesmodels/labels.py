@@ -86,12 +86,21 @@ def joined(
             f"{shape}. Use one prior for all (scalars), or one for each column or group."
         )
         raise DataError(msg)
-    if "dim_0" in before or not before:
+    if not before or _counted(before):
         return data or before
     if "dim_0" in data or not data or data == before:
         return before
+    if "dim_0" in before and list(before.values()) == list(data.values()):
+        return data
     msg = (
         f"data: axes must have the labels they had before; before {before}, now {data}. "
         "Select and reorder the columns or groups so that they match."
     )
     raise DataError(msg)
+
+
+def _counted(coords: Coords) -> bool:
+    """Return whether nobody named the axes or the places along them."""
+    return "dim_0" in coords and all(
+        labels == tuple(range(len(labels))) for labels in coords.values()
+    )

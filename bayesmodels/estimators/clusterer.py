@@ -18,10 +18,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
 
-from bayesmodels.data import Weighted
+from bayesmodels.data import Weighted, count
 from bayesmodels.errors import DataError
 from bayesmodels.estimators import classifying, inputs
-from bayesmodels.estimators.families import Priors, blocks, families, rows
+from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.mixture import NaiveBayesMixture
 from bayesmodels.models.mixture_steps import Estimate
@@ -143,6 +143,8 @@ class MixtureClusterer(
         sample_weight : array_like of shape (n,), optional
             How often each row counts.
         """
+        inputs.parameters(self, positive=POSITIVE, free=("mean",))
+        count(self.components, "components", 1)
         all_rows = inputs.table(self, X, reset=True, counts=self.feature_families == "counts")
         known = self._known(X, y)
         X, known, weights = inputs.weighted(all_rows, known, sample_weight)

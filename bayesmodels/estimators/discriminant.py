@@ -150,6 +150,8 @@ class DiscriminantClassifier(ClassifierMixin, BaseEstimator):
 
     def _begin(self) -> None:
         """Make the prior, of as many columns as there are."""
+        positive = ("class_alpha", "kappa", "scale", "df", "ratio")
+        inputs.parameters(self, positive=positive, free=("mean",))
         width = self.n_features_in_
         classes = DirichletCategorical(
             np.full(len(self.classes_), self.class_alpha), self.classes_.tolist()

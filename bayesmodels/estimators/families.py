@@ -26,6 +26,9 @@ from bayesmodels.models.beta_bernoulli import BetaBernoulli
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
 
+POSITIVE = ("class_alpha", "alpha", "kappa", "shape", "scale")
+"""Parameters of the priors that must be positive, whichever families there are."""
+
 FAMILIES = ("bernoulli", "categorical", "counts", "gaussian")
 _OF_BELIEF = {
     BetaBernoulli: "bernoulli",

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from bayesmodels.containers import wrapped
-from bayesmodels.data import Weighted, sparse
+from bayesmodels.data import Weighted, parameter, sparse
 from bayesmodels.errors import DataError
 from bayesmodels.protocol import Array
 
@@ -135,3 +135,17 @@ def rows_at(X: Any, here: NDArray[np.bool_]) -> Any:
 def pairs(X: Any, y: Any, weights: Array | None) -> Any:
     """Return rows and targets as the models take them."""
     return (X, y) if weights is None else Weighted((X, y), weights)
+
+
+def parameters(
+    self: Any,
+    *,
+    positive: tuple[str, ...] = (),
+    nonnegative: tuple[str, ...] = (),
+    free: tuple[str, ...] = (),
+) -> None:
+    """Check the numbers that the prior is made of, those for columns that there are not as well."""
+    for name in (*positive, *nonnegative, *free):
+        value = getattr(self, name)
+        if value is not None:
+            parameter(value, name, positive=name in positive, nonnegative=name in nonnegative)

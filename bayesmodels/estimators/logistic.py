@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.data import Design, Weighted
+from bayesmodels.data import Design, Weighted, count
 from bayesmodels.errors import PriorError
 from bayesmodels.estimators import classifying, inputs, learning
 from bayesmodels.models.logistic_regression import LogisticRegression
@@ -133,6 +133,8 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
         return self.belief_.approximate_log_evidence
 
     def _prior(self) -> LogisticRegression:
+        inputs.parameters(self, positive=("scale", "intercept_scale"), free=("mean",))
+        count(self.draws, "draws", 1)
         width = self.n_features_in_
         try:
             sd = np.broadcast_to(np.asarray(self.scale, dtype=float), (width,))

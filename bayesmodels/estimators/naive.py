@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmodels.estimators import classifying, inputs, learning
-from bayesmodels.estimators.families import Priors, blocks, families, rows
+from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
 from bayesmodels.models.dirichlet_categorical import DirichletCategorical
 from bayesmodels.models.naive_bayes import NaiveBayes
 from bayesmodels.protocol import Array
@@ -161,6 +161,7 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
     def _begin(self, X: Any) -> None:
         """Make the prior, of the columns that there are."""
         names = inputs.columns(self)
+        inputs.parameters(self, positive=POSITIVE, free=("mean",))
         self.feature_families_, self._beliefs = families(X, names, self.feature_families)
         priors = Priors(self.alpha, self.mean, self.kappa, self.shape, self.scale)
         classes = DirichletCategorical(

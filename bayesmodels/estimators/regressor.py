@@ -178,6 +178,8 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         return learning.learn(self, data, rows=n, more=not first)
 
     def _prior(self) -> LinearRegression:
+        nonnegative = ("precision", "intercept_precision", "scale")
+        inputs.parameters(self, nonnegative=nonnegative, free=("mean", "shape"))
         width = self.n_features_in_
         try:
             diagonal = np.broadcast_to(np.asarray(self.precision, dtype=float), (width,))

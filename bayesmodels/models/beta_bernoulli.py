@@ -211,6 +211,7 @@ class BetaBernoulli:
     )
 
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
+        coords = checked.coords_of(coords, alpha=alpha, beta=beta)
         alpha, beta = checked.together(
             alpha=checked.parameter(alpha, "alpha", positive=True),
             beta=checked.parameter(beta, "beta", positive=True),

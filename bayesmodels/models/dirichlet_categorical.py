@@ -215,6 +215,7 @@ class DirichletCategorical:
         *,
         other: Hashable | None = None,
     ) -> None:
+        categories = checked.names_of(categories, "categories", alpha=alpha)
         alpha = checked.parameter(alpha, "alpha", positive=True)
         if alpha.ndim == 0 or alpha.shape[-1] < 2:  # noqa: PLR2004 - one category has no law
             msg = (

@@ -299,6 +299,7 @@ class LinearRegression:
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
+        features = checked.names_of(features, "features", mean=mean, precision=precision)
         mean = checked.parameter(mean, "mean")
         precision = checked.parameter(precision, "precision")
         shape = checked.parameter(shape, "shape")

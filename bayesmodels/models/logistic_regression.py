@@ -186,6 +186,7 @@ class LogisticRegression:
         classes: Sequence[Hashable] | None = None,
         features: Sequence[Hashable] | None = None,
     ) -> None:
+        features = checked.names_of(features, "features", mean=mean, cov=cov)
         mean, cov = checked.parameter(mean, "mean"), checked.parameter(cov, "cov")
         found = _classes(classes)
         others = len(found) - 1

@@ -222,6 +222,7 @@ class NormalInverseGamma:
         rest: ArrayLike = 0,
         coords: Any = None,
     ) -> None:
+        coords = checked.coords_of(coords, mean=mean, kappa=kappa, shape=shape, scale=scale)
         mean, kappa, shape, scale, rest = checked.together(
             mean=checked.parameter(mean, "mean"),
             kappa=checked.parameter(kappa, "kappa", positive=True),

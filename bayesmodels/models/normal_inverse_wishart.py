@@ -269,6 +269,7 @@ class NormalInverseWishart:
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
+        features = checked.names_of(features, "features", mean=mean, scale=scale)
         mean, scale = checked.parameter(mean, "mean"), positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
         df, rest = checked.parameter(df, "df"), checked.parameter(rest, "rest")

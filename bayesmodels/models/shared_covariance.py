@@ -201,6 +201,7 @@ class SharedNormalInverseWishart:
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
+        features = checked.names_of(features, "features", mean=mean, scale=scale)
         mean, scale = checked.parameter(mean, "mean"), one.positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
         ratio = checked.parameter(ratio, "ratio", positive=True)

@@ -171,3 +171,31 @@ def test_without_scikit_learn():
     )
     assert run.returncode
     assert "needs scikit-learn, which is not installed: pip install" in run.stderr
+
+
+TABLE = pd.DataFrame({"smoker": [True, False, True, False]})  # needs alpha alone
+NUMBERS_THAT_ARE_WRONG = [
+    *((NaiveBayesClassifier(**{name: -5}), X, name) for name in ("class_alpha", "alpha", "kappa")),
+    *((NaiveBayesClassifier(**{name: -5}), TABLE, name) for name in ("kappa", "shape", "scale")),
+    (NaiveBayesClassifier(mean=np.nan), TABLE, "mean"),
+    *((MixtureClusterer(**{name: -5}), TABLE, name) for name in ("class_alpha", "shape")),
+    (MixtureClusterer(alpha=-5), X, "alpha"),
+    (MixtureClusterer(components=0), X, "components"),
+    (DiscriminantClassifier(class_alpha=-5), X, "class_alpha"),
+    (DiscriminantClassifier(df=-5), X, "df"),
+    (LogisticClassifier(scale=-5), X, "scale"),
+    (LogisticClassifier(intercept_scale=-5, fit_intercept=False), X, "intercept_scale"),
+    (LogisticClassifier(draws=-5), X, "draws"),
+    (ConjugateRegressor(intercept_precision=-5, fit_intercept=False), X, "intercept_precision"),
+    (ConjugateRegressor(precision=["a", "b"]), X, "precision"),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "name"), NUMBERS_THAT_ARE_WRONG, ids=lambda value: str(value)[:50]
+)
+def test_every_number_is_checked_even_if_no_column_needs_it(model, rows, name):
+    target = np.arange(4.0) if isinstance(model, ConjugateRegressor) else Y
+    target = None if isinstance(model, MixtureClusterer) else target
+    with pytest.raises((bm.PriorError, bm.DataError), match=f"^{name}: must "):
+        model.fit(rows, target)

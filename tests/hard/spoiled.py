@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import xarray as xr
 from scipy import sparse
 
 import bayesmodels as bm
@@ -55,7 +56,29 @@ def nulls(rows, series, table):
     return table({f"c{j}": column.tolist() for j, column in enumerate(cells.T)})
 
 
+def structs(rows):
+    return pl.Series([{"a": cell, "b": cell} for cell in rows.ravel().tolist()])
+
+
+def union(rows):
+    kinds = pa.array([0] * len(rows), pa.int8())
+    return pa.UnionArray.from_sparse(kinds, [pa.array(np.ravel(rows)[: len(rows)])])
+
+
+def int128(rows):
+    return pl.DataFrame(rows.astype(int)).cast(pl.Int128)
+
+
 EVERYWHERE = {
+    "a polars series of structs": structs,
+    "an Arrow column of structs": lambda rows: structs(rows).to_arrow(),
+    "a column of structs in a frame": lambda rows: structs(rows).to_frame("a"),
+    "polars arrays": lambda rows: pl.Series([[1, 0]] * len(rows), dtype=pl.Array(pl.Int8, 2)),
+    "an Arrow union": union,
+    "a table of an Arrow union": lambda rows: pa.table({"a": union(rows)}),
+    "polars Int128": int128,
+    "an xarray Dataset": lambda rows: xr.Dataset({"a": ("row", rows.ravel())}),
+    "an xarray DataTree": lambda rows: xr.DataTree(xr.Dataset({"a": ("row", rows.ravel())})),
     "inf": with_cell(np.inf),
     "-inf": with_cell(-np.inf),
     "-inf in float32": with_cell(-np.inf, np.float32),
@@ -249,6 +272,87 @@ def priors():
         )
 
 
+# --- labels of groups and of parameters -----------------------------------------------------------
+
+NO_LABEL = {
+    "NaN": [1.0, np.nan, 1.0],
+    "NaT": np.array(["2026-01-01", "NaT", "2026-01-02"], "datetime64[D]"),
+    "NaT of time differences": np.array([1, "NaT", 2], "timedelta64[s]"),
+    "NaN in polars": pl.Series([1.0, float("nan"), 1.0]),
+    "null in polars": pl.Series(["a", None, "a"]),
+    "NaN among texts": ["a", float("nan"), "a"],
+    "a missing category": pd.Categorical(["a", None, "a"]),
+}
+
+
+def unlike(labels):
+    return pd.Series([1.0, 2.0], index=list(labels))
+
+
+def square(labels):
+    return pd.DataFrame(np.eye(2), index=list(labels), columns=list(labels))
+
+
+def labelled():
+    for hard, by in NO_LABEL.items():
+        yield Case(
+            "refused",
+            f"groups whose labels miss one: {hard}",
+            "Beta–Bernoulli",
+            "update",
+            partial(bm.BetaBernoulli(1, 1).update, bm.Grouped([1, 0, 1], by=by)),
+            Refusal(bm.DataError, "by: missing"),
+        )
+    ab, ba = unlike("ab"), unlike("ba")
+    priors = {
+        ("Beta–Bernoulli", "beta"): partial(bm.BetaBernoulli, ab, ba),
+        ("Beta–Bernoulli, coords", "alpha"): partial(
+            bm.BetaBernoulli, ba, 1, coords={"group": ["a", "b"]}
+        ),
+        ("Dirichlet–categorical", "alpha"): partial(bm.DirichletCategorical, ba, ["a", "b"]),
+        ("normal–inverse-gamma", "kappa"): partial(bm.NormalInverseGamma, ab, ba, 1, 1),
+        ("normal–inverse-Wishart", "scale"): partial(
+            bm.NormalInverseWishart, ab, 1, 4, square("ba")
+        ),
+        ("normal–inverse-Wishart, shared", "scale"): partial(
+            bm.SharedNormalInverseWishart,
+            pd.DataFrame(np.eye(2), columns=["a", "b"]), 1, 4, square("ba"),
+        ),
+        ("linear regression", "precision"): partial(
+            bm.LinearRegression, ab, square("ba"), 1, 1
+        ),
+        ("linear regression, features", "mean"): partial(
+            bm.LinearRegression, ba, 1, 1, 1, features=["a", "b"]
+        ),
+        ("logistic regression", "cov"): partial(bm.LogisticRegression, ab, square("ba")),
+    }  # fmt: skip
+    for (model, argument), make in priors.items():
+        yield Case(
+            "refused",
+            "parameters whose labels are in another order",
+            model,
+            "making it",
+            make,
+            Refusal(bm.PriorError, f"{argument}: must have the labels"),
+        )
+    yield Case(
+        "refused",
+        "a prior's labels in another order than the groups",
+        "Beta–Bernoulli",
+        "update",
+        partial(bm.BetaBernoulli(ba, 1).update, bm.Grouped([1, 0, 1], by=["a", "a", "b"])),
+        Refusal(bm.DataError, "data: axes must have the labels"),
+    )
+    yield Case(
+        "refused",
+        "a prior with the labels of the groups",
+        "Beta–Bernoulli",
+        "update",
+        lambda: bm.BetaBernoulli(ab, 1).update(bm.Grouped([1, 0, 1], by=["a", "a", "b"])).alpha,
+        lambda: [2.0, 3.0],
+    )
+
+
 # --- missing cells that are integrated out --------------------------------------------------------
 
 
@@ -315,5 +419,6 @@ def cases():
     yield from refusals()
     yield from targets()
     yield from priors()
+    yield from labelled()
     yield from integrated_out()
     yield from unusual()
