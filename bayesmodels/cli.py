@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +35,19 @@ _chains = click.option(
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Command(click.Command):
+    """A command that remembers how it was called, for a report to show."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["command"] = shlex.join(["bayesmodels", str(ctx.info_name), *args])
+        return super().parse_args(ctx, args)
+
+
+class _Group(click.Group):
+    command_class = _Command
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="bayesmodels")
 def main() -> None:
     """Classical Bayesian models, each as algebra and as PyMC, and a referee between the two."""
@@ -121,7 +134,7 @@ def report(
                 progress=step,
             )
             step("writing the report")
-            found.to_html(path)
+            _write(found, path)
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
@@ -233,7 +246,7 @@ def exact(
                 )
                 if html:
                     step("writing the report")
-                    found.to_html(html)
+                    _write(found, html)
             else:
                 step("closed form")
             posterior = found.posterior if found else closed_form(model, rng=seed)
@@ -353,7 +366,7 @@ def compare(
         )
         if html:
             step("writing the report")
-            found.to_html(html)
+            _write(found, html)
     if as_json:
         file = {"file": str(html)} if html else {}
         click.echo(json.dumps({**found.to_dict(), **file}, allow_nan=False))
@@ -510,6 +523,13 @@ def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
             _refuse(f"--categories: must be COLUMN=A,B,..., such as vote=yes,no; got {text!r}.")
         result[column] = some.split(",")
     return result
+
+
+def _write(found: Any, path: Path) -> None:
+    """Write a report that shows the command."""
+    from bayesmodels.report.html import write
+
+    write(found, path, click.get_current_context().meta["command"])
 
 
 def _refuse(message: str) -> NoReturn:

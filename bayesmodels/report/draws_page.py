@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,18 +107,6 @@ def sets(report: DrawsReport) -> list[tuple[str, str]]:
     if still := every - len(moving(report)):
         facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
     return facts
-
-
-def command(report: DrawsReport) -> str:
-    """Return the command that makes the report again; empty if the draws were not files."""
-    if not report.files:
-        return ""
-    words = ["bayesmodels", "compare", *map(str, report.names)]
-    if report.variables is not None:
-        words += ["--var-names", ",".join(report.variables)]
-    for name, value in report.settings.items():
-        words += [f"--{name}", f"{value:g}"]
-    return shlex.join([*words, "--html", "report.html"])
 
 
 def reproduction(report: DrawsReport) -> str:

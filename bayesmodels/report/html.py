@@ -30,7 +30,7 @@ AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
 MOST_FINDINGS = 10
 
 
-def write(report: AnyReport, path: str | os.PathLike[str]) -> None:
+def write(report: AnyReport, path: str | os.PathLike[str], command: str = "") -> None:
     """Write a report as HTML, whole or not at all.
 
     Parameters
@@ -39,30 +39,34 @@ def write(report: AnyReport, path: str | os.PathLike[str]) -> None:
         What `validate` or `validate_draws` found.
     path : path-like
         The file to write; its folder must exist.
+    command : str, optional
+        The command line that makes the report again; calls in Python are shown if there is none.
     """
-    text = render(report)
+    text = render(report, command)
     with whole(path) as part:
         # A file's name may be bytes that are no text, which Python keeps as half characters.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: AnyReport) -> str:
+def render(report: AnyReport, command: str = "") -> str:
     """Return a report as the text of an HTML file.
 
     Parameters
     ----------
     report : Report, ApproximationReport, ModelReport or DrawsReport
         What `validate` or `validate_draws` found.
+    command : str, optional
+        As in `write`.
 
     Returns
     -------
     str
         The whole page, images included.
     """
-    return contents(_page(report))
+    return contents(_page(report, command))
 
 
-def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> str:
+def _page(report: AnyReport, command: str) -> str:
     environment = Environment(
         loader=PackageLoader("bayesmodels", "report"),
         autoescape=True,
@@ -74,7 +78,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["unbroken"] = lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%")
     scaled = sensitivity(report) if isinstance(report, Report | ApproximationReport) else None
-    environment.globals |= {"sensitivity": scaled, "ways": None}
+    environment.globals |= {"sensitivity": scaled, "ways": None, "command": command}
     environment.globals["paragraph"], environment.globals["cited"] = methods(report, scaled)
     if isinstance(report, DrawsReport):
         further = report.comparison.findings[1:]
@@ -92,10 +96,11 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             facts=draws_page.sets(report),
             left_out=None,
             first_rows=None,
-            command=draws_page.command(report),
             reproduction=draws_page.reproduction(report),
         )
     if isinstance(report, ModelReport):
+        from bayesmodels.report.declaration import declaration
+
         of_draws = report.comparison.findings[1:]
         return environment.get_template("model.html.jinja").render(
             report=report,
@@ -104,7 +109,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
             findings=of_draws[:MOST_FINDINGS],
             findings_left=max(0, len(of_draws) - MOST_FINDINGS),
             glance=tables.glance(report),
-            declared=report.posterior.model.str_repr(),
+            declared=declaration(report.posterior.model),
             parameters=model_page.laws(report),
             comparison=model_page.comparison(report),
             predictions=None,
@@ -122,7 +127,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
     if isinstance(report, ApproximationReport):
         return environment.get_template("approximation.html.jinja").render(
             report=report,
-            prior=in_short(report.prior),
+            prior=commented(f"prior = {in_short(report.prior)}"),
             now=datetime.now().astimezone(),
             sentences=report.sentences(),
             findings=report.findings(),
@@ -147,7 +152,7 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
         pictures.append(rows.picture)
     return environment.get_template("report.html.jinja").render(
         report=report,
-        prior=in_short(report.prior),
+        prior=commented(f"prior = {in_short(report.prior)}"),
         now=datetime.now().astimezone(),
         sentences=report.sentences(),
         findings=findings[:MOST_FINDINGS],
@@ -168,6 +173,18 @@ def _page(report: Report | ApproximationReport | ModelReport | DrawsReport) -> s
         first_rows=first_rows,
         reproduction=tables.reproduction(report),
     )
+
+
+def commented(text: str) -> str:
+    r"""Return lines as comments of Python.
+
+    Examples
+    --------
+    >>> print(commented("first\nsecond"))
+    # first
+    # second
+    """
+    return "\n".join(f"# {line}" for line in text.splitlines())
 
 
 def data_uri(data: bytes, kind: str) -> Markup:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels import notebook
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import NotConjugate, PriorError
 from bayesmodels.referee import Verdict, compare
 from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesmodels.conjugacy.posterior import ExactPosterior
+
+_INSTEAD = (
+    "integrate out what has a closed form given the rest, bm.exact(model, partial=True); or "
+    "compare the draws of two samplers, bm.validate_draws(bm.sample(model), "
+    'bm.sample(model, nuts_sampler="pymc"))'
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,7 @@ def validate_model(
     Raises
     ------
     NotConjugate
-        If there is no closed form to compare with.
+        If there is no closed form to compare with; its hint says what can be done instead.
     """
     from bayesmodels.conjugacy.solve import exact
     from bayesmodels.sampling import exact_tree, sampled
@@ -175,7 +181,11 @@ def validate_model(
         return result
 
     draws, chains = settings["draws a chain"], settings["chains"]
-    posterior = timed("closed form", "closed form", lambda: exact(model, rng=rng))
+    try:
+        posterior = timed("closed form", "closed form", lambda: exact(model, rng=rng))
+    except NotConjugate as no:
+        hint = f"{no.hint}; {_INSTEAD}" if no.hint else _INSTEAD
+        raise NotConjugate(no.reason, hint) from None
     drawn = timed("exact draws", "exact draws", lambda: exact_tree(posterior, draws, chains, rng))
 
     def sample(number: int) -> Any:

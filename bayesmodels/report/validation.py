@@ -250,7 +250,7 @@ def validate(
     Raises
     ------
     NotConjugate
-        If a PyMC model has no closed form to compare with.
+        If a PyMC model has no closed form to compare with; the message says what to do instead.
     DataError
         If data are missing, or given beside a PyMC model.
 

@@ -3,17 +3,20 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from html import unescape
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bayesmodels import catalog, cli, jobs, report
+from bayesmodels import catalog, cli, jobs
+from bayesmodels.report import html
 from bayesmodels.report import validate as real_validate
 
 
@@ -148,7 +151,7 @@ def test_a_failing_report_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(report.Report, "to_html", fail)
+    monkeypatch.setattr(html, "write", fail)
     result = run("report", "beta-bernoulli", "-o", str(out), "--draws", "200")
     assert result.exit_code == 130
     assert out.read_text() == "old"
@@ -259,3 +262,22 @@ def test_merge_adds_up_what_was_saved(tmp_path):
     assert refused.exit_code == cli.BAD_INPUT
     assert "b.json" in refused.output
     assert not (tmp_path / "other.json").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_command_that_a_report_shows_makes_the_same_report(table, monkeypatch):
+    """Pasted into a terminal, quotes and all, it says the same of the same rows."""
+    monkeypatch.chdir(table)
+    (table / "table.csv").rename("two words.csv")
+    given = ("report", "beta-bernoulli", "two words.csv", "--target", "won", "--draws", "200")
+    run(*given, "--prior", "alpha=2.5", "--seed", "7", "-o", "out.html")
+    first = (table / "out.html").read_text("utf-8")
+    (told,) = re.findall(r"<code>(bayesmodels .*?)</code>", first)
+    name, *words = shlex.split(unescape(told))
+    assert name == "bayesmodels"
+    assert words[:7] == list(given)
+    (table / "out.html").unlink()
+    run(*words)
+    again = (table / "out.html").read_text("utf-8")
+    timed = re.compile(r"<dd>[0-9.]+ s</dd>")
+    assert timed.sub("", again) == timed.sub("", first)

@@ -137,5 +137,5 @@ def test_the_report_is_written(folder):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["file"] == "out.html"
     text = (folder / "out.html").read_text("utf-8")
-    again = "bayesmodels compare one.nc other.zarr --level 0.01 --tolerance 0.1 --html report.html"
+    again = "bayesmodels compare one.nc other.zarr --html out.html --json"
     assert again in text

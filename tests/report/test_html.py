@@ -1,7 +1,9 @@
 import dataclasses
+import inspect
 import re
 import xml.etree.ElementTree as ET
 from copy import copy
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels import values
+from bayesmodels import report, values
 from bayesmodels.notebook import mathml
 from bayesmodels.referee.ways import OtherEvidence
 from bayesmodels.report import figures, html, tables
@@ -256,10 +258,38 @@ def test_a_source_that_is_not_stated():
     assert "Source of the data: not stated." in Page(html.render(report)).words
 
 
-def test_how_to_make_it_again():
-    words = Page(page("coin")).words
-    assert "# prior = BetaBernoulli(alpha=1, beta=1)" in words
-    assert "chains=4, likelihood='rows', level=0.01, rng=1)" in words
+def script(text):
+    """Return what the page offers to paste."""
+    (found,) = re.findall(r"<pre><code>(import bayesmodels.*?)</code></pre>", text, re.DOTALL)
+    return unescape(found)
+
+
+def test_how_to_make_it_again(monkeypatch, tmp_path):
+    """What the page shows runs when it is pasted below prior and data."""
+    made = samples.report(
+        bm.DirichletCategorical(np.ones(30)), [3, 1, 29]
+    )  # its text has two lines
+    text = script(html.render(made))
+    assert text.count("# prior = DirichletCategorical(") == 1
+    given = []
+
+    def validate(*of, **settings):
+        inspect.signature(report.validate).bind(*of, **settings)
+        given.append((of, settings))
+        return made
+
+    monkeypatch.setattr(report, "validate", validate)
+    monkeypatch.chdir(tmp_path)
+    exec(text, {"prior": made.prior, "data": made.data})  # noqa: S102 - as a reader would
+    wanted = {"draws": 400, "tune": 400, "chains": 4, "likelihood": "rows", "level": 0.01, "rng": 1}
+    assert given == [((made.prior, made.data), wanted)]
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_command_stands_in_the_place_of_calls_in_python():
+    text = html.render(SAMPLES["coin"](), "bayesmodels report beta-bernoulli 'two <words>.csv'")
+    assert "<code>bayesmodels report beta-bernoulli &#39;two &lt;words&gt;.csv&#39;</code>" in text
+    assert "import bayesmodels" not in text
 
 
 @pytest.mark.slow

@@ -1,0 +1,163 @@
+"""A PyMC model as text, with every number that a reader needs to write it again.
+
+PyMC's own text leaves out what is no single number: it says ``Gamma(2, <constant>)`` of a rate of
+0.37, which PyMC keeps as a scale of 1 / 0.37.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pymc.logprob.abstract import MeasurableOp
+from pymc.printing import str_for_dist
+from pytensor.compile.maker import function
+from pytensor.compile.ops import ViewOp
+from pytensor.graph.basic import Constant
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.printing import IgnorePrinter, Printer, pprint
+from pytensor.scalar.basic import Reciprocal
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+
+from bayesmodels.conjugacy.density import PYTHON_MODE
+from bayesmodels.report.rounding import significant
+
+_FEW = 20  # numbers of an array that are all shown
+_FIRST = 3  # of one with more
+_LONGEST = 60  # variables and operations of an expression that is written out
+_INVERSE = {("Gamma", "scale"): "beta", ("Exponential", "mu"): "lam"}
+
+
+def declaration(model: pm.Model) -> str:
+    """Return what a model declares, one variable a line.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model.
+
+    Returns
+    -------
+    str
+        Laws with the names and values of their parameters, arrays that are long by their first
+        numbers and their shape, expressions as long as they are short.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     rate = pm.Gamma("rate", 2, 0.37)
+    ...     y = pm.Poisson("y", 2 * rate, observed=[3, 1])
+    >>> print(declaration(model))
+    rate ~ Gamma(alpha=2, beta=0.37)
+       y ~ Poisson(mu=(2 * rate))
+    """
+    named = {*model.data_vars, *model.free_RVs, *model.observed_RVs, *model.deterministics}
+    law = partial(_law, named=named)
+    lines = [
+        *((v.name, "=", f"Data({in_numbers(_value(v))})") for v in model.data_vars),
+        *((v.name, "~", law(v)) for v in model.free_RVs),
+        *((v.name, "=", _expression(v, named - {v})) for v in model.deterministics),
+        *((v.name, "~", law(v)) for v in model.observed_RVs),
+        *((v.name, "~", f"Potential({_expression(v, named - {v})})") for v in model.potentials),
+    ]
+    width = max((len(name) for name, _, _ in lines), default=0)
+    return "\n".join(f"{name:>{width}} {sign} {text}" for name, sign, text in lines)
+
+
+def in_numbers(values: Any) -> str:
+    """Return numbers as text: all of a few, of many the first and the shape.
+
+    Examples
+    --------
+    >>> in_numbers([0.1, 2.0]), in_numbers(1 / 3)
+    ('[0.1, 2]', '0.333333')
+    >>> in_numbers(np.arange(400.0).reshape(200, 2))
+    '[0, 1, 2, …; 200 × 2]'
+    """
+    x = np.asarray(values)
+    cell = partial(_cell, kind=x.dtype.kind)
+    if x.size == 1:
+        return cell(x.item())
+    if x.size > _FEW:
+        shape = " × ".join(map(str, x.shape))
+        return f"[{', '.join(map(cell, x.flat[:_FIRST].tolist()))}, …; {shape}]"
+    return _nested(x.tolist(), cell)
+
+
+def _cell(value: Any, kind: str) -> str:
+    return significant(float(value)) if kind in "iuf" else str(value)
+
+
+def _nested(values: Any, cell: Any) -> str:
+    if isinstance(values, list):
+        return f"[{', '.join(_nested(each, cell) for each in values)}]"
+    return str(cell(values))
+
+
+def _value(variable: Any) -> Any:
+    return variable.data if isinstance(variable, Constant) else variable.get_value()
+
+
+def _law(rv: Any, named: set[Any]) -> str:
+    """Return the law of a variable, with the names that PyMC's own log density has for it."""
+    op = rv.owner.op
+    if getattr(op, "signature", None) is None:  # parameters are not known as such
+        return str(str_for_dist(rv, named_vars=named)).split(" ~ ", 1)[-1]
+    printed = getattr(op, "_print_name", None)
+    family = str(printed[0]) if printed else type(op).__name__
+    parameters = list(op.dist_params(rv.owner))
+    density = getattr(getattr(pm, family, None), "logp", None)
+    names = [] if density is None else list(signature(density).parameters)[1:]
+    if len(names) != len(parameters):
+        return f"{family}({', '.join(_expression(x, named) for x in parameters)})"
+    words = []
+    for name, given in zip(names, parameters, strict=True):
+        inverse = _INVERSE.get((family, name))
+        if inverse and _is_reciprocal(given):  # as it was written
+            words.append(f"{inverse}={_expression(given.owner.inputs[0], named)}")
+        else:
+            words.append(f"{name}={_expression(given, named)}")
+    return f"{family}({', '.join(words)})"
+
+
+def _is_reciprocal(variable: Any) -> bool:
+    op = getattr(variable.owner, "op", None)
+    return isinstance(op, Elemwise) and isinstance(op.scalar_op, Reciprocal)
+
+
+def _is_random(variable: Any) -> bool:
+    return isinstance(getattr(variable.owner, "op", None), MeasurableOp)
+
+
+def _expression(variable: Any, named: set[Any]) -> str:
+    """Return what a variable is made of: numbers, if of nothing that has a name."""
+    if variable not in named and _is_random(variable):  # such as a component of a mixture
+        return _law(variable, named)
+    above = list(ancestors([variable], blockers=named))
+    used = [v for v in above if v in named]
+    random = any(_is_random(v) for v in {*above} - named)
+    if not used and not random:
+        return in_numbers(function([], variable, mode=PYTHON_MODE, on_unused_input="ignore")())
+    if random or len(above) > _LONGEST:
+        return f"f({', '.join(dict.fromkeys(str(v.name) for v in used))})"
+    leaves = {v: v.type(name=v.name) for v in used}
+    return str(_PRINTER.process(clone_replace([variable], leaves)[0]))
+
+
+class _Numbers(Printer):
+    """Print constants as `in_numbers` does."""
+
+    def process(self, var: Any, pstate: Any) -> str:
+        del pstate
+        return in_numbers(var.data)
+
+
+_PRINTER: Any = pprint.clone()  # type: ignore[no-untyped-call]
+_PRINTER.assign(lambda _, r: isinstance(r, Constant), _Numbers())
+for _op in (DimShuffle, ViewOp):
+    _PRINTER.assign(_op, IgnorePrinter())
