@@ -60,13 +60,13 @@ def models(as_json: bool) -> None:
     from bayesmodels.catalog import ENTRIES
 
     if as_json:
-        keys = ("name", "title", "purpose", "prior", "datasets")
-        click.echo(json.dumps([{key: getattr(e, key) for key in keys} for e in ENTRIES]))
+        keys = ("name", "title", "purpose", "datasets")
+        rows = [{key: getattr(e, key) for key in keys} | {"prior": list(e.prior)} for e in ENTRIES]
+        click.echo(json.dumps(rows))
         return
-    rows: list[tuple[str, ...]]
-    rows = [(e.name, e.purpose, ", ".join(e.prior), ", ".join(e.datasets)) for e in ENTRIES]
+    listed = [(e.name, e.purpose, ", ".join(e.prior), ", ".join(e.datasets)) for e in ENTRIES]
     head = ("model", "answers", "prior", "data")
-    _print_table(head, rows, prose=head[1:])
+    _print_table(head, listed, prose=head[1:])
 
 
 @main.command()
@@ -117,7 +117,7 @@ def report(
         else:
             columns = catalog.Columns(target, features.split(",") if features else None, by, trials)
             belief, data = catalog.from_frame(model, _read(file), columns, parameters)
-            source = file.name
+            source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
         path = output or Path(f"{model}.html")
         if not path.parent.is_dir():
             _refuse(f"--output: there is no folder {str(path.parent)!r}.")
@@ -138,6 +138,8 @@ def report(
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
+        _say(found.source)
+        click.echo()
         _print_summary(found.posterior)
         for sentence in found.sentences():
             _say(sentence)
@@ -496,9 +498,16 @@ def _read(file: Path) -> Any:
     if not file.is_file():
         _refuse(f"FILE: there is no file {str(file)!r}.")
     try:
-        return readers[file.suffix.lower()](file)
+        table = readers[file.suffix.lower()](file)
+        if file.suffix.lower() == ".csv":  # pandas calls the second of two columns x "x.1"
+            heading = pd.read_csv(file, header=None, nrows=1, dtype=str).iloc[0]
+            for name in heading[heading.duplicated()].dropna():
+                _refuse(f"FILE: two columns of {str(file)!r} are called {name!r}. Rename one.")
+    except UnicodeDecodeError as error:
+        _refuse(f"FILE: {str(file)!r} is no UTF-8 text ({error.reason}). Save it as UTF-8.")
     except (ValueError, OSError) as error:
-        _refuse(f"FILE: {str(file)!r} can't be read as {file.suffix[1:]}: {error}")
+        _refuse(f"FILE: {str(file)!r} can't be read as {file.suffix[1:]}: {str(error).strip()}")
+    return table
 
 
 def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
@@ -508,8 +517,8 @@ def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
         try:
             number = float(value)
         except ValueError:
-            equals = ""
-        if not equals:
+            number = np.nan
+        if not equals or not np.isfinite(number):
             _refuse(f"--prior: must be KEY=NUMBER, such as alpha=2; got {text!r}.")
         result[key.strip()] = number
     return result
@@ -583,7 +592,7 @@ def _steps(total: int) -> Iterator[Callable[[str], None]]:
 
 
 def _print_table(
-    head: tuple[str, ...], rows: list[tuple[str, ...]], prose: Sequence[str] = ()
+    head: tuple[str, ...], rows: Sequence[tuple[str, ...]], prose: Sequence[str] = ()
 ) -> None:
     """Print a table, or one block a row if it is too wide: only columns of prose are wrapped."""
     from rich import box

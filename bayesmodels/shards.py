@@ -98,7 +98,9 @@ def statistic_of_files(
         for name in used
         if name in given or _has_categories(source, model, name, target)
     }
-    frame = _example(source, used, every)
+    # Valid in a column of numbers, counts or bits; the game's numbers start at one.
+    numbers = [1, 2] if model == "concept-learning" else [0, 1]
+    frame = _example(source, used, every, numbers)
     belief, _ = catalog.from_frame(model, frame, Columns(target, features), {})
     found = statistic(belief, source, weights=weights, checkpoint=state, progress=progress, **asked)
     save(found, output)
@@ -141,7 +143,12 @@ def _categories(source: Any, name: str, given: Sequence[str] | None) -> list[Any
     return sorted(found - {None}, key=str)
 
 
-def _example(source: Any, names: Sequence[Any], categories: Mapping[str, Sequence[Any]]) -> Any:
+def _example(
+    source: Any,
+    names: Sequence[Any],
+    categories: Mapping[str, Sequence[Any]],
+    numbers: Sequence[int],
+) -> Any:
     """Return two rows of the same columns, which tell the catalogue all that a statistic needs."""
     import numpy as np
     import pandas as pd
@@ -153,5 +160,5 @@ def _example(source: Any, names: Sequence[Any], categories: Mapping[str, Sequenc
             levels = list(categories[name])
             columns[name] = pd.Series(pd.Categorical(levels[:1] * 2, categories=levels))
         else:
-            columns[name] = pd.Series(np.array([0, 1]).astype(empty[name].dtype))
+            columns[name] = pd.Series(np.array(numbers).astype(empty[name].dtype))
     return pd.DataFrame(columns)

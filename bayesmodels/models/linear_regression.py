@@ -811,18 +811,26 @@ def _improper(belief: LinearRegression) -> str:
     if flat.any():
         names = belief.coords["feature"]
         at = np.flatnonzero(_batchless(flat))
-        return f"w is flat in the direction of {[names[j] for j in at]}"
+        return (
+            f"w is flat in the direction of {[names[j] for j in at]}: no row tells their weights "
+            "from those of the columns before them. Leave columns out that depend on others, give "
+            "the prior a precision, or update with more rows"
+        )
     if (belief.shape <= 0).any():
-        return f"sigma2 has shape {belief.shape.min():g}, which must be positive"
+        shape = f"{belief.shape.min():g}"
+        return f"sigma2 has shape {shape}, which must be positive. Update with more rows first"
     if (belief.factor[..., -1, -1] <= 0).any():
-        return "sigma2 has scale 0, which must be positive"
+        return (
+            "sigma2 has scale 0, which must be positive. Give the prior a scale, or update with "
+            "rows that do not lie on one line"
+        )
     return ""
 
 
 def _require_proper(belief: LinearRegression, verb: str) -> None:
     why = _improper(belief)
     if why:
-        msg = f"{verb}: needs a proper belief, but {why}. Update with more rows first."
+        msg = f"{verb}: needs a proper belief, but {why}."
         raise PriorError(msg)
 
 

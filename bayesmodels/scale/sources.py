@@ -128,10 +128,19 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         scan = ds.ParquetFragmentScanOptions(pre_buffer=False)
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
     try:
-        return ds.dataset(found, format=form)
+        opened = ds.dataset(found, format=form)
+        types = dict(zip(opened.schema.names, opened.schema.types, strict=True))
+    except UnicodeDecodeError:
+        msg = f"source: {found[0]!r} is no UTF-8 text. Save it as UTF-8."
+        raise DataError(msg) from None
     except (pa.ArrowInvalid, OSError) as error:
         msg = f"source: the first file cannot be read: {error}"
         raise DataError(msg) from None
+    for name, type_ in types.items():
+        if kind == "csv" and pa.types.is_binary(type_):
+            msg = f"source: column {name!r} of {found[0]!r} is no UTF-8 text. Save it as UTF-8."
+            raise DataError(msg)
+    return opened
 
 
 def _files(text: str) -> list[str]:

@@ -94,14 +94,86 @@ def test_parameters_of_the_prior_are_used():
 @pytest.mark.parametrize(
     ("name", "frame", "columns", "words"),
     [
-        ("discriminant-full", FRAME, Columns(), "columns: 'smokes' must hold numbers"),
-        ("naive-bayes", FRAME.assign(height=1.0), Columns(), "'height' holds a single value"),
-        ("naive-bayes", FRAME, Columns(by="eyes"), "by: naive-bayes has no use for it"),
-        ("normal-inverse-gamma", FRAME, Columns(), "columns: 'group' must hold numbers"),
-        ("normal-inverse-wishart", FRAME, Columns("height"), "target: normal-inverse-wishart"),
-        ("discriminant-shared", FRAME, Columns(features=["no"]), "there is no column 'no'"),
+        (
+            "discriminant-full",
+            FRAME,
+            Columns(),
+            "column 'eyes': must hold numbers; row 1 below the heading",
+        ),
+        (
+            "naive-bayes",
+            FRAME.assign(height=1.0),
+            Columns(),
+            "column 'height': holds a single value",
+        ),
+        (
+            "naive-bayes",
+            FRAME,
+            Columns(by="eyes"),
+            "--by: naive-bayes has no use for it; leave it out.$",
+        ),
+        ("normal-inverse-gamma", FRAME, Columns(), "column 'group': must hold numbers"),
+        ("normal-inverse-wishart", FRAME, Columns("height"), "--target: normal-inverse-wishart"),
+        (
+            "discriminant-shared",
+            FRAME,
+            Columns(features=["no"]),
+            "--features: there is no column 'no'; there are",
+        ),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(name, frame, columns, words):
     with pytest.raises(bm.DataError, match=words):
         from_frame(name, frame, columns, {})
+
+
+# --- one rule for the prior of columns of numbers ------------------------------------------------
+
+
+def test_without_a_prior_a_regression_knows_as_much_as_from_one_row():
+    """Centred columns have independent weights: each of mean zero, as known as from one row."""
+    frame = FRAME[["height", "weight"]]
+    prior, data = from_frame("linear-regression", frame, Columns("weight"), {})
+    x, y = frame["height"], frame["weight"]
+    row = np.array([1.0, x.mean()])
+    information = np.outer(row, row) + np.diag([0.0, x.var(ddof=0)])
+    np.testing.assert_allclose(prior.precision, information)
+    np.testing.assert_allclose(prior.mean()["w"], [y.mean(), 0.0], atol=1e-9)
+    assert prior.mean()["sigma2"] == pytest.approx(y.var(ddof=0))
+    assert np.isfinite(prior.log_evidence(data))
+
+
+def test_units_and_offsets_do_not_change_a_linear_regression():
+    frame = FRAME[["height", "weight"]]
+    prior, data = from_frame("linear-regression", frame, Columns("weight"), {})
+    other = frame.assign(height=frame["height"] / 2.54 - 1e6, weight=1000 * frame["weight"])
+    moved, there = from_frame("linear-regression", other, Columns("weight"), {})
+    wanted = prior.update(data).mean()["w"][1]
+    assert moved.update(there).mean()["w"][1] / 2540 == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_built_in_table_has_the_prior_that_the_same_table_in_a_file_has():
+    for entry in catalog.ENTRIES:
+        if entry.example_prior:  # then the source says so
+            assert all(f"{k} = {v:g}" in catalog.example(entry.name)[2]
+                       for k, v in entry.example_prior.items())  # fmt: skip
+            continue
+        shown, _, _ = catalog.example(entry.name)
+        frame = bm.datasets.load(entry.datasets[0])
+        given, _ = from_frame(entry.name, frame, entry.columns, {})
+        assert repr(shown) == repr(given)
+
+
+def test_what_is_given_replaces_that_parameter_alone():
+    frame = FRAME[["height", "weight"]]
+    prior, _ = from_frame("linear-regression", frame, Columns("weight"), {"precision": 4.0})
+    np.testing.assert_allclose(prior.precision, 4 * np.eye(2))
+    np.testing.assert_allclose(prior.mean()["w"], [frame["weight"].mean(), 0.0], atol=1e-9)
+
+
+def test_the_prior_is_said_in_words():
+    words = catalog.prior_in_words
+    assert words("dirichlet-categorical", {}) == "Prior: alpha = 1."
+    assert words("linear-regression", {}).startswith("Prior: the unit-information prior, as much")
+    assert words("linear-regression", {"precision": 0.5}).endswith("; precision = 0.5, shape = 2.")
+    assert words("concept-learning", {}) == "Prior: all hypotheses are equally probable."

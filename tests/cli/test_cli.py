@@ -78,7 +78,11 @@ def test_report_of_the_shipped_data(tmp_path):
     assert result.exit_code == 0, result.output
     assert re.search(r"theta +0\.549 +0\.04903 +0\.4701 ", result.output), "the posterior's summary"
     assert str(out) in result.output
-    assert out.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+    page = out.read_text(encoding="utf-8")
+    assert page.lower().startswith("<!doctype html>")
+    named = "Prior: alpha = 1, beta = 1."
+    assert named in result.output, "the prior, in the terminal"
+    assert named in page, "the prior, in the report"
 
 
 @pytest.mark.usefixtures("quick")

@@ -158,7 +158,10 @@ def test_a_stopped_pass_goes_on_only_if_told(files, tmp_path, monkeypatch):
         (["normal-inverse-gamma", "FILES", "FILES"], "named twice"),
         (["normal-inverse-gamma", "FILES", "-o", "out.txt"], r"must end in .json or .npz"),
         (["normal-inverse-gamma", "FILES", "-o", "no/out.json"], "there is no folder"),
-        (["linear-regression", "FILES", "--features", "group"], "features: must hold numbers"),
+        (
+            ["linear-regression", "FILES", "--features", "group"],
+            "column 'group': must hold numbers; it holds cat",
+        ),
     ],
 )
 def test_misfits_are_named_and_nothing_is_written(asked, words, files, tmp_path, monkeypatch):
