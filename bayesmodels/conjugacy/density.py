@@ -21,18 +21,19 @@ from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
-from pytensor.gradient import grad
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
-from pytensor.graph.op import Op
+from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
-from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.random.type import RandomType
 
-from bayesmodels.conjugacy.rounding import error_terms
+from bayesmodels.conjugacy.rounding import error_terms, gradient
+from bayesmodels.errors import NotConjugate
 
 Array = NDArray[np.float64]
 
@@ -138,10 +139,9 @@ class JointDensity:
         smooth = [point for point in self._inputs if _dtype(point).startswith("float")]
         with config.change_flags(floatX="float64", traceback__limit=0):
             along = [point.type(f"along_{point.name}") for point in smooth]
-            gradients: Any = (
-                grad(self._total, smooth, disconnected_inputs="ignore") if smooth else []
-            )
-            parts = [(g * a).sum() for g, a in zip(gradients, along, strict=True)]
+            gradients = gradient(self._total, smooth, smooth)
+            pairs = zip(gradients, along, strict=True)
+            parts = [(g * a).sum() for g, a in pairs if g is not None]
             slope = add(parts or [pt.constant(0.0)])
             run = function(
                 [*self._inputs, *along],
@@ -173,9 +173,31 @@ class JointDensity:
 
 
 def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
-    """Return inputs and log terms of a model's joint density, untransformed and in double."""
+    """Return inputs and log terms of a model's joint density, untransformed and in double.
+
+    Raises
+    ------
+    NotConjugate
+        If PyMC has no log density of a variable, or it is another one with every evaluation.
+    """
     points, terms = named_terms(model)
+    for name, term in terms.items():
+        drawn = [v.owner.op for v in ancestors([term]) if v.owner and _draws(v.owner)]
+        if drawn:
+            raise NotConjugate(
+                f"the density of {name} is itself random ({_title(drawn[0])}), as that of a "
+                "minibatch or a simulator is: declare all rows, and a law with a density."
+            )
     return points, list(terms.values())
+
+
+def _draws(node: Any) -> bool:
+    return any(isinstance(v.type, RandomType) for v in node.inputs)
+
+
+def _title(op: Any) -> str:
+    """Return an operation's name as its author knows it."""
+    return str(getattr(op, "name", None) or type(op).__name__)
 
 
 def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
@@ -185,10 +207,40 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         warnings.simplefilter("ignore", UserWarning)
         natural = freeze_dims_and_data(remove_value_transforms(_written_in_double(model)))
     named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
-    terms = natural.logp(named, jacobian=False, sum=False)
-    points = [_double(point) for point in natural.value_vars]
+    terms = _log_densities(natural, named)
+    points = []
+    for value in natural.value_vars:
+        point = _double(value)
+        point.name = natural.values_to_rvs[value].name  # PyMC's own may keep half a suffix
+        points.append(point)
     inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
     return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
+
+
+def _log_densities(model: pm.Model, named: list[Any]) -> list[Any]:
+    """Return log terms; say which variable it is if PyMC has none."""
+    try:
+        return list(model.logp(named, jacobian=False, sum=False))
+    except (NotImplementedError, RuntimeError):
+        for v, value in model.rvs_to_values.items():
+            try:
+                pm.logp(v, value, warn_rvs=False)
+            except (NotImplementedError, RuntimeError) as error:
+                raise NotConjugate(
+                    f"PyMC has no log density of {v.name}: give its distribution one (logp)."
+                ) from error
+        raise
+
+
+def no_gradient(points: list[Any], result: Any) -> str:
+    """Say which operation has no derivative, and what one can do."""
+    names = ", ".join(str(v.name) for v in ancestors([result]) if v in set(points))
+    op = result.owner.op
+    title = getattr(op, "scalar_op", op)
+    return (
+        f"PyTensor has no derivative of {_title(title)}, which {names} goes through, and laws are "
+        "read off slopes: write it in PyTensor's own operations, or give it a gradient."
+    )
 
 
 @contextmanager
@@ -209,11 +261,10 @@ def without_initial_values(model: pm.Model) -> Iterator[None]:
 def _written_in_double(model: pm.Model) -> pm.Model:
     """Return a model whose constants are double before PyMC works anything out of them."""
     graph, _ = fgraph_from_model(model)
-    wide = _wide(graph.outputs)
-    if not wide:
+    outputs = _in_double(graph.outputs, {})
+    if outputs == list(graph.outputs):
         return model
-    outputs = clone_replace(graph.outputs, wide, rebuild_strict=False)
-    made: Any = FunctionGraph(outputs=list(outputs), clone=False)
+    made: Any = FunctionGraph(outputs=outputs, clone=False)
     made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
     return model_from_fgraph(made, mutate_fgraph=True)
 
@@ -225,28 +276,38 @@ def _double(point: Any) -> Any:
     return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
 
 
-def _in_double(terms: list[Any], inputs: dict[Any, Any]) -> list[Any]:
-    """Let constants be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too."""
-    return list(clone_replace(terms, inputs | _wide(terms), rebuild_strict=False))
+def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
+    """Let numbers be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too.
+
+    Only where they are numbers: a shape or an index must stay a whole number.
+    """
+    known = dict(inputs)
+    for node in io_toposort(list(inputs), outputs):
+        given = [known.get(v, v) for v in node.inputs]
+        if isinstance(node.op, CAReduce) and given[0].type.ndim == 0:
+            # PyMC's CAR adds up a single number along an axis that it does not have.
+            known[node.outputs[0]] = pt.cast(given[0], _dtype(node.outputs[0]))
+            continue
+        if any(_dtype(v) in _SINGLE for v in node.outputs):
+            whole = isinstance(node.op, Elemwise)
+            numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
+            given[:numbers] = [_wide(v) for v in given[:numbers]]
+        if isinstance(node.op, HasInnerGraph):  # whose types are those that it was made with
+            given = [
+                pt.cast(new, _dtype(old)) if _dtype(new) != _dtype(old) else new
+                for new, old in zip(given, node.inputs, strict=True)
+            ]
+        if given != list(node.inputs):
+            made = node.clone_with_new_inputs(given, strict=False).outputs
+            known.update(zip(node.outputs, made, strict=True))
+    return [known.get(v, v) for v in outputs]
 
 
-def _wide(outputs: list[Any]) -> dict[Any, Any]:
-    """Return wide constants for the narrow ones that a result in single precision comes from."""
-    single = [v for v in ancestors(outputs) if v.owner is not None and _dtype(v) in _SINGLE]
-    above = set(ancestors(single))
-    # Only where they are numbers: a shape or an index must stay a whole number.
-    numbers = {
-        part
-        for v in above
-        if v.owner is not None
-        for part in (v.owner.inputs if isinstance(v.owner.op, Elemwise) else v.owner.inputs[:1])
-        if isinstance(v.owner.op, (Elemwise, DimShuffle, Alloc))
-    }
-    return {
-        v: pt.constant(np.asarray(v.data, dtype=np.float64), name=v.name)
-        for v in numbers
-        if isinstance(v, Constant) and _dtype(v) in _NARROW
-    }
+def _wide(v: Any) -> Any:
+    """Return a constant or a small whole number in double precision."""
+    if isinstance(v, Constant) and _dtype(v) in _NARROW:
+        return pt.constant(np.asarray(v.data, dtype=np.float64), name=v.name)
+    return pt.cast(v, "float64") if _dtype(v) in _NARROW and _dtype(v) not in _SINGLE else v
 
 
 def _dtype(v: Any) -> str:
@@ -264,7 +325,7 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     fixed = list(dict.fromkeys(fixed))
     values: Any = function([], fixed, mode=PYTHON_MODE) if fixed else list
     known: dict[Any, Any] = {
-        v: pt.constant(x, dtype=_dtype(v)) for v, x in zip(fixed, values(), strict=True)
+        v: v.type.make_constant(x) for v, x in zip(fixed, values(), strict=True)
     }
     return list(clone_replace(outputs, known, rebuild_strict=False))
 

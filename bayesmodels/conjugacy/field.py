@@ -10,9 +10,9 @@ import pymc as pm
 from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.configdefaults import config
-from pytensor.gradient import grad
 
-from bayesmodels.conjugacy.density import PYTHON_MODE, add, folded, natural_terms
+from bayesmodels.conjugacy.density import PYTHON_MODE, add, folded, natural_terms, no_gradient
+from bayesmodels.conjugacy.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.conjugacy.support import Support
 from bayesmodels.errors import NotConjugate
 
@@ -56,7 +56,11 @@ class Field:
             by_name = {point.name: point for point in self.points}
             smooth = [by_name[s.name] for s in self.continuous]
             total = add([term.sum() for term in self.terms])
-            slopes: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
+            try:
+                slopes = derivatives(total, smooth)
+            except NO_GRADIENT as error:
+                (result, *_) = without_gradient(self.points, self.terms)
+                raise NotConjugate(no_gradient(self.points, result)) from error
             self._function = function(
                 [*smooth, *(by_name[s.name] for s in self.finite)],
                 folded([total, *slopes], self.points),

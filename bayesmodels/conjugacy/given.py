@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
-from pytensor.gradient import grad
+from pytensor.graph.traversal import ancestors
 
 from bayesmodels.conjugacy.density import (
     PYTHON_MODE,
@@ -19,8 +19,10 @@ from bayesmodels.conjugacy.density import (
     JointDensity,
     add,
     natural_terms,
+    no_gradient,
 )
 from bayesmodels.conjugacy.field import Field
+from bayesmodels.conjugacy.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.conjugacy.support import Support, known_supports
 from bayesmodels.errors import NotConjugate
 
@@ -30,7 +32,7 @@ Point = dict[str, NDArray[Any]]
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding("local_add_canonizer")
 """In Python, without what is slow there; sums of more than 32 parts are left as they are."""
-_TRIES = 100
+_TRIES, _LEAST = 100, 0.01
 CONTINUOUS = ("unit", "simplex", "positive", "real")
 """Kinds of support that a conjugate block may have."""
 
@@ -47,6 +49,8 @@ class Slopes:
     ----------
     supports : dict of Support
         Of the variables that may be in a block.
+    reasons : dict of str
+        Why variables may not that the density has no slopes by.
     points, terms : list
         Inputs and log terms of the graph.
     joint : JointDensity
@@ -56,18 +60,31 @@ class Slopes:
     def __init__(self, model: pm.Model) -> None:
         known = known_supports(model)
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
+        self._finite = {n: s for n, s in known.items() if s.kind == "finite"}
         self.points, self.terms = natural_terms(model)
         self.joint = JointDensity(model, (self.points, self.terms))
-        by_name = {point.name: point for point in self.points}
-        smooth = [by_name[name] for name in self.supports]
+        self.reasons: dict[str, str] = {}
         with config.change_flags(floatX="float64", traceback__limit=0):
             total = add([term.sum() for term in self.terms])
-            slopes: Any = grad(total, smooth, disconnected_inputs="ignore") if smooth else []
+            try:
+                slopes = self._gradient(total)
+            except NO_GRADIENT:  # what goes through such an operation remains
+                for result in without_gradient(self.points, self.terms):
+                    above: set[Any] = set(ancestors([result])) & set(self.points)
+                    for point in above:
+                        self.reasons[point.name] = no_gradient(self.points, result)
+                        self.supports.pop(point.name, None)
+                slopes = self._gradient(total)
             self._function = function(
                 self.points, [total, *slopes], mode=LIGHT_MODE, on_unused_input="ignore"
             )
         self._natural = _natural(model)
         self._model = model
+
+    def _gradient(self, total: Any) -> list[Any]:
+        by_name = {point.name: point for point in self.points}
+        smooth = [by_name[name] for name in self.supports]
+        return derivatives(total, smooth)
 
     def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
         """Return the joint log density and its slopes by name."""
@@ -91,11 +108,11 @@ class Slopes:
             If none was found.
         """
         start = self._model.initial_point(random_seed=int(rng.integers(2**31)))
-        for _ in range(_TRIES):
+        for reach in np.linspace(1, _LEAST, _TRIES):  # the later the nearer
             moved = {
-                name: value + rng.uniform(-1, 1, np.shape(value))
+                name: value + reach * rng.uniform(-1, 1, np.shape(value))
                 if np.asarray(value).dtype.kind == "f"
-                else value + rng.integers(0, 2, np.shape(value))
+                else self._next(name, value, rng.random(np.shape(value)) < reach / 2)
                 for name, value in start.items()
             }
             point = self._natural(moved)
@@ -105,7 +122,17 @@ class Slopes:
                 continue
             if np.isfinite(found):
                 return point
-        raise NotConjugate("no point was found at which the joint density is finite.")
+        raise NotConjugate(
+            f"no point was found at which the joint density of {', '.join(start)} is finite; "
+            "give its variables initial values (initval) that are possible."
+        )
+
+    def _next(self, name: str, value: NDArray[Any], moves: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return whole numbers that are one larger, where that is possible."""
+        if name not in self._finite:
+            return value + moves
+        s = self._finite[name]
+        return s.lowest + (value - s.lowest + moves) % s.levels
 
 
 def _natural(model: pm.Model) -> Any:

@@ -35,6 +35,7 @@ from bayesmodels.conjugacy.blocks import Betas, Block, Dirichlets, Gammas, Gauss
 from bayesmodels.conjugacy.density import add
 from bayesmodels.conjugacy.given import Slopes
 from bayesmodels.conjugacy.normal_integral import NormalIntegral
+from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.special import HALF_LOG_2PI
 
 Array = NDArray[np.float64]
@@ -342,9 +343,16 @@ class Marginal:
         if self.normals:
             n = self.normals
             flat = self._flat(slopes)
-            precision = n.arrow.precision(flat[0], n.step)
-            root = np.linalg.cholesky(precision).T
-            mean = n.centre + n.arrow.solve(flat, n.step, np.zeros((1, len(precision))))[0]
+            try:
+                mean = n.centre + n.arrow.solve(flat, n.step, np.zeros((1, n.arrow.size)))[0]
+                precision = n.arrow.precision(flat[0], n.step)
+                root = np.linalg.cholesky(precision).T
+            except (DataError, np.linalg.LinAlgError) as error:
+                raise NotConjugate(
+                    f"the precision of {', '.join(n.names)} is not positive definite at some "
+                    "values of the rest: a scale is near zero there, or other elements depend on "
+                    "each other than elsewhere."
+                ) from error
             start = len(mean)
             blocks.append(Gaussian(np.arange(start), mean, precision, root))
         for one in self.alone:

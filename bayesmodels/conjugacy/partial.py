@@ -37,9 +37,8 @@ def partial_posterior(model: pm.Model, rng: np.random.Generator) -> PartialPoste
     Raises
     ------
     NotConjugate
-        If nothing is conjugate given the rest, or the result could not be verified.
-    DataError
-        If nothing would remain.
+        If nothing is conjugate given the rest, or nothing would remain, or the result could not
+        be verified.
     """
     slopes = Slopes(model)
     choice = choose(model, slopes, rng, one_by_one=False)
@@ -63,11 +62,10 @@ def _integrated(
             f"no variable is conjugate given the rest that can be integrated out: {why}"
         )
     if len(names) == len(model.free_RVs):
-        msg = (
-            "partial: every variable would be integrated out, so that nothing remains to be "
-            "sampled; bm.exact(model) gives the closed form."
+        raise NotConjugate(
+            f"{_listed(names)} would be integrated out, so that nothing remains to be sampled: "
+            "bm.exact(model) gives the closed form."
         )
-        raise DataError(msg)
     points = [slopes.somewhere(rng) for _ in range(2)]
     normals = normals_at(slopes, choice.normals, points, rng) if choice.normals else None
     alone = [alone_at(slopes, name, points[0], rng) for name in choice.alone]

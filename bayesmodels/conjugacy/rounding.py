@@ -12,18 +12,22 @@ sections 3.1, 3.3 and 10.1).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytensor.tensor as pt
-from pytensor.gradient import grad
+from pytensor.gradient import NullTypeGradError, grad
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.op import Op
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape
 from pytensor.tensor.subtensor import Subtensor
+
+from bayesmodels.errors import NotConjugate
 
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
@@ -85,8 +89,78 @@ class _Moved(Op):
         outputs[0][0] = np.asarray(self.units.of(value) * moved)
 
 
+NO_GRADIENT = (NotImplementedError, NullTypeGradError)
+"""What is raised where an operation has no derivative."""
+
+
+def gradient(result: Any, by: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
+    """Return derivatives, with results of operations that have none as if they were constant.
+
+    Where nothing leads, there is None.
+    """
+    try:
+        return derivatives(result, by, nothing="none")
+    except NO_GRADIENT:
+        held = without_gradient(leaves, [result])
+        return derivatives(result, by, held, nothing="none")
+
+
+def derivatives(
+    result: Any,
+    by: Sequence[Any],
+    held: Sequence[Any] = (),
+    nothing: Literal["zero", "none"] = "zero",
+) -> list[Any]:
+    """Return derivatives, with held results as if they were constant.
+
+    Raises
+    ------
+    NotImplementedError, NullTypeGradError
+        If there are none, or PyTensor has but a loop for each number, which takes minutes.
+    """
+    if not by:
+        return []
+    found: Any = grad(
+        result,
+        list(by),
+        consider_constant=list(held),
+        disconnected_inputs="ignore",
+        return_disconnected=nothing,
+    )
+    made = set(ancestors([g for g in found if g is not None])) - set(ancestors([result]))
+    if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in made if v.owner):
+        raise NotImplementedError
+    return list(found)
+
+
+def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """Return the results, at least one, that PyTensor cannot differentiate by the leaves."""
+    moving = {v for v in leaves if _dtype(v).startswith("float")}
+    found = []
+    for node in io_toposort(list(leaves), list(results)):
+        if not any(v in moving for v in node.inputs):
+            continue
+        floats = [v for v in node.outputs if _dtype(v).startswith("float")]
+        moving.update(floats)
+        inputs = [v.type() if v in moving else v for v in node.inputs]
+        fresh = [new for new, old in zip(inputs, node.inputs, strict=True) if new is not old]
+        made: Any = node.clone_with_new_inputs(inputs).outputs
+        try:
+            for v in made:
+                if _dtype(v).startswith("float"):
+                    derivatives(v.sum(), fresh)
+        except NO_GRADIENT:
+            found += floats
+    if not found:
+        raise NotConjugate("PyTensor has no derivative of the joint density.")
+    return found
+
+
 def error_terms(result: Any) -> list[Any]:
-    """Return, for every float in the graph, how many units it may be off times its influence."""
+    """Return, for every float in the graph, how many units it may be off times its influence.
+
+    What goes through an operation without a derivative has no known influence.
+    """
     variables = [
         v
         for v in ancestors([result])
@@ -96,12 +170,8 @@ def error_terms(result: Any) -> list[Any]:
     ]
     matrices = [v for v in ancestors([result]) if _factored(v)]
     units = _units(variables)
-    influence: Any = grad(
-        result,
-        [*variables, *(v.owner.inputs[0] for v in matrices)],
-        disconnected_inputs="ignore",
-        return_disconnected="none",
-    )
+    leaves = [v for v in ancestors([result]) if v.owner is None]
+    influence = gradient(result, [*variables, *(v.owner.inputs[0] for v in matrices)], leaves)
     found = [
         _Moved(units[v])(v, g) for v, g in zip(variables, influence, strict=False) if g is not None
     ]

@@ -84,7 +84,7 @@ def choose(
         rv.name: f"{rv.name} "
         + ("is a whole number" if str(rv.dtype)[0] in "iub" else "lives on a space of its own")
         for rv in model.free_RVs
-    }
+    } | slopes.reasons
     for name in slopes.supports:
         try:
             families[name] = _family(slopes, name, points, rng, verified=one_by_one)

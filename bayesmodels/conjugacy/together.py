@@ -207,8 +207,9 @@ def _root(
 
 
 def _solve(root: Array, right: Array) -> Array:
-    """Return (root' root)^-1 right."""
-    return np.asarray(solve_triangular(root, solve_triangular(root, right, trans="T")))
+    """Return (root' root)^-1 right; the caller looks at what is not finite."""
+    half = solve_triangular(root, right, trans="T", check_finite=False)
+    return np.asarray(solve_triangular(root, half, check_finite=False))
 
 
 # --- normal given a scale -------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_everything_is():
     with pm.Model() as model:
         rate = pm.Gamma("rate", 2.0, 1.0)
         pm.Poisson("y", rate, observed=[1, 2])
-    with pytest.raises(bm.DataError, match=r"bm.exact\(model\) gives the closed form"):
+    with pytest.raises(bm.NotConjugate, match=r"bm.exact\(model\) gives the closed form"):
         bm.exact(model, partial=True, rng=RNG)
 
 
