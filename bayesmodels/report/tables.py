@@ -197,8 +197,12 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     leading axes: such as one number of degrees of freedom a class.
     """
     extra = dict.fromkeys(levels(belief), 1)  # a nominal variable has a place for each level
+    lengths = {name: len(labels) for name, labels in belief.coords.items()}
     fitting = [
-        name for name, axes in belief.dims.items() if len(axes) + extra.get(name, 0) == len(shape)
+        name
+        for name, axes in belief.dims.items()
+        if len(axes) + extra.get(name, 0) == len(shape)
+        and all(lengths[axis] == size for axis, size in zip(axes, shape, strict=False))
     ]
     if fitting:
         found = places(belief, fitting[0], shape)

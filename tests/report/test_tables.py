@@ -238,3 +238,19 @@ def test_variables_keep_their_names():
     assert "<li>theta lies 0.3 standard deviations too high.</li>" in page
     facts = dict(draws_page.sets(DRAWS["two_sets"]()))
     assert all(name[0].isupper() for name in facts)
+
+
+def test_parameters_are_labelled_by_the_axes_of_their_own_variable():
+    """Means of classes and a shared covariance both have two axes, of other lengths."""
+    classes = bm.DirichletCategorical([1, 1, 1], ["a", "b", "c"])
+    gaussian = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2), features=["x", "y"])
+    prior = bm.GaussianDiscriminant(classes, gaussian, "shared")
+    posterior = prior.update((np.random.default_rng(1).normal(size=(6, 2)), list("abcabc")))
+    (part, names) = posterior.parts()[1]
+    labels = {
+        label.partition("[")[0]: table.columns[0].cells
+        for table in tables._parameters(part, part, names)
+        for label in table.columns[0].cells
+    }
+    assert labels["mu"] == tuple(f"mu[{c}, {x}]" for c in "abc" for x in "xy")
+    assert labels["Sigma"] == tuple(f"Sigma[{x}, {y}]" for x in "xy" for y in "xy")
