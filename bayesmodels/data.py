@@ -37,6 +37,8 @@ from bayesmodels.containers import (
     wrapped,
 )
 from bayesmodels.domains import (
+    LARGEST_COUNT,
+    LARGEST_MEASUREMENT,
     binary,
     codes,
     counts,
@@ -696,9 +698,17 @@ def weighted(data: Any) -> bool:
 
 
 def parameter(
-    value: Any, argument: str, *, positive: bool = False, nonnegative: bool = False
+    value: Any,
+    argument: str,
+    *,
+    positive: bool = False,
+    nonnegative: bool = False,
+    most: float = LARGEST_MEASUREMENT,
 ) -> Array:
-    """Check one parameter of a prior: finite numbers within their range; returned read-only."""
+    """Check one parameter of a prior: finite numbers within their range; returned read-only.
+
+    None is larger than `most`, so that its square, or for squares the sum of some, is finite.
+    """
     try:
         result = finite(read(value, argument, bare=True))
     except DataError as error:
@@ -707,6 +717,12 @@ def parameter(
     if low.any():
         rule = "positive" if positive else "zero or positive"
         msg = f"{argument}: must be {rule}; got {result[first(low)]:g}{_of(first(low))}."
+        raise PriorError(msg)
+    if (high := np.abs(result) > most).any():
+        msg = (
+            f"{argument}: must not exceed {most:g} in size, beyond which float64 overflows; got "
+            f"{result[first(high)]:g}{_of(first(high))}."
+        )
         raise PriorError(msg)
     result = result.copy()
     result.setflags(write=False)
@@ -761,12 +777,20 @@ def together(**parameters: Array) -> tuple[Array, ...]:
         raise PriorError(msg) from None
 
 
-def totals(value: Any, argument: str) -> Array:
-    """Check entries of a sufficient statistic: finite and not negative."""
+def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
+    """Check entries of a sufficient statistic: finite, not negative, and if `counted` countable."""
     result = finite(read(value, argument, bare=True))
     if (result < 0).any():
         at = first(result < 0)
         msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
+        raise DataError(msg)
+    if counted and (many := result >= LARGEST_COUNT).any():
+        at = first(many)
+        msg = (
+            f"{argument}: must be below 2**53, where one row more would make no difference; got "
+            f"{result[at]:g}{_of(at)}. Keep these rows apart, or let each count as less: "
+            "statistic.discounted(rho)."
+        )
         raise DataError(msg)
     result = result.copy()
     result.setflags(write=False)
@@ -810,6 +834,9 @@ def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
         raise DataError(msg)
     return numbers
 
+
+LARGEST_SQUARE = 1e305
+"""Of scales and sums of squares: measurements have squares up to 1e300."""
 
 _REAL = (int, float, np.integer, np.floating)
 

@@ -74,7 +74,18 @@ class _InAnyUnit:
 
 
 class _Beta(type(stats.beta)):  # type: ignore[misc]
-    """SciPy's Beta law with a log density and quantiles that keep their digits."""
+    """SciPy's Beta law with a log density, moments and quantiles that keep their digits."""
+
+    def _stats(self, a: Any, b: Any, moments: str = "mv") -> tuple[Any, ...]:
+        mean = a / (a + b)
+        higher = super()._stats(a, b)[2:] if set("sk") & set(moments) else (None, None)
+        return mean, mean * (b / (a + b)) / (a + b + 1), *higher
+
+    # Not the root of the variance, which underflows long before it does.
+    def std(self, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
+        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+        root = np.sqrt(a / (a + b)) * np.sqrt(b / (a + b)) / np.sqrt(a + b + 1)
+        return np.asarray(scale * root)[()]
 
     def _logpdf(self, x: Any, a: Any, b: Any) -> Array:
         return log_beta_density(x, a, b)

@@ -565,7 +565,7 @@ def _peak(kind: str, x: Array, a: Array, r: Array, angle: Array) -> tuple[Array,
         low, high = np.where(rises, v, low), np.where(rises, high, v)
     beta = np.exp(v)
     gap = 4 * np.sinh(v / 2) ** 2 + 2 * (1 - r)  # 2 cosh v - 2 r
-    bend = (a + 1) * np.abs(4 - 4 * r * np.cosh(v)) / gap**2
     with np.errstate(over="ignore"):
+        bend = (a + 1) * np.abs(4 - 4 * r * np.cosh(v)) / gap**2
         pull = np.minimum(beta / (2 * x), a + 1)
     return v, 1 / np.sqrt(bend + pull + 1 / (angle**2 + v**2))

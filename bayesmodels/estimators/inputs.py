@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from bayesmodels.containers import wrapped
-from bayesmodels.data import Weighted, parameter, sparse
+from bayesmodels.data import LARGEST_SQUARE, Weighted, parameter, sparse
 from bayesmodels.errors import DataError
 from bayesmodels.protocol import Array
 
@@ -148,4 +148,10 @@ def parameters(
     for name in (*positive, *nonnegative, *free):
         value = getattr(self, name)
         if value is not None:
-            parameter(value, name, positive=name in positive, nonnegative=name in nonnegative)
+            parameter(
+                value,
+                name,
+                most=LARGEST_SQUARE,
+                positive=name in positive,
+                nonnegative=name in nonnegative,
+            )

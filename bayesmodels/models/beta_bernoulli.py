@@ -75,7 +75,8 @@ class BernoulliStatistic:
         coords: Any = None,
     ) -> None:
         ones, zeros = np.broadcast_arrays(
-            checked.totals(ones, "ones"), checked.totals(zeros, "zeros")
+            checked.totals(ones, "ones", counted=True),
+            checked.totals(zeros, "zeros", counted=True),
         )
         given = (
             -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))

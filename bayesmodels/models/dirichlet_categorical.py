@@ -79,7 +79,7 @@ class CategoricalStatistic:
         log_given_total: ArrayLike | None = None,
         coords: Any = None,
     ) -> None:
-        counts = np.atleast_1d(checked.totals(counts, "counts"))
+        counts = np.atleast_1d(checked.totals(counts, "counts", counted=True))
         given = (
             -log_multinomial_coefficient(counts)
             if log_given_total is None

@@ -195,7 +195,7 @@ class RegressionStatistic:
 
 def _number(n: Any) -> float:
     """Check a number of rows; whole ones stay whole."""
-    total = checked.totals(n, "n")
+    total = checked.totals(n, "n", counted=True)
     if total.ndim:
         msg = f"n: must be one number; got shape {total.shape}."
         raise DataError(msg)
@@ -301,9 +301,9 @@ class LinearRegression:
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, precision=precision)
         mean = checked.parameter(mean, "mean")
-        precision = checked.parameter(precision, "precision")
+        precision = checked.parameter(precision, "precision", most=checked.LARGEST_SQUARE)
         shape = checked.parameter(shape, "shape")
-        scale = checked.parameter(scale, "scale", nonnegative=True)
+        scale = checked.parameter(scale, "scale", nonnegative=True, most=checked.LARGEST_SQUARE)
         size = (
             len(features)
             if features is not None
@@ -565,7 +565,9 @@ class LinearRegression:
         """
         X, names = checked.design(features, intercept=intercept)
         self._check_columns(X, names)
-        sigma2 = checked.parameter(parameters["sigma2"], "sigma2", positive=True)
+        sigma2 = checked.parameter(
+            parameters["sigma2"], "sigma2", positive=True, most=checked.LARGEST_SQUARE
+        )
         w = checked.parameter(parameters["w"], "w")
         return stats.norm(loc=(_wide(X, w.ndim - 1) * w).sum(-1), scale=np.sqrt(sigma2))
 

@@ -187,7 +187,10 @@ class LogisticRegression:
         features: Sequence[Hashable] | None = None,
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, cov=cov)
-        mean, cov = checked.parameter(mean, "mean"), checked.parameter(cov, "cov")
+        mean, cov = (
+            checked.parameter(mean, "mean"),
+            checked.parameter(cov, "cov", most=checked.LARGEST_SQUARE),
+        )
         found = _classes(classes)
         others = len(found) - 1
         names = None if features is None else labels.unique(tuple(features), "features")

@@ -78,7 +78,7 @@ class NormalStatistic:
         coords: Any = None,
     ) -> None:
         n, mean, scatter, rest = np.broadcast_arrays(
-            checked.totals(n, "n"),
+            checked.totals(n, "n", counted=True),
             checked.parameter(mean, "mean"),
             checked.totals(scatter, "scatter"),
             checked.parameter(rest, "rest"),
@@ -227,7 +227,7 @@ class NormalInverseGamma:
             mean=checked.parameter(mean, "mean"),
             kappa=checked.parameter(kappa, "kappa", positive=True),
             shape=checked.parameter(shape, "shape", positive=True),
-            scale=checked.parameter(scale, "scale", positive=True),
+            scale=checked.parameter(scale, "scale", positive=True, most=checked.LARGEST_SQUARE),
             rest=checked.parameter(rest, "rest"),
         )
         given = labels.named(coords, mean.shape, "coords")
@@ -341,7 +341,9 @@ class NormalInverseGamma:
         >>> float(prior.plug_in({"mu": 1.0, "sigma2": 4.0}).std())
         2.0
         """
-        sigma2 = checked.parameter(parameters["sigma2"], "sigma2", positive=True)
+        sigma2 = checked.parameter(
+            parameters["sigma2"], "sigma2", positive=True, most=checked.LARGEST_SQUARE
+        )
         return stats.norm(loc=checked.parameter(parameters["mu"], "mu"), scale=np.sqrt(sigma2))
 
     def read(self, rows: Any) -> Array:

@@ -93,8 +93,11 @@ class MultivariateNormalStatistic:
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
-        n, mean = checked.totals(n, "n"), checked.parameter(mean, "mean")
-        scatter, rest = checked.parameter(scatter, "scatter"), checked.parameter(rest, "rest")
+        n, mean = checked.totals(n, "n", counted=True), checked.parameter(mean, "mean")
+        scatter, rest = (
+            checked.parameter(scatter, "scatter", most=checked.LARGEST_SQUARE),
+            checked.parameter(rest, "rest"),
+        )
         width = _width(mean, scatter, "scatter")
         batch = np.broadcast_shapes(n.shape, mean.shape[:-1], scatter.shape[:-2])
         values.fill(
@@ -272,7 +275,7 @@ class NormalInverseWishart:
         features = checked.names_of(features, "features", mean=mean, scale=scale)
         mean, scale = checked.parameter(mean, "mean"), positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
-        df, rest = checked.parameter(df, "df"), checked.parameter(rest, "rest")
+        df, rest = checked.parameter(df, "df", most=MOST_DF), checked.parameter(rest, "rest")
         width = _width(mean, scale, "scale")
         degrees(df, width)
         batch = fitting(
@@ -562,6 +565,9 @@ class NormalInverseWishart:
 
 # --- what beliefs about covariance matrices share -------------------------------------------------
 
+MOST_DF = 1e16
+"""Beyond it float64 has no digits left of how far covariances may be from their means."""
+
 EVENT = ("feature", "other_feature")
 
 
@@ -605,7 +611,7 @@ def degrees(df: Array, width: int) -> None:
 
 def positive_definite(value: Any, argument: str) -> Array:
     """Check symmetric positive definite matrices."""
-    matrix = checked.parameter(value, argument)
+    matrix = checked.parameter(value, argument, most=checked.LARGEST_SQUARE)
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:  # noqa: PLR2004 - a matrix
         msg = f"{argument}: must be a square matrix; got shape {matrix.shape}. Try np.eye(D)."
         raise PriorError(msg)

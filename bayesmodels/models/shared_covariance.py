@@ -205,7 +205,8 @@ class SharedNormalInverseWishart:
         mean, scale = checked.parameter(mean, "mean"), one.positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
         ratio = checked.parameter(ratio, "ratio", positive=True)
-        df, rest = checked.parameter(df, "df"), checked.parameter(rest, "rest")
+        df = checked.parameter(df, "df", most=one.MOST_DF)
+        rest = checked.parameter(rest, "rest")
         if mean.ndim != 2 or scale.shape != (mean.shape[1],) * 2 or df.ndim:  # noqa: PLR2004
             msg = (
                 "mean: must have one row a class and one column a feature, scale one row and "

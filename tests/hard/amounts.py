@@ -253,7 +253,73 @@ def many_trials():
     )
 
 
+def beyond():
+    """Compute moments of huge pseudo-counts, and refuse what float64 can't hold."""
+    for alpha in (1e103, 1e149):
+        belief = bm.BetaBernoulli(alpha, 3 * alpha)
+        yield Case(
+            "counts",
+            f"pseudo-counts of {alpha:g}",
+            "Beta–Bernoulli",
+            "mean and sd",
+            lambda belief=belief: [belief.mean(), belief.marginals()["theta"].std()],
+            partial(of_dirichlet, [Fraction(alpha), Fraction(3 * alpha)], 1),
+            1e-12,
+        )
+        three = bm.DirichletCategorical([alpha] * 3)
+        yield Case(
+            "counts",
+            f"pseudo-counts of {alpha:g}",
+            "Dirichlet–categorical",
+            "mean and sd",
+            lambda three=three: [three.mean(), three.marginals()["theta"].std()],
+            partial(of_dirichlet, [Fraction(alpha)] * 3, 3),
+            1e-12,
+        )
+    too_large = {
+        ("Beta–Bernoulli", "alpha"): partial(bm.BetaBernoulli, 1e155, 1e155),
+        ("Beta–Bernoulli", "beta"): partial(bm.BetaBernoulli, 1, 1e308),
+        ("Dirichlet–categorical", "alpha"): partial(bm.DirichletCategorical, [1e308, 1e308]),
+        ("normal–inverse-gamma", "mean"): partial(bm.NormalInverseGamma, 1e155, 1, 1, 1),
+        ("normal–inverse-gamma", "kappa"): partial(bm.NormalInverseGamma, 0, 1e308, 1, 1),
+        ("normal–inverse-gamma", "shape"): partial(bm.NormalInverseGamma, 0, 1, 1e155, 1),
+        ("normal–inverse-gamma", "scale"): partial(bm.NormalInverseGamma, 0, 1, 1, 1e308),
+        ("normal–inverse-Wishart", "df"): partial(
+            bm.NormalInverseWishart, [0, 0], 1, 1e50, np.eye(2)
+        ),
+        ("normal–inverse-Wishart", "scale"): partial(
+            bm.NormalInverseWishart, [0, 0], 1, 4, 1e308 * np.eye(2)
+        ),
+        ("linear regression", "mean"): partial(bm.LinearRegression, [1e155, 0], 1, 1, 1),
+        ("linear regression", "scale"): partial(bm.LinearRegression, [0, 0], 1, 1, 1e308),
+    }
+    for (model, argument), make in too_large.items():
+        refused = Refusal(bm.PriorError, f"{argument}: must not exceed")
+        hard = f"{argument} beyond what float64 holds"
+        yield Case("counts", hard, model, "making it", make, refused)
+    many, one = 2**53 - 1, 1
+    sums = {
+        ("Beta–Bernoulli", "ones"): lambda n: bm.BernoulliStatistic(n, 0),
+        ("Dirichlet–categorical", "counts"): lambda n: bm.CategoricalStatistic([0, n]),
+        ("normal–inverse-gamma", "n"): lambda n: bm.NormalStatistic(n, 0, 1),
+        ("normal–inverse-Wishart", "n"): lambda n: bm.MultivariateNormalStatistic(
+            n, [0, 0], np.eye(2)
+        ),
+        ("linear regression", "n"): lambda n: bm.RegressionStatistic(n, [0, 0], np.eye(2)),
+    }
+    for (model, argument), make in sums.items():
+        yield Case(
+            "counts",
+            "2**53 - 1 rows and one more",
+            model,
+            "merging statistics",
+            lambda make=make: make(many) + make(one),
+            Refusal(bm.DataError, f"{argument}: must be below 2**53"),
+        )
+
+
 def cases():
+    yield from beyond()
     yield from many_trials()
     yield from coins()
     yield from tables()

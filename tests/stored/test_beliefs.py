@@ -22,7 +22,7 @@ LOGISTIC = {
 }
 EXTREMES = {
     "largest and smallest": bm.BetaBernoulli(
-        [5e-324, 1e-310, np.nextafter(1, 2)], [1.7976931348623157e308, 1 / 3, 2**53 + 2]
+        [5e-324, 1e-310, np.nextafter(1, 2)], [1e150, 1 / 3, 2**53 + 2]
     ),
     "negative zero": bm.NormalInverseGamma([-0.0, 0.0], 1, 1, 1),
     "a probability of zero": bm.ConceptLearning.from_table([[0, 1], [0.5, 0.5]], [0, 1]),
