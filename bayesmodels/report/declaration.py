@@ -116,12 +116,12 @@ def _law(rv: Any, named: set[Any]) -> str:
     if len(names) != len(parameters):
         return f"{family}({', '.join(_expression(x, named) for x in parameters)})"
     words = []
-    for name, given in zip(names, parameters, strict=True):
+    for name, value in zip(names, parameters, strict=True):
         inverse = _INVERSE.get((family, name))
-        if inverse and _is_reciprocal(given):  # as it was written
-            words.append(f"{inverse}={_expression(given.owner.inputs[0], named)}")
-        else:
-            words.append(f"{name}={_expression(given, named)}")
+        given = value.owner.inputs[0] if inverse and _is_reciprocal(value) else value
+        text = _expression(given, named)
+        as_given = inverse and (given is not value or text == "1")  # which is its own inverse
+        words.append(f"{inverse if as_given else name}={text}")
     return f"{family}({', '.join(words)})"
 
 

@@ -18,6 +18,7 @@ def test_parameters_stand_as_they_were_given():
 
     def build():
         pm.Gamma("a", 2, 0.37)
+        pm.Gamma("o", 2, 1)
         pm.Gamma("b", alpha=2, beta=[0.5, 0.37], dims="g")
         pm.Exponential("e", 3.0)
         pm.Exponential("s", scale=3.0)
@@ -26,6 +27,7 @@ def test_parameters_stand_as_they_were_given():
 
     assert text(build).splitlines() == [
         "a ~ Gamma(alpha=2, beta=0.37)",
+        "o ~ Gamma(alpha=2, beta=1)",
         "b ~ Gamma(alpha=2, beta=[0.5, 0.37])",
         "e ~ Exponential(lam=3)",
         "s ~ Exponential(mu=3)",
