@@ -375,6 +375,17 @@ def test_permuted_labels_are_found_and_put_right():
     assert "sampler has mixed" in found.sentence()
 
 
+def test_classes_that_change_places_in_every_chain_are_not_said_to_keep_one_order():
+    model = bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(1, 1))
+    bits = [[1, 1, 1]] * 6 + [[0, 0, 0]] * 5
+    tree = model.update(bits).to_datatree(rng=np.random.default_rng(1))  # either order alike
+    found = bm.relabel(model, tree, bits)
+    assert found.table["r_hat_before"].max() < 1.01
+    assert found.sentence().startswith("Classes change places within every chain")
+    straight = bm.relabel(model, found.draws, bits)
+    assert straight.sentence().startswith("The chains hold the classes in one order")
+
+
 def test_known_classes_keep_their_places():
     rng = np.random.default_rng(4)
     bits = (rng.random((40, 5)) < np.repeat([0.9, 0.1], [10, 30])[:, None]).astype(int)
