@@ -140,7 +140,7 @@ class Relabelled:
                 "does not depend on the order."
             )
         if moved > _SWITCHED:
-            return f"Classes change places within every chain, as often in one as in another: {said}"
+            return f"Classes change places within every chain, in all of them alike: {said}"
         return f"The chains hold the classes in one order: {said}"
 
 
