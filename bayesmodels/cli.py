@@ -414,6 +414,7 @@ def _print_posterior(posterior: Any) -> None:
     from bayesmodels.report.rounding import rounded
 
     _say(posterior.explain())
+    click.echo()
     _print_summary(posterior)
     try:
         click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
@@ -596,6 +597,7 @@ def _print_table(
 ) -> None:
     """Print a table, or one block a row if it is too wide: only columns of prose are wrapped."""
     from rich import box
+    from rich.cells import cell_len
     from rich.columns import Columns
     from rich.measure import Measurement
     from rich.padding import Padding
@@ -604,8 +606,9 @@ def _print_table(
 
     console = _console()
     table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
-    for name in head:
-        table.add_column(name, no_wrap=name not in prose)
+    for name, *cells in zip(head, *rows, strict=True):
+        widest = 0 if name in prose else max(map(cell_len, (name, *cells)))
+        table.add_column(name, no_wrap=name not in prose, min_width=widest)
     for row in rows:
         table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
     needed = Measurement.get(console, console.options.update_width(_UNBOUNDED), table).minimum
