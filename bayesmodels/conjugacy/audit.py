@@ -8,7 +8,7 @@ remains is asked at many points, and those where it falls out differently are co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
-from pytensor.graph.traversal import io_toposort
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 
@@ -93,18 +94,31 @@ class Audit:
         return not self.opaque and not self.questions
 
 
-def audit(field: Field) -> Audit:
-    """Look through the graph of a joint density, from its continuous variables downwards."""
+def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
+    """Look through the graph of a joint density, from its continuous variables downwards.
+
+    Parameters
+    ----------
+    field : Field
+        The model.
+    rest : mapping, optional
+        Names of other variables whose values must not change what the density is in those of the
+        field, and their kinds of support. Only terms that have variables of the field count then,
+        and not what PyMC checks of its parameters.
+    """
     by_name = {point.name: point for point in field.points}
     smooth = [by_name[s.name] for s in field.continuous]
+    others = {by_name[name]: kind for name, kind in (rest or {}).items()}
     bounds: dict[Any, Bounds] = {
         by_name[s.name]: _STARTS.get(s.kind, _EVERYTHING) for s in field.continuous
-    }
+    } | {v: _STARTS.get(kind, _EVERYTHING) for v, kind in others.items()}
     known = _Known(
         {by_name[s.name] for s in field.continuous if s.kind == "simplex"},
         {by_name[s.name] for s in field.continuous if s.kind == "matrix"},
     )
     reached = set(smooth)
+    moved = _not_checked(field.terms, reached) if rest else set()
+    also = set(others)
     opaque: set[str] = set()
     questions: list[Any] = []
     with np.errstate(all="ignore"):
@@ -113,9 +127,14 @@ def audit(field: Field) -> Audit:
             kind = _kind(node.op)
             for out in node.outputs:
                 bounds[out] = known.bounds(node, kind) or _after(kind, inputs)
-            if kind in _SHAPES or not any(v in reached for v in node.inputs):
+            if kind in _SHAPES or not any(v in reached or v in also for v in node.inputs):
                 continue
-            reached.update(node.outputs)
+            if any(v in reached for v in node.inputs):
+                reached.update(node.outputs)
+            else:
+                also.update(node.outputs)
+                if not any(v in moved for v in node.outputs):
+                    continue
             cut = kind == "cast" and not _is_float(node.outputs[0])
             if kind in _STEPS | _KINKS | _CHOICES or (cut and _is_float(node.inputs[0])):
                 questions += _questions(node, kind, inputs)
@@ -131,6 +150,20 @@ def audit(field: Field) -> Audit:
         near = [pt.abs(one - other).min() for one, other in compared]
         margins = function(field.points, near, mode=PYTHON_MODE, on_unused_input="ignore")
     return Audit(tuple(sorted(opaque)), len(questions), ask, margins)
+
+
+def _not_checked(terms: Sequence[Any], smooth: set[Any]) -> set[Any]:
+    """Return what terms that have some variables are made of, but for checks of parameters."""
+    left = [term for term in terms if smooth & set(ancestors([term]))]
+    found: set[Any] = set()
+    while left:
+        v = left.pop()
+        if v not in found:
+            found.add(v)
+            inputs = v.owner.inputs if v.owner is not None else []
+            checks = v.owner is not None and isinstance(v.owner.op, CheckAndRaise)
+            left += inputs[:1] if checks else inputs
+    return found
 
 
 def _compares(question: Any) -> bool:

@@ -399,7 +399,9 @@ class Normals:
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and a bound on its error."""
-        size = self.precision * (np.abs(x) + np.abs(self.location))
+        # The location is known to a part of itself and of a standard deviation.
+        spread = np.abs(self.location) + 1 / np.sqrt(self.precision)
+        size = self.precision * (np.abs(x) + spread)
         return -self.precision * (x - self.location), UNITS * EPS * size
 
     def sample(self, draws: int, rng: np.random.Generator) -> Array:
@@ -426,13 +428,20 @@ class Normals:
 class Gaussian:
     r"""Jointly normal elements, :math:`x \sim N(m, \Lambda^{-1})` with :math:`\Lambda = R^\top R`.
 
-    `precision` is kept for the rounding bound; all else uses the upper triangular `root`.
+    `precision` is kept for the rounding bound; all else uses the upper triangular `root`. So is
+    `reach`: how far from the location the slopes were looked at that it was read off.
     """
 
     elements: Elements
     location: Array
     precision: Array
     root: Array
+    reach: Array | float = 0.0
+
+    @property
+    def known(self) -> Array:
+        """What the error of the location is measured in, beside its deviations."""
+        return np.abs(self.location) + self.reach
 
     def square(self, x: Array) -> Array:
         """Return (x - m)' precision (x - m)."""
@@ -442,7 +451,7 @@ class Gaussian:
     def square_size(self, x: Array) -> Array:
         """Return the summed magnitudes of the terms of `square`."""
         gap = np.abs(x - self.location)
-        result: Array = (gap @ np.abs(self.precision) * (gap + np.abs(self.location))).sum(-1)
+        result: Array = (gap @ np.abs(self.precision) * (gap + self.known)).sum(-1)
         return result
 
     @property
@@ -470,7 +479,8 @@ class Gaussian:
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and a bound on its error."""
         slope = -self.root.T @ (self.root @ (x - self.location))
-        size = np.abs(self.precision) @ (np.abs(x) + np.abs(self.location))
+        spread = self.known + 1 / np.sqrt(np.diag(self.precision))
+        size = np.abs(self.precision) @ (np.abs(x) + spread)
         return slope, UNITS * EPS * size
 
     def deviations(self, draws: int, rng: np.random.Generator) -> Array:

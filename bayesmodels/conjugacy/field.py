@@ -13,6 +13,7 @@ from pytensor.configdefaults import config
 
 from bayesmodels.conjugacy.density import PYTHON_MODE, add, folded, natural_terms, no_gradient
 from bayesmodels.conjugacy.rounding import NO_GRADIENT, derivatives, without_gradient
+from bayesmodels.conjugacy.summands import meetings
 from bayesmodels.conjugacy.support import Support
 from bayesmodels.errors import NotConjugate
 
@@ -118,8 +119,41 @@ class Field:
         flat = [np.ravel(slope) for slope in slopes]
         return float(total), np.concatenate(flat).astype(float) if flat else np.zeros(0)
 
+    def meetings(self, x: Array, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which elements meet in a factor of the joint density, one factor a row.
+
+        Continuous elements come first, then finite ones; `x` and `levels` are any possible values.
+        """
+        values = self.variables(x, levels)
+        found = meetings(self.points, self.terms, [values[p.name] for p in self.points])
+        starts = np.cumsum([0, *(np.size(values[p.name]) for p in self.points)])
+        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
+        order = [own[s.name] for s in (*self.continuous, *self.finite)]
+        return found[:, np.concatenate(order)]
+
+    def with_levels(self, levels: NDArray[np.intp]) -> Field:
+        """Return the field over the continuous elements alone, the finite ones held at `levels`."""
+        return _Held(self, levels)
+
     def label(self, element: int) -> str:
         """Return the name of an element, such as ``w[2]``."""
         s = self.continuous[self.owner[element]]
         at = np.unravel_index(element - self.start[self.owner[element]], s.shape) if s.shape else ()
         return f"{s.name}[{', '.join(map(str, at))}]" if s.shape else s.name
+
+
+class _Held(Field):
+    """A `Field` with its finite elements held."""
+
+    def __init__(self, field: Field, levels: NDArray[np.intp]) -> None:
+        vars(self).update(vars(field))
+        self.finite = []
+        self._whole, self._levels = field, levels
+
+    def variables(self, x: Array, levels: NDArray[np.intp]) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        """Return all variables."""
+        return self._whole.variables(x, self._levels)
+
+    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:  # noqa: ARG002
+        """Return the joint log density and its slope by every continuous element."""
+        return self._whole(x, self._levels)

@@ -15,8 +15,7 @@ from scipy.special import logsumexp
 from bayesmodels.conjugacy.alone import AGAIN, FIRST, Looks
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.natural import Parameters, like, natural, same_kinds
-from bayesmodels.conjugacy.points import score, somewhere
+from bayesmodels.conjugacy.natural import Parameters, like, magnitudes, natural, same_kinds
 from bayesmodels.errors import NotConjugate
 
 Array = NDArray[np.float64]
@@ -27,9 +26,12 @@ MOST_ALONE, MOST_WITH_OTHERS = 2**15, 2**10
 """Configurations that are enumerated: of finite variables alone, and of those with others."""
 MOST_ADDED_UP = 2**12
 _FEW = 3  # elements from which on adding up takes less than solving for all
-_MOST_ELEMENTS = 300  # of finite variables: each pair is looked at
-_MOVES = 1e-9
-_TRIES = 20
+_MOST_LOST = 1e5  # of digits, where large parameters add up to small ones
+_MOST_ELEMENTS = 300  # of finite variables
+
+Solve = Callable[[Levels, Looks], tuple[list[Block], float] | None]
+"""From a configuration to the laws of all that depends on it and the log of what it weighs, each
+compared with the joint density; None if it is impossible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +48,18 @@ class Finite:
         Log probabilities.
     blocks : list of list of Block
         For each configuration the laws of the continuous elements; may be empty.
+    losses : ndarray of shape (configurations,)
+        How many times the rounding error of its own a configuration's parameters may have.
+    changes : int
+        How many log densities a weight was added up from.
     """
 
     elements: Elements
     table: Levels
     log_weights: Array
     blocks: list[list[Block]]
+    losses: Array
+    changes: int = 1
 
     def given(self, levels: Levels) -> int:
         """Return the number of a configuration; -1 if it is impossible."""
@@ -59,59 +67,65 @@ class Finite:
         return int(same[0]) if len(same) else -1
 
 
-def finite_groups(
-    field: Field, x: Array, base: Levels, rng: np.random.Generator
-) -> tuple[list[Elements], Elements, NDArray[np.bool_]]:
-    """Return groups of finite elements that depend on no others, and those that remain.
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """How finite elements depend on each other and on continuous ones.
 
-    The latter depend on continuous elements too, and are enumerated together; which continuous
-    elements these are is said as well.
+    Attributes
+    ----------
+    alone : list of ndarray of int
+        Groups of finite elements that are factors of the joint density of their own.
+    joined : ndarray of int
+        The other finite elements, which are enumerated together.
+    moves : ndarray of bool
+        For each continuous element whether it meets a finite one in some factor.
+    separate : bool
+        Whether no factor has two of the joined elements.
     """
-    sizes = field.sizes
-    n = len(sizes)
+
+    alone: list[Elements]
+    joined: Elements
+    moves: NDArray[np.bool_]
+    separate: bool
+
+
+def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
+    """Return which finite elements meet in factors of the joint density, as its graph shows."""
+    n = len(field.sizes)
     everything = np.arange(n)
-    moves = np.zeros(field.size, dtype=bool)
     if n == 0:
-        return [], everything, moves
+        return Groups([], everything, np.zeros(field.size, dtype=bool), separate=True)
     if n > _MOST_ELEMENTS:
         raise NotConjugate(
             f"{n} elements of finite variables ({field.finite[0].name}) are more than the "
             f"{_MOST_ELEMENTS} that are looked at."
         )
-    value, slope = _looked(field, x, base)
-    touched = np.zeros(n, dtype=bool)
-    single = np.empty((n,))
-    moved = (base + 1 + rng.integers(np.maximum(sizes - 1, 1))) % sizes
-    for i in range(n):
-        other = base.copy()
-        other[i] = moved[i]
-        single[i], there = _looked(field, x, other)
-        size = np.abs(slope) + np.abs(there)
-        change = ~(np.abs(there - slope) <= _MOVES * size)
-        touched[i] = bool(change.any())
-        moves |= change
-    apart = everything[~touched]
-    linked = np.zeros((n, n), dtype=bool)
-    for a, i in enumerate(apart):
-        for j in np.append(everything[touched], apart[a + 1 :]):
-            both = base.copy()
-            both[[i, j]] = moved[[i, j]]
-            found = _looked(field, x, both)[0]
-            rest = found - single[i] - single[j] + value
-            size = max(map(abs, (found, single[i], single[j], value)))
-            # Infinite values say nothing about dependence: better together.
-            linked[i, j] = not np.isfinite(rest) or abs(rest) > _MOVES * size
-    linked[np.ix_(touched, touched)] = True
-    number, label = connected_components(csr_array(linked.astype(int)), directed=False)
+    met = field.meetings(x, levels)
+    finite, others = met[:, field.size :], met[:, : field.size]
+    touched = finite[others.any(-1)].any(0)
+    linked = finite.T.astype(int) @ finite.astype(int)
+    linked[np.ix_(touched, touched)] = 1
+    number, label = connected_components(csr_array(linked), directed=False)
     groups = [everything[label == group] for group in range(number)]
     alone = [group for group in groups if not touched[group].any()]
-    rest_of = [group for group in groups if touched[group].any()]
-    return alone, (np.concatenate(rest_of) if rest_of else everything[:0]), moves
+    rest = [group for group in groups if touched[group].any()]
+    joined = np.concatenate(rest) if rest else everything[:0]
+    separate = bool((finite[:, joined].sum(-1) <= 1).all())
+    return Groups(alone, joined, others[finite.any(-1)].any(0), separate)
 
 
-def _looked(field: Field, x: Array, levels: Levels) -> tuple[float, Array]:
-    value, slope = field(x, levels)
-    return value, score(field, x, slope)
+def _solved(
+    field: Field, solve: Solve, levels: Levels, looks: Looks
+) -> tuple[list[Block], float] | None:
+    """Solve for one of several configurations, and name it where that fails."""
+    try:
+        return solve(levels, looks)
+    except NotConjugate as error:
+        if looks == FIRST:
+            raise  # whatever the configuration
+        values = field.variables(np.zeros(field.size), levels)
+        where = ", ".join(f"{s.name} = {values[s.name].tolist()}" for s in field.finite)
+        raise NotConjugate(f"with {where}, {error.reason}", error.hint) from error
 
 
 def configurations(field: Field, elements: Elements, most: int) -> Levels:
@@ -134,60 +148,42 @@ def configurations(field: Field, elements: Elements, most: int) -> Levels:
 
 
 def enumerated(
-    field: Field,
-    elements: Elements,
-    x: Array,
-    levels: Levels,
-    solve: Callable[[Levels, Looks], list[Block]] | None,
-    rng: np.random.Generator,
+    field: Field, elements: Elements, x: Array, levels: Levels, solve: Solve | None
 ) -> Finite:
-    """Weigh every configuration of some finite elements, solving for what depends on them."""
+    """Weigh every configuration of some finite elements, solving for what depends on them.
+
+    Without `solve` they must be factors of the joint density of their own.
+    """
     table = configurations(field, elements, MOST_ALONE if solve is None else MOST_WITH_OTHERS)
     weights = np.full(len(table), -np.inf)
     blocks: list[list[Block]] = [[] for _ in table]
     for number, row in enumerate(table):
         here = levels.copy()
         here[elements] = row
-        value, _ = field(x, here)
-        if np.isnan(value) or value == np.inf:
-            names = ", ".join(s.name for s in field.finite)
-            raise NotConjugate(f"the joint density is not finite at some values of {names}.")
-        if value == -np.inf:
-            # Impossible whatever the others, or only at this point? Another one decides.
-            other = somewhere(field, rng)
-            if field(other, here)[0] == -np.inf:
-                continue
-            raise NotConjugate(
-                "some configurations are possible at some values of the other variables only: a "
-                "hard constraint."
-            )
         if solve is None:
-            weights[number] = value
+            weights[number] = value_at(field, x, here)
             continue
-        blocks[number] = solve(here, AGAIN if any(blocks) else FIRST)
-        weights[number] = _weight(field, blocks[number], x, here, rng)
-    possible = np.isfinite(weights)
-    kept = np.flatnonzero(possible)
+        found = _solved(field, solve, here, AGAIN if any(blocks) else FIRST)
+        if found is not None:
+            blocks[number], weights[number] = found
+    kept = np.flatnonzero(np.isfinite(weights))
     log_weights = weights[kept] - logsumexp(weights[kept])
-    return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept])
+    return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept], np.ones(len(kept)))
 
 
-def _weight(
-    field: Field, blocks: list[Block], x: Array, levels: Levels, rng: np.random.Generator
-) -> float:
-    """Return the log of what a configuration weighs, at a point that its laws draw."""
-    for _ in range(_TRIES):
-        point, density = x.copy(), 0.0
-        for block in blocks:
-            drawn = block.sample(1, rng)[0]
-            point[block.elements] = drawn
-            with np.errstate(divide="ignore"):  # a draw may round to the border
-                density += float(block.log_density(drawn))
-        weight = field(point, levels)[0] - density
-        if np.isfinite(weight):
-            return weight
-    names = ", ".join(s.name for s in field.finite)
-    raise NotConjugate(f"the joint density is not finite at some values of {names}.")
+def value_at(field: Field, x: Array, levels: Levels) -> float:
+    """Return the joint log density, which may be minus infinity but nothing else that is no number.
+
+    Raises
+    ------
+    NotConjugate
+        If it is.
+    """
+    value, _ = field(x, levels)
+    if np.isnan(value) or value == np.inf:
+        names = ", ".join(s.name for s in field.finite)
+        raise NotConjugate(f"the joint density is not finite at some values of {names}.")
+    return value
 
 
 def added_up(
@@ -195,42 +191,55 @@ def added_up(
     elements: Elements,
     x: Array,
     levels: Levels,
-    solve: Callable[[Levels, Looks], list[Block]],
+    solve: Solve,
     rng: np.random.Generator,
 ) -> Finite | None:
     """Solve for one value of one element at a time and add up; None if that does not hold.
 
-    Given the continuous variables, the finite ones must be independent of each other.
+    Given the continuous variables, the finite ones must be separate factors of the density. Then
+    its log is that at `levels` plus one change for each element, and so are natural parameters:
+    if each change on its own leads from a closed form to one of the same kind, so do all together.
     """
-    sizes = field.sizes[elements]
-    if len(elements) < _FEW or not _independent(field, elements, x, levels):
+    if len(elements) < _FEW:
         return None
+    sizes = field.sizes[elements]
     table = configurations(field, elements, MOST_ADDED_UP)
-    base = solve(levels, FIRST)
+    solved = solve(levels, FIRST)
+    if solved is None:
+        return None
+    base = solved[0]
     x = x.copy()
     for block in base:  # a point where densities are neither large nor small
         x[block.elements] = block.sample(1, rng)[0]
     base_value, _ = field(x, levels)
     centres = [block.mode() for block in base]
     start = [natural(block, at) for block, at in zip(base, centres, strict=True)]
-    values, changes = [], []
+    own = [magnitudes(block, at) for block, at in zip(base, centres, strict=True)]
+    values, changes, errors = [], [], []
     for k, size in enumerate(sizes):
         values.append(np.zeros(size))
+        errors.append(
+            [[tuple(np.zeros_like(p) for p in part) for part in own] for _ in range(size)]
+        )
         changes.append(
             [[tuple(np.zeros_like(p) for p in part) for part in start] for _ in range(size)]
         )
         for level in set(range(size)) - {int(levels[elements[k]])}:
             here = levels.copy()
             here[elements[k]] = level
-            values[k][level] = field(x, here)[0] - base_value
-            found = solve(here, AGAIN) if np.isfinite(values[k][level]) else None
-            if found is None or not same_kinds(base, found):
+            found = _solved(field, solve, here, AGAIN)
+            if found is None or not same_kinds(base, found[0]):
                 return None
+            values[k][level] = field(x, here)[0] - base_value
             changes[k][level] = [
                 tuple(a - b for a, b in zip(natural(block, at), first, strict=True))
-                for block, at, first in zip(found, centres, start, strict=True)
+                for block, at, first in zip(found[0], centres, start, strict=True)
             ]
-    weights, blocks = np.empty(len(table)), []
+            errors[k][level] = [
+                tuple(a + b for a, b in zip(magnitudes(block, at), first, strict=True))
+                for block, at, first in zip(found[0], centres, own, strict=True)
+            ]
+    weights, losses, blocks = np.empty(len(table)), np.ones(len(table)), []
     for number, row in enumerate(table):
         moved = [changes[k][level] for k, level in enumerate(row)]
         blocks.append(
@@ -239,31 +248,20 @@ def added_up(
                 for j, block in enumerate(base)
             ]
         )
+        off = [errors[k][level] for k, level in enumerate(row)]
+        for j, block in enumerate(blocks[-1]):
+            size = _added(own[j], [each[j] for each in off])
+            kept = magnitudes(block, centres[j])
+            losses[number] = max(
+                losses[number], *((a / b).max() for a, b in zip(size, kept, strict=True))
+            )
         density = sum(float(block.log_density(x[block.elements])) for block in blocks[-1])
         weights[number] = sum(values[k][level] for k, level in enumerate(row)) - density
-    return Finite(elements, table, weights - logsumexp(weights), blocks)
+    if losses.max() > _MOST_LOST:
+        return None
+    log_weights = weights - logsumexp(weights)
+    return Finite(elements, table, log_weights, blocks, losses, 2 * len(elements) + 1)
 
 
 def _added(first: Parameters, changes: list[Parameters]) -> Parameters:
     return tuple(np.sum(parts, axis=0) for parts in zip(first, *changes, strict=True))
-
-
-def _independent(field: Field, elements: Elements, x: Array, levels: Levels) -> bool:
-    """Whether the log density is a sum over these elements, the others held where they are."""
-    sizes = field.sizes[elements]
-    base, _ = field(x, levels)
-    moved = (levels[elements] + 1) % sizes
-    single = np.empty(len(elements))
-    for i, element in enumerate(elements):
-        here = levels.copy()
-        here[element] = moved[i]
-        single[i] = field(x, here)[0]
-    for i in range(len(elements)):
-        for j in range(i + 1, len(elements)):
-            here = levels.copy()
-            here[elements[[i, j]]] = moved[[i, j]]
-            both = field(x, here)[0]
-            rest = both - single[i] - single[j] + base
-            if not abs(rest) <= _MOVES * (abs(both) + abs(base) + 1):
-                return False
-    return True

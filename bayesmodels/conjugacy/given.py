@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.conjugacy.density import (
     PYTHON_MODE,
@@ -23,6 +27,7 @@ from bayesmodels.conjugacy.density import (
 )
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.rounding import NO_GRADIENT, derivatives, without_gradient
+from bayesmodels.conjugacy.summands import meetings
 from bayesmodels.conjugacy.support import Support, known_supports
 from bayesmodels.errors import NotConjugate
 
@@ -32,7 +37,10 @@ Point = dict[str, NDArray[Any]]
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding("local_add_canonizer")
 """In Python, without what is slow there; sums of more than 32 parts are left as they are."""
-_TRIES, _LEAST = 100, 0.01
+_TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 5
+_POINTS, _DECADES = 3, 4
+MOST_RESTS = 2**9
+"""Configurations of finite variables that remain, for each of which a block's law is looked at."""
 CONTINUOUS = ("unit", "simplex", "positive", "real")
 """Kinds of support that a conjugate block may have."""
 
@@ -59,8 +67,8 @@ class Slopes:
 
     def __init__(self, model: pm.Model) -> None:
         known = known_supports(model)
+        self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
-        self._finite = {n: s for n, s in known.items() if s.kind == "finite"}
         self.points, self.terms = natural_terms(model)
         self.joint = JointDensity(model, (self.points, self.terms))
         self.reasons: dict[str, str] = {}
@@ -107,20 +115,18 @@ class Slopes:
         NotConjugate
             If none was found.
         """
-        start = self._model.initial_point(random_seed=int(rng.integers(2**31)))
+        start = self._start
         for reach in np.linspace(1, _LEAST, _TRIES):  # the later the nearer
             moved = {
                 name: value + reach * rng.uniform(-1, 1, np.shape(value))
                 if np.asarray(value).dtype.kind == "f"
-                else self._next(name, value, rng.random(np.shape(value)) < reach / 2)
+                else value
+                if reach > _STAYS
+                else self._next(name, value, rng.random(np.shape(value)) < reach)
                 for name, value in start.items()
             }
             point = self._natural(moved)
-            try:
-                found, _ = self(point)
-            except NotConjugate:
-                continue
-            if np.isfinite(found):
+            if self.possible(point):
                 return point
         raise NotConjugate(
             f"no point was found at which the joint density of {', '.join(start)} is finite; "
@@ -133,6 +139,109 @@ class Slopes:
             return value + moves
         s = self._finite[name]
         return s.lowest + (value - s.lowest + moves) % s.levels
+
+    @cached_property
+    def _start(self) -> Point:
+        return self._model.initial_point(random_seed=0)
+
+    def possible(self, point: Point) -> bool:
+        """Whether the joint density is finite at a point."""
+        try:
+            return bool(np.isfinite(self(point)[0]))
+        except NotConjugate:
+            return False
+
+    @cached_property
+    def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
+        """Which elements meet in a summand, and which columns are those of each variable."""
+        at = [np.asarray(self._base[p.name], p.dtype) for p in self.points]
+        starts = np.cumsum([0, *(x.size for x in at)])
+        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
+        return meetings(self.points, self.terms, at), own
+
+    @cached_property
+    def _base(self) -> Point:
+        return self.somewhere(np.random.default_rng(0))
+
+    def linked(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which elements of variables meet in a summand that has whole numbers too."""
+        met, own = self._met
+        block = np.concatenate([own[name] for name in names])
+        whole = [own[p.name] for p in self.points if np.dtype(p.dtype).kind in "iub"]
+        rows = met[met[:, np.concatenate([block[:0], *whole])].any(-1)][:, block].astype(int)
+        return rows.T @ rows > 0
+
+    def unbounded(self, names: Sequence[str]) -> list[str]:
+        """Return whole numbers without a known range that meet variables in a summand."""
+        met, own = self._met
+        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        return [
+            p.name
+            for p in self.points
+            if np.dtype(p.dtype).kind in "iub"
+            and p.name not in self._finite
+            and rows[:, own[p.name]].any()
+        ]
+
+    def everywhere(self, names: Sequence[str], rng: np.random.Generator) -> list[Point]:
+        """Return points at which the law of some variables given the others must be looked at.
+
+        The log density is a sum, and so is what a closed form needs of it. So of finite variables
+        in different summands, one has to take each of its values while the others stay; of those
+        in the same summand all configurations are taken.
+
+        Raises
+        ------
+        NotConjugate
+            If there are too many.
+        """
+        met, own = self._met
+        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
+        columns = np.array([own[name][i] for name, i in places], dtype=int)
+        there = np.flatnonzero(rows[:, columns].any(0))
+        within = rows[:, columns[there]].astype(int)
+        number, label = connected_components(csr_array(within.T @ within), directed=False)
+        groups = [[places[k] for k in there[label == group]] for group in range(number)]
+        sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
+        total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
+        if total > MOST_RESTS:
+            whole = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
+            raise NotConjugate(
+                f"the law of {', '.join(names)} would have to be looked at for {total:.3g} "
+                f"configurations of {whole}; at most {MOST_RESTS} are."
+            )
+        result = [self.somewhere(rng) for _ in range(_POINTS)]
+        for group, levels in zip(groups, sizes, strict=True):
+            for row in product(*map(range, levels)):
+                result += self._with(group, row, rng)
+        if self.unbounded(names):
+            result += self._far(rng)
+        return result
+
+    def _with(
+        self, group: Sequence[tuple[str, int]], row: Sequence[int], rng: np.random.Generator
+    ) -> list[Point]:
+        """Return a point with some finite elements at given levels; none if that is impossible."""
+        for _ in range(_TRIES_EACH):
+            point = {name: np.array(value) for name, value in self.somewhere(rng).items()}
+            for (name, i), level in zip(group, row, strict=True):
+                point[name].flat[i] = self._finite[name].lowest + level
+            if self.possible(point):
+                return [point]
+        return []
+
+    def _far(self, rng: np.random.Generator) -> list[Point]:
+        """Return points at which whole numbers without a known range are large."""
+        result = []
+        for decade in range(_DECADES):
+            point = dict(self.somewhere(rng))
+            for p in self.points:
+                if np.dtype(p.dtype).kind in "iu" and p.name not in self._finite:
+                    more = rng.integers(0, 10 ** (decade + 1), np.shape(point[p.name]))
+                    point[p.name] = point[p.name] + more
+            result += [point] if self.possible(point) else []
+        return result
 
 
 def _natural(model: pm.Model) -> Any:

@@ -354,7 +354,8 @@ class Marginal:
                     "each other than elsewhere."
                 ) from error
             start = len(mean)
-            blocks.append(Gaussian(np.arange(start), mean, precision, root))
+            reach = np.abs(mean - n.centre)
+            blocks.append(Gaussian(np.arange(start), mean, precision, root, reach))
         for one in self.alone:
             own = slopes[one.name]
             elements = np.arange(start, start + one.first.size)

@@ -65,6 +65,27 @@ def natural(block: Block, centre: Array) -> Parameters:
     raise TypeError(type(block).__name__)
 
 
+def magnitudes(block: Block, centre: Array) -> Parameters:
+    """Return what the errors of natural parameters are measured in, as blocks' bounds do."""
+    if isinstance(block, Betas):
+        return 1 + block.alpha, 1 + block.beta
+    if isinstance(block, Dirichlets):
+        return (1 + block.alpha,)
+    if isinstance(block, Gammas):
+        return 1 + block.shape, block.rate
+    if isinstance(block, Normals):
+        spread = np.abs(block.location) + 1 / np.sqrt(block.precision)
+        return block.precision, block.precision * spread
+    if isinstance(block, Gaussian):
+        size = np.sqrt(np.diag(block.precision))
+        spread = np.abs(block.location) + 1 / size
+        return np.outer(size, size), np.abs(block.precision) @ spread
+    if isinstance(block, ScaledGaussian):
+        shape, rate = natural(block, centre)[2:]
+        return *magnitudes(block.gaussian, centre[:-1]), 1 + shape, rate
+    raise TypeError(type(block).__name__)
+
+
 def like(block: Block, parameters: Parameters, centre: Array) -> Block:
     """Return a block of the same kind with other natural parameters.
 

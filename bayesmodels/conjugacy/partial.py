@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,17 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayesmodels import notebook
-from bayesmodels.conjugacy.audit import audit
+from bayesmodels.conjugacy.audit import Audit, audit
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.deterministics import deterministics
 from bayesmodels.conjugacy.given import Given, Point, Slopes
 from bayesmodels.conjugacy.marginal import Marginal
+from bayesmodels.conjugacy.points import WILD, somewhere
 from bayesmodels.conjugacy.remaining import remaining_model
+from bayesmodels.conjugacy.search import otherwise
 from bayesmodels.conjugacy.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.conjugacy.solution import Solution
-from bayesmodels.conjugacy.verify import Verification, verify
+from bayesmodels.conjugacy.verify import FEW, Verification, verify
 from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
 
@@ -71,13 +73,13 @@ def _integrated(
     alone = [alone_at(slopes, name, points[0], rng) for name in choice.alone]
     marginal = Marginal(slopes, normals, alone)
     remaining = remaining_model(model, marginal, slopes.supports)
-    seen = _verified(slopes, marginal, remaining, rng)
-    return PartialPosterior(model, remaining, marginal, choice, seen)
+    seen, unseen = _verified(slopes, marginal, remaining, rng)
+    return PartialPosterior(model, remaining, marginal, choice, seen, unseen)
 
 
 def _verified(
     slopes: Slopes, marginal: Marginal, remaining: pm.Model, rng: np.random.Generator
-) -> Verification:
+) -> tuple[Verification, tuple[str, ...]]:
     """Compare with the joint density at fresh values of the rest, and of the block given them.
 
     The joint density less that of the block given the rest must be the same at several values of
@@ -90,13 +92,13 @@ def _verified(
     """
     density = JointDensity(remaining)
     names = list(marginal.probes)
-    start = slopes.somewhere(rng)
-    found = audit(Given(slopes, names, start))
+    points = slopes.everywhere(names, rng)
+    found, unseen = _audited(slopes, names, points[0])
+    points += _otherwise(slopes, names, found, points[:2], rng)
     result: Verification | None = None
-    for _ in range(_POINTS):
-        point = slopes.somewhere(rng)
+    for point in points:
         view = Given(slopes, names, point)
-        seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng)
+        seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng, FEW)
         value, bound = density.value(point)
         over = abs(value - seen.log_evidence) / (bound + seen.bound)
         if not over <= 1:
@@ -105,10 +107,56 @@ def _verified(
                 "what rounding explains."
             )
         worst = max(seen.value, over, result.value if result else 0.0)
-        points = seen.points + (result.points if result else 0)
-        result = replace(seen, value=worst, points=points)
+        number = seen.points + (result.points if result else 0)
+        result = replace(seen, value=worst, points=number, settled=not unseen)
     assert result is not None  # noqa: S101 - there is at least one point
-    return result
+    return result, unseen
+
+
+def _audited(slopes: Slopes, names: Sequence[str], start: Point) -> tuple[Audit, tuple[str, ...]]:
+    """Return what is not analytic, in the block or in what its law is given, and in words.
+
+    Raises
+    ------
+    NotConjugate
+        If the law may change with a whole number that has infinitely many values.
+    """
+    view = Given(slopes, names, start)
+    rest = {
+        p.name: slopes.supports[p.name].kind if p.name in slopes.supports else "real"
+        for p in slopes.points
+        if p.name not in names and np.dtype(p.dtype).kind == "f"
+    }
+    found = audit(view, rest)
+    unseen = [*found.opaque, *([f"comparisons: {found.questions}"] if found.questions else [])]
+    whole = slopes.unbounded(names)
+    if whole:
+        further = audit(view, rest | dict.fromkeys(whole, "real"))
+        if further.questions > found.questions or further.opaque != found.opaque:
+            raise NotConjugate(
+                f"the law of {', '.join(names)} may change with the value of {', '.join(whole)}, "
+                "of which there are infinitely many or an unknown number."
+            )
+        unseen.append(f"most values of {', '.join(whole)}")
+    return found, tuple(unseen)
+
+
+def _otherwise(
+    slopes: Slopes,
+    names: Sequence[str],
+    found: Audit,
+    points: Sequence[Point],
+    rng: np.random.Generator,
+) -> list[Point]:
+    """Return values of the rest at which comparisons fall out differently."""
+    rest = [name for name in slopes.supports if name not in names]
+    if not found.questions or not rest:
+        return []
+    view, none = Given(slopes, rest, points[0]), np.zeros(0, dtype=int)
+    near = [(view.row(point), none) for point in points]
+    far = [(somewhere(view, rng, WILD), none) for _ in range(_POINTS)]
+    others = [*far, *otherwise(view, found, near, far, rng)]
+    return [p for p in (view.variables(*other) for other in others) if slopes.possible(p)]
 
 
 class PartialPosterior:
@@ -170,9 +218,10 @@ class PartialPosterior:
         marginal: Marginal,
         choice: Choice,
         verification: Verification,
+        unseen: tuple[str, ...] = (),
     ) -> None:
         self.original, self.model, self.verification = original, model, verification
-        self._marginal, self._choice = marginal, choice
+        self._marginal, self._choice, self._unseen = marginal, choice, unseen
         self.conjugate = dict(choice.families)
         order = [rv.name for rv in original.free_RVs]
         self.integrated = tuple(name for name in order if name in marginal.probes)
@@ -326,8 +375,8 @@ class PartialPosterior:
         proof = (
             "the density is analytic in them, so this holds everywhere"
             if self.verification.settled
-            else "the graph has operations that are not analytic in them, so this is known only at "
-            "the points compared"
+            else "the graph has more than can be shown to be harmless, so this is known only at "
+            f"the points compared ({', '.join(self._unseen)})"
         )
         parts.append(
             "Joint density, their law given the rest and the density that remains agree at "

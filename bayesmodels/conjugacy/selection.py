@@ -26,7 +26,7 @@ from bayesmodels.conjugacy.points import score, somewhere
 from bayesmodels.conjugacy.remaining import priors, replaceable
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.together import gaussian
-from bayesmodels.conjugacy.verify import verify
+from bayesmodels.conjugacy.verify import FEW, verify
 from bayesmodels.errors import NotConjugate
 
 Array = NDArray[np.float64]
@@ -87,7 +87,8 @@ def choose(
     } | slopes.reasons
     for name in slopes.supports:
         try:
-            families[name] = _family(slopes, name, points, rng, verified=one_by_one)
+            at = slopes.everywhere([name], rng) if one_by_one else points
+            families[name] = _family(slopes, name, at, rng, verified=one_by_one)
             del reasons[name]
         except NotConjugate as error:
             reasons[name] = error.reason
@@ -95,20 +96,22 @@ def choose(
     largest_first = sorted(childless, key=lambda name: -slopes.supports[name].size)
     normals: list[str] = []
     for name in (n for n in largest_first if families[n] == "Normal"):
-        if all(_straight(slopes, [*normals, name], point, rng) for point in points):
+        at = slopes.everywhere([*normals, name], rng) if one_by_one else points
+        if all(_straight(slopes, [*normals, name], point, rng) for point in at):
             normals.append(name)
         else:
             reasons[name] = f"{name} is not jointly normal with {' and '.join(normals)}"
     alone: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
         done = [*normals, *alone]
-        if any(_moved(slopes, name, done, point, rng) for point in points):
+        at = slopes.everywhere([name, *done], rng) if one_by_one else points
+        if any(_moved(slopes, name, done, point, rng) for point in at):
             reasons[name] = f"the law of {name} depends on what is integrated out"
         else:
             alone.append(name)
     for name in [n for n in families if n not in (*normals, *alone) and not one_by_one]:
         try:
-            _family(slopes, name, points, rng, verified=True)
+            _family(slopes, name, slopes.everywhere([name], rng), rng, verified=True)
         except NotConjugate as error:
             del families[name]
             reasons[name] = error.reason
@@ -134,7 +137,7 @@ def _family(
         view = Given(slopes, [name], point)
         blocks = proposed(view, point, rng)
         if found is not None:
-            verify(Solution(view, blocks, []), view.joint, found, rng)
+            verify(Solution(view, blocks, []), view.joint, found, rng, FEW)
         kinds |= {law.family for block in blocks for law in block.laws()}
     if len(kinds) > 1:
         raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")
@@ -228,7 +231,8 @@ def normals_at(
     ]
     rows = sum(int(np.prod(t.type.shape)) for t in slopes.terms if None not in t.type.shape)
     shapes = tuple(slopes.supports[name].shape for name in names)
-    form = arrow(np.any([_linked(law) for law in laws], axis=0), rows)
+    linked = np.any([_linked(law) for law in laws], axis=0) | slopes.linked(names)
+    form = arrow(linked, rows)
     return Normals(tuple(names), shapes, form, laws[0].location, _FAR * laws[0].sd())
 
 

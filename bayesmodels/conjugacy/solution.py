@@ -33,10 +33,10 @@ class Solution:
     blocks: list[Block]
     finite: list[Finite]
 
-    @property
-    def _changes(self) -> int:
-        """How many changes the parameters may have been added up from."""
-        return 1 + sum(len(part.elements) for part in self.finite)
+    def _loss(self, levels: Levels) -> float:
+        """How many times the rounding error of their own parameters may have."""
+        numbers = [(part, part.given(levels[part.elements])) for part in self.finite]
+        return float(max([1.0, *(part.losses[n] for part, n in numbers if n >= 0)]))
 
     def at(self, levels: Levels) -> tuple[float, list[Block]]:
         """Return the log probability of levels, and the laws of all continuous elements there."""
@@ -58,14 +58,21 @@ class Solution:
     def rounding(self, x: Array, levels: Levels) -> float:
         """Return a bound on the error of that, parameters included."""
         each = sum(float(b.rounding(x[b.elements])) for b in self.at(levels)[1])
-        return self._changes * each
+        return self._loss(levels) * each
 
     def slope(self, x: Array, levels: Levels) -> tuple[Array, Array]:
         """Return the slope by every continuous element, and bounds on its error."""
         slope, bound = np.zeros(self.field.size), np.zeros(self.field.size)
         for block in self.at(levels)[1]:
             slope[block.elements], bound[block.elements] = block.slope(x[block.elements])
-        return slope, self._changes * bound
+        return slope, self._loss(levels) * bound
+
+    def drawn(self, levels: Levels, rng: np.random.Generator) -> Array:
+        """Return one draw of the continuous elements given levels."""
+        x = np.empty(self.field.size)
+        for block in self.at(levels)[1]:
+            x[block.elements] = block.sample(1, rng)[0]
+        return x
 
     def sample(self, draws: int, rng: np.random.Generator) -> tuple[Array, Levels]:
         """Return independent draws of continuous and of finite elements, one a row."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Literal, overload
 
 import numpy as np
@@ -9,18 +11,25 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayesmodels.conjugacy.alone import FIRST, Looks, standing_alone
-from bayesmodels.conjugacy.audit import audit
+from bayesmodels.conjugacy.audit import Audit, audit
 from bayesmodels.conjugacy.blocks import Block
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.finite import added_up, enumerated, finite_groups
+from bayesmodels.conjugacy.finite import (
+    MOST_ALONE,
+    added_up,
+    configurations,
+    enumerated,
+    finite_groups,
+    value_at,
+)
 from bayesmodels.conjugacy.partial import PartialPosterior, partial_posterior
-from bayesmodels.conjugacy.points import somewhere
+from bayesmodels.conjugacy.points import MILD, WILD, somewhere
 from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.support import supports
 from bayesmodels.conjugacy.together import standing_together
-from bayesmodels.conjugacy.verify import verify
+from bayesmodels.conjugacy.verify import FEW, verify
 from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
 
@@ -116,34 +125,49 @@ def exact(
     if partial:
         return partial_posterior(model, rng)
     field = Field(model, supports(model))
-    solution = _proposed(field, rng)
-    joint = JointDensity(model, (field.points, field.terms))
-    found = audit(field)
+
+    @cache
+    def known() -> tuple[JointDensity, Audit]:
+        return JointDensity(model, (field.points, field.terms)), audit(field)
+
+    solution = _proposed(field, known, rng)
+    joint, found = known()
     checked = verify(solution, joint, found, rng)
     return ExactPosterior(model, solution, checked, found)
 
 
-def _proposed(field: Field, rng: np.random.Generator) -> Solution:
+def _proposed(
+    field: Field, known: Callable[[], tuple[JointDensity, Audit]], rng: np.random.Generator
+) -> Solution:
     everything = np.arange(field.size)
     x, levels = _start(field, rng)
 
-    groups, joined, moves = finite_groups(field, x, levels, rng)
-    finite = [enumerated(field, group, x, levels, None, rng) for group in groups]
+    groups = finite_groups(field, x, levels)
+    finite = [enumerated(field, group, x, levels, None) for group in groups.alone]
     blocks: list[Block] = []
     inner = everything
-    if len(joined) and not moves.all():
+    if len(groups.joined) and not groups.moves.all():
         # What stands alone and does not move with the finite variables is solved once.
-        blocks, _ = standing_alone(field, everything[~moves], x, levels, rng)
+        blocks, _ = standing_alone(field, everything[~groups.moves], x, levels, rng)
         inner = np.setdiff1d(everything, [e for block in blocks for e in block.elements])
 
     def laws(levels: Levels, looks: Looks = FIRST) -> list[Block]:
         alone, rest = standing_alone(field, inner, x, levels, rng, looks)
         return alone + (standing_together(field, rest, x, levels, rng) if len(rest) else [])
 
-    if not len(joined):
+    def weighed(levels: Levels, looks: Looks) -> tuple[list[Block], float] | None:
+        joint, found = known()
+        if value_at(field, x, levels) == -np.inf:
+            _impossible(field, levels, found, rng)
+            return None
+        own = laws(levels, looks)
+        whole = Solution(field.with_levels(levels), [*blocks, *own], [])
+        return own, verify(whole, joint, found, rng, FEW).log_evidence
+
+    if not len(groups.joined):
         return Solution(field, laws(levels) if field.size else [], finite)
-    whole = added_up(field, joined, x, levels, laws, rng)
-    finite.append(whole or enumerated(field, joined, x, levels, laws, rng))
+    whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
+    finite.append(whole or enumerated(field, groups.joined, x, levels, weighed))
     return Solution(field, blocks, finite)
 
 
@@ -153,8 +177,29 @@ def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:
         x, levels = somewhere(field, rng), rng.integers(field.sizes)
         if np.isfinite(field(x, levels)[0]):
             return x, levels
+    if 0 < np.prod(field.sizes.astype(float)) <= MOST_ALONE:
+        x = somewhere(field, rng)
+        for levels in configurations(field, np.arange(len(field.sizes)), MOST_ALONE):
+            if np.isfinite(field(x, levels)[0]):
+                return x, levels
     names = ", ".join(s.name for s in (*field.continuous, *field.finite))
     raise NotConjugate(
         f"no point was found at which the joint density of {names} is finite: a hard constraint, "
         "or data that the model calls impossible."
     )
+
+
+def _impossible(field: Field, levels: Levels, found: Audit, rng: np.random.Generator) -> None:
+    """Make sure that levels at which the density is zero at one point have none at any.
+
+    Raises
+    ------
+    NotConjugate
+        If that is not so, or not known.
+    """
+    points = [somewhere(field, rng, spread) for spread in (MILD, WILD, MILD)]
+    if not found.analytic or any(field(point, levels)[0] > -np.inf for point in points):
+        raise NotConjugate(
+            "some configurations are possible at some values of the other variables only: a "
+            "hard constraint."
+        )

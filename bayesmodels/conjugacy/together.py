@@ -144,9 +144,10 @@ def gaussian(
     for _ in range(2):
         here = _slope(field, x, levels, real)
         curvature = -_columns(field, x, levels, real, step, here)
-        if not np.isfinite(curvature).all():
+        if not (np.isfinite(curvature).all() and np.isfinite(here).all()):
             raise NotConjugate(_bent(field, real))
-        size = np.sqrt(np.abs(np.outer(np.diag(curvature), np.diag(curvature))))
+        diagonal = np.sqrt(np.abs(np.diag(curvature)))
+        size = np.outer(diagonal, diagonal)
         if (np.abs(curvature - curvature.T) > LOOSE * (np.abs(curvature) + size)).any():
             raise NotConjugate(_bent(field, real))
         curvature = (curvature + curvature.T) / 2
@@ -155,7 +156,10 @@ def gaussian(
         half = solve_triangular(root, np.eye(len(real)))
         step = _FAR * np.sqrt((half**2).sum(-1))
     for _ in range(2):
-        x[real] += _solve(root, _slope(field, x, levels, real))
+        here = _slope(field, x, levels, real)
+        if not np.isfinite(here).all():
+            raise NotConjugate(_bent(field, real))
+        x[real] += _solve(root, here)
     law = Gaussian(real, x[real], curvature, root)
     there = x.copy()
     gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))

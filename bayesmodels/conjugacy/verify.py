@@ -16,7 +16,16 @@ from scipy.special import expit, logit
 from bayesmodels.conjugacy.audit import Audit
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
-from bayesmodels.conjugacy.points import matrices, on_simplex, score, score_size, simplex_rows
+from bayesmodels.conjugacy.points import (
+    MILD,
+    WILD,
+    matrices,
+    on_simplex,
+    score,
+    score_size,
+    simplex_rows,
+    somewhere,
+)
 from bayesmodels.conjugacy.search import otherwise
 from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.errors import NotConjugate
@@ -25,7 +34,9 @@ Array = NDArray[np.float64]
 Levels = NDArray[np.intp]
 Point = tuple[Array, Levels]
 
-_NEAR, _FAR = 5, 6
+MANY, FEW = (5, 6, 0), (2, 2, 2)
+"""Numbers of points near, far, and not chosen by the proposal: of a whole posterior, and of one of
+many laws whose parameters may have been read off where another kind of law was expected."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
 _LEAST, _SMALL = 1e-250, 1e-6
 _USELESS = 0.1  # a log density that is known no better decides nothing
@@ -61,9 +72,17 @@ class Verification:
 
 
 def verify(
-    solution: Solution, joint: JointDensity, found: Audit, rng: np.random.Generator
+    solution: Solution,
+    joint: JointDensity,
+    found: Audit,
+    rng: np.random.Generator,
+    looks: tuple[int, int, int] = MANY,
 ) -> Verification:
     """Compare a proposed posterior with the model's joint density.
+
+    What depends on finite variables must have been compared for each of their values before, as
+    a posterior with these values held, or be added up from such; of the latter one more point each
+    is looked at here.
 
     Raises
     ------
@@ -71,16 +90,19 @@ def verify(
         If they differ by more than rounding.
     """
     field = solution.field
-    near, far = _points(solution, rng, _NEAR), _far(solution, rng, _FAR)
-    points = [*near, *far]
+    near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
+    points = [*near, *far, *_each(solution, near[0][1], rng)]
     if found.questions:
         points += otherwise(field, found, near, far, rng)
+    # Far from all mass numbers may overflow, which says nothing against the proposal.
+    must = len(points)
+    points += [(somewhere(field, rng, (MILD, WILD)[i % 2]), near[0][1]) for i in range(looks[2])]
     rows = [_row(solution, joint, *point) for point in points]
     gaps, bounds = np.array([row[:2] for row in rows]).T
     usable = np.isfinite(gaps) & np.isfinite(bounds)
     if not usable[: len(near)].any():
         raise NotConjugate("the joint density is not finite where its posterior should be.")
-    for point, row, fine in zip(points, rows, usable, strict=True):
+    for point, row, fine in list(zip(points, rows, usable, strict=True))[:must]:
         if not fine and row[2]:
             raise NotConjugate(
                 f"PyMC calls {_where(field, point)} impossible, which the families of its "
@@ -119,8 +141,8 @@ def _row(
     with np.errstate(all="ignore"):
         density = solution.log_density(x, levels)
         own = solution.rounding(x, levels)
-    if solution.finite:
-        bound *= 2  # the weights of configurations were worked out from such values
+    # The weights of configurations were worked out from such values.
+    bound *= 1 + max((part.changes for part in solution.finite), default=0)
     impossible = value == -np.inf and np.isfinite(density)
     return value - density, bound + own, impossible
 
@@ -205,6 +227,17 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Poin
             point[block] = (inner + inner.T) / 2
         own = _levels(solution, levels[i], rng)
         result.append((point, own))
+    return result
+
+
+def _each(solution: Solution, levels: Levels, rng: np.random.Generator) -> list[Point]:
+    """Return a point for each configuration whose laws were added up."""
+    result = []
+    for part in solution.finite:
+        for row in part.table if part.changes > 1 else []:
+            here = levels.copy()
+            here[part.elements] = row
+            result.append((_inside(solution.field, solution.drawn(here, rng)), here))
     return result
 
 
