@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
+from bayesmodels.labels import unique
 
 Values = NDArray[Any]
 
@@ -109,7 +110,7 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     )
     if not all(values.dtype.kind in "biuf" for values in arrays):
         return None
-    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    names, index = _names(native, argument), nw.maybe_get_index(native)
     return Block(argument, arrays[0], names, index), arrays
 
 
@@ -139,7 +140,7 @@ def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) ->
         if codes is None:
             return None
         columns.append(codes)
-    names, index = tuple(native.columns), nw.maybe_get_index(native)
+    names, index = _names(native, argument), nw.maybe_get_index(native)
     return Block(argument, np.stack(columns).T, names, index, levels=levels)
 
 
@@ -214,7 +215,7 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         values = _series(native, argument, missing=missing)
         return Block(argument, values, None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
-        names = tuple(native.columns)
+        names = _names(native, argument)
         if not names:
             msg = f"{argument}: must have at least one column; the frame has none."
             raise DataError(msg)
@@ -238,6 +239,10 @@ def _no_container(argument: str, data: Any) -> str:
         f"{argument}: must be an array, a list, or a series or frame of pandas, polars or Arrow; "
         f"got {type(data).__name__}. Turn it into one of these first."
     )
+
+
+def _names(frame: Any, argument: str) -> tuple[Hashable, ...]:
+    return unique(tuple(frame.columns), f"{argument}: column names")
 
 
 def wrapped(data: Any, argument: str) -> Any:

@@ -90,7 +90,9 @@ class BernoulliStatistic:
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return type(self)(self.ones + other.ones, self.zeros + other.zeros, given, coords)
+        return values.made(
+            type(self), self.ones + other.ones, self.zeros + other.zeros, given, coords
+        )
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
@@ -104,14 +106,16 @@ class BernoulliStatistic:
         )
         split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
         given = self.log_given_total - other.log_given_total - split
-        return type(self)(ones, zeros, given, coords)
+        return values.made(type(self), ones, zeros, given, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         ones, zeros = rho * self.ones, rho * self.zeros
         coefficient = log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
-        return type(self)(ones, zeros, rho * self.log_coefficient - coefficient, self.coords)
+        return values.made(
+            type(self), ones, zeros, rho * self.log_coefficient - coefficient, self.coords
+        )
 
     @property
     def counts(self) -> Array:
@@ -253,17 +257,21 @@ class BetaBernoulli:
         ones = _totals(d.successes, d.batch)
         if d.trials is None:
             zeros = d.batch.row_counts(len(d.successes)) - ones
-            return BernoulliStatistic(ones, zeros, None, d.batch.coords)
-        pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
-        given = log_given_total(pairs, d.batch.groups, d.batch.size)
-        given = given.reshape(ones.shape)
-        return BernoulliStatistic(ones, _totals(d.trials, d.batch) - ones, given, d.batch.coords)
+            given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+        else:
+            zeros = _totals(d.trials, d.batch) - ones
+            pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
+            given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
+        coords = labels.named(d.batch.coords, ones.shape, "coords")
+        return values.made(BernoulliStatistic, ones, zeros, given, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
         s = self.statistic(data)
         coords = labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
-        return type(self)(self.alpha + s.ones, self.beta + s.zeros, coords)
+        alpha, beta = self.alpha + s.ones, self.beta + s.zeros
+        axes = labels.completed(coords, alpha.shape)
+        return values.made(type(self), alpha, beta, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.

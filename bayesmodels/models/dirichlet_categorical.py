@@ -96,7 +96,7 @@ class CategoricalStatistic:
         )
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return type(self)(self.counts + other.counts, given, coords)
+        return values.made(type(self), self.counts + other.counts, given, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
@@ -105,14 +105,16 @@ class CategoricalStatistic:
         )
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
         split = log_split(counts, other.counts)
-        return type(self)(counts, self.log_given_total - other.log_given_total - split, coords)
+        return values.made(
+            type(self), counts, self.log_given_total - other.log_given_total - split, coords
+        )
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         counts = rho * self.counts
         given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
-        return type(self)(counts, given, self.coords)
+        return values.made(type(self), counts, given, self.coords)
 
     @property
     def log_coefficient(self) -> Array:
@@ -273,23 +275,27 @@ class DirichletCategorical:
         if not d.counted:
             counts = tables(d.values, d.batch.groups, size, d.batch.size, weights)
             counts = counts.reshape((*lead, *d.values.shape[1:], size))
-            return CategoricalStatistic(counts, None, d.batch.coords)
-        if checked.sparse(d.values):
+            given = -log_multinomial_coefficient(counts)
+        elif checked.sparse(d.values):
             counts = sparse_sums(d.values, d.batch.groups, d.batch.size, weights)
             given = count_log_coefficients(d.values, d.batch.groups, d.batch.size, weights)
             counts, given = counts.reshape((*lead, size)), given.reshape(lead)
             given = given - log_multinomial_coefficient(counts)
-            return CategoricalStatistic(counts, given, d.batch.coords)
-        counts = sums(d.values, d.batch.groups, d.batch.size, weights)
-        counts = counts.reshape((*lead, *d.values.shape[1:]))
-        given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
-        return CategoricalStatistic(counts, given.reshape(counts.shape[:-1]), d.batch.coords)
+        else:
+            counts = sums(d.values, d.batch.groups, d.batch.size, weights)
+            counts = counts.reshape((*lead, *d.values.shape[1:]))
+            given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
+            given = given.reshape(counts.shape[:-1])
+        coords = labels.named(d.batch.coords, given.shape, "coords")
+        return values.made(CategoricalStatistic, counts, given, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
-        coords = self._joined(s)
-        return type(self)(self.alpha + s.counts, self.categories, coords, other=self.other)
+        coords, alpha = self._joined(s), self.alpha + s.counts
+        axes = labels.completed(coords, alpha.shape[:-1])
+        axes = {**axes, "category": self.coords["category"]}
+        return values.made(type(self), alpha, self.categories, self.other, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.

@@ -147,14 +147,12 @@ class GaussianDiscriminant:
     def update(self, data: Any) -> Self:
         """Return the posterior: class probabilities and normal laws, each with its rows."""
         s = self.statistic(data)
-        posterior = object.__new__(type(self))
-        values.fill(
-            posterior,
-            classes=self.classes.update(s.classes),
-            blocks={"": Block(self.gaussian.update(s.features[""]))},
-            covariance=self.covariance,
+        return values.made(
+            type(self),
+            self.classes.update(s.classes),
+            {"": Block(self.gaussian.update(s.features[""]))},
+            self.covariance,
         )
-        return posterior
 
     @property
     def gaussian(self) -> Any:

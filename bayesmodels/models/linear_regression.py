@@ -111,7 +111,7 @@ class RegressionStatistic:
             n=_number(n),
             mean=mean,
             factor=np.array(factor, dtype=float),
-            features=None if features is None else tuple(features),
+            features=None if features is None else labels.unique(tuple(features), "features"),
             coords=labels.named(coords, mean.shape[:-1], "coords"),
         )
 
@@ -121,7 +121,8 @@ class RegressionStatistic:
         )
         features = checked.same_features(self.features, other.features)
         parts = ((s.n, s.mean, s.factor) for s in (self, other))
-        return type(self)(*merged(*parts), features, coords)
+        n, mean, factor = merged(*parts)
+        return values.made(type(self), _whole(n), mean, factor, features, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -138,13 +139,14 @@ class RegressionStatistic:
         between = np.sqrt(self.n * share) * shift
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
-        return type(self)(n, self.mean - share * shift, factor, features, coords)
+        mean = self.mean - share * shift
+        return values.made(type(self), _whole(n), mean, factor, features, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
-        factor = np.sqrt(rho) * self.factor
-        return type(self)(rho * self.n, self.mean, factor, self.features, self.coords)
+        n, factor = _whole(rho * self.n), np.sqrt(rho) * self.factor
+        return values.made(type(self), n, self.mean, factor, self.features, self.coords)
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -194,12 +196,17 @@ class RegressionStatistic:
 
 
 def _number(n: Any) -> float:
-    """Check a number of rows; whole ones stay whole."""
+    """Check a number of rows."""
     total = checked.totals(n, "n", counted=True)
     if total.ndim:
         msg = f"n: must be one number; got shape {total.shape}."
         raise DataError(msg)
-    return int(total) if total == np.floor(total) else float(total)
+    return _whole(float(total))
+
+
+def _whole(n: float) -> float:
+    """Return a whole number as such."""
+    return int(n) if n == int(n) else n
 
 
 def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
@@ -321,15 +328,12 @@ class LinearRegression:
         factor[..., :-1, :-1] = root
         factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
         factor[..., -1, -1] = np.sqrt(2 * scale)
-        self._fill(factor, np.broadcast_to(shape, batch), features, coords)
-
-    def _fill(self, factor: Array, shape: Array, features: Any, coords: Any) -> None:
-        size = factor.shape[-1] - 1
-        features = None if features is None else labels.unique(tuple(features), "features")
-        batch = {k: v for k, v in (coords or {}).items() if k != "feature"}
-        axes = labels.completed(labels.named(batch, factor.shape[:-2], "coords"), factor.shape[:-2])
-        axes = {**axes, "feature": features or tuple(range(size))}
-        values.fill(self, factor=factor, shape=np.array(shape), features=features, coords=axes)
+        names = None if features is None else labels.unique(tuple(features), "features")
+        own = {k: v for k, v in (coords or {}).items() if k != "feature"}
+        axes = labels.completed(labels.named(own, batch, "coords"), batch)
+        axes = {**axes, "feature": names or tuple(range(size))}
+        shape = np.broadcast_to(shape, batch)
+        values.fill(self, factor=factor, shape=shape, features=names, coords=axes)
 
     @classmethod
     def flat(cls, features: int | Sequence[Hashable]) -> Self:
@@ -382,7 +386,8 @@ class LinearRegression:
         weight = checked.parameter(g, "g", positive=True)
         blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
         rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
-        return blank._with(triangle(blank.factor, rows), blank.shape, blank.features, {})
+        factor = triangle(blank.factor, rows)
+        return values.made(cls, factor, blank.shape, blank.features, blank.coords)
 
     @property
     def precision_factor(self) -> Array:
@@ -448,7 +453,7 @@ class LinearRegression:
                 self._checked(data)  # complains, with the place in the user's own rows
 
         found = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
-        return RegressionStatistic(*found, rows.features)
+        return values.made(RegressionStatistic, *found, rows.features, {})
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.
@@ -462,8 +467,14 @@ class LinearRegression:
         features, coords = self._joined(s)
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
-        after = self._with(
-            triangle(heavy, s.factor, self.factor), self.shape + s.n / 2, features, coords
+        factor = triangle(heavy, s.factor, self.factor)
+        axes = labels.completed(coords, factor.shape[:-2])
+        after = values.made(
+            type(self),
+            factor,
+            np.broadcast_to(self.shape + s.n / 2, factor.shape[:-2]),
+            features,
+            {**axes, "feature": features or self.coords["feature"]},
         )
         _warn_of_lost_digits(after, s)
         return after
@@ -729,11 +740,6 @@ class LinearRegression:
         mu = (_wide(self._checked(data).X, y.ndim - 1) * w).sum(-1)
         pm.Normal(names("y"), mu=mu, sigma=sigma, observed=y, dims=names.labelled(rows))
 
-    def _with(self, factor: Array, shape: Array, features: Any, coords: Any) -> Self:
-        belief = object.__new__(type(self))
-        belief._fill(factor, np.broadcast_to(shape, factor.shape[:-2]), features, coords)
-        return belief
-
     def _joined(self, s: RegressionStatistic) -> tuple[tuple[Hashable, ...] | None, Coords]:
         own = {axis: self.coords[axis] for axis in self.coords if axis != "feature"}
         coords = labels.joined(own, self.shape.shape, s.coords, s.mean.shape[:-1])
@@ -908,7 +914,9 @@ def _of_batch(d: checked.Regression) -> RegressionStatistic:
         X = np.broadcast_to(X, (*y.shape, width - 1))
         rows = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
         total = merged(total, factored(rows, w))
-    return RegressionStatistic(*total, d.features, d.coords)
+    n, mean, factor = total
+    coords = labels.named(d.coords, mean.shape[:-1], "coords")
+    return values.made(RegressionStatistic, _whole(n), mean, factor, d.features, coords)
 
 
 def _wide(X: Array, batch: int) -> Array:

@@ -518,18 +518,11 @@ class LogisticRegression:
         _require_converged(found)
         w = found.w.reshape(self.location.shape)
         joint = log_likelihood + float(self.log_density({"w": w}))
+        evidence = float(joint + w.size * HALF_LOG_2PI - half_log_det(found.factor))
         met = self._met(features)
-        approximation = object.__new__(LaplaceApproximation)
-        values.fill(
-            approximation,
-            location=w,
-            factor=found.factor,
-            approximate_log_evidence=joint + w.size * HALF_LOG_2PI - half_log_det(found.factor),
-            classes=self.classes,
-            features=met.features,
-            coords=met.coords,
+        return values.made(
+            LaplaceApproximation, w, found.factor, evidence, self.classes, met.features, met.coords
         )
-        return approximation
 
     def missing_class(self, totals: Array) -> str:
         """Say that a class has no rows, so that there is no MLE; empty if all have some."""

@@ -126,9 +126,7 @@ class NaiveBayes:
             belief = block.belief.update(s.features[name])
             columns = columns_known(belief, block.columns)
             blocks[name] = Block(belief, columns, block.counted)
-        posterior = object.__new__(type(self))
-        values.fill(posterior, classes=self.classes.update(s.classes), blocks=blocks)
-        return posterior
+        return values.made(type(self), self.classes.update(s.classes), blocks)
 
     log_evidence = generative.log_evidence
     log_predictive = generative.log_predictive

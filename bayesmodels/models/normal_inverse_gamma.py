@@ -92,7 +92,7 @@ class NormalStatistic:
             self.n, self.mean, self.rest, other.n, other.mean, other.rest
         )
         scatter = self.scatter + other.scatter + weight * shift**2
-        return type(self)(self.n + other.n, mean, scatter, rest, coords)
+        return values.made(type(self), self.n + other.n, mean, scatter, rest, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -108,12 +108,14 @@ class NormalStatistic:
         left = self.scatter - other.scatter + pull
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
-        return type(self)(n, mean, scatter, rest, coords)
+        return values.made(type(self), n, mean, scatter, rest, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
-        return type(self)(rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords)
+        return values.made(
+            type(self), rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords
+        )
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -267,9 +269,11 @@ class NormalInverseGamma:
             return data
         d = checked.measurements(data, as_given=True)
         _, mean, rest, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
-        n, shape = d.batch.row_counts(len(d.x)), (*d.batch.lead, *d.x.shape[1:])
+        shape = (*d.batch.lead, *d.x.shape[1:])
+        n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
         mean, rest, scatter = (x.reshape(shape) for x in (mean, rest, scatter))
-        return NormalStatistic(n, mean, scatter, rest, d.batch.coords)
+        coords = labels.named(d.batch.coords, shape, "coords")
+        return values.made(NormalStatistic, n, mean, scatter, rest, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
@@ -278,13 +282,14 @@ class NormalInverseGamma:
         location, rest, shift, weight = merged_means(
             self.kappa, self.location, self.rest, s.n, s.mean, s.rest
         )
-        return type(self)(
+        return values.made(
+            type(self),
             location,
             self.kappa + s.n,
             self.shape + s.n / 2,
             self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2,
             rest,
-            coords,
+            labels.completed(coords, np.shape(location)),
         )
 
     def log_evidence(self, data: Any) -> Array:

@@ -106,7 +106,7 @@ class MultivariateNormalStatistic:
             mean=np.broadcast_to(mean, (*batch, width)),
             scatter=np.broadcast_to(scatter, (*batch, width, width)),
             rest=np.broadcast_to(rest, (*batch, width)),
-            features=None if features is None else tuple(features),
+            features=named_features(features, width),
             coords=labels.named(coords, batch, "coords"),
         )
 
@@ -122,7 +122,7 @@ class MultivariateNormalStatistic:
         between = weight[..., None] * outer(shift)
         features = same_features(self.features, other.features)
         scatter = self.scatter + other.scatter + between
-        return type(self)(self.n + other.n, mean, scatter, rest, features, coords)
+        return values.made(type(self), self.n + other.n, mean, scatter, rest, features, coords)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it.
@@ -142,13 +142,15 @@ class MultivariateNormalStatistic:
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
-        return type(self)(n, mean, left, rest, features, coords)
+        return values.made(type(self), n, mean, left, rest, features, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         scatter = rho * self.scatter
-        return type(self)(rho * self.n, self.mean, scatter, self.rest, self.features, self.coords)
+        return values.made(
+            type(self), rho * self.n, self.mean, scatter, self.rest, self.features, self.coords
+        )
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -327,14 +329,18 @@ class NormalInverseWishart:
         own = self.kappa[..., None], self.location, self.rest
         location, rest, shift, weight = merged_means(*own, *means(s))
         pull = weight[..., None] * outer(shift)
-        return type(self)(
+        features, kappa = same_features(self.features, s.features), self.kappa + s.n
+        axes = labels.completed(coords, np.shape(kappa))
+        return values.made(
+            type(self),
             location,
-            self.kappa + s.n,
+            kappa,
             self.df + s.n,
-            self.scale + s.scatter + pull,
+            # Checked again, since rounding may take away what made it definite.
+            positive_definite(self.scale + s.scatter + pull, "scale"),
             rest,
-            same_features(self.features, s.features),
-            coords,
+            features,
+            {**axes, **event_coords(features, location.shape[-1])},
         )
 
     def log_evidence(self, data: Any) -> Array:
@@ -676,13 +682,14 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
     d = checked_vectors(belief, data, as_given=True)
     _, mean, rest, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
-    return MultivariateNormalStatistic(
+    return values.made(
+        MultivariateNormalStatistic,
         d.batch.row_counts(len(d.x)),
         mean.reshape((*lead, width)),
         symmetric(scatter).reshape((*lead, width, width)),
         rest.reshape((*lead, width)),
         d.features,
-        d.batch.coords,
+        labels.named(d.batch.coords, lead, "coords"),
     )
 
 
