@@ -81,11 +81,17 @@ def _chosen(groups: Groups, block: slice, rows: int) -> NDArray[np.intp]:
     return np.zeros(rows, dtype=np.intp) if groups is None else groups[block]
 
 
-def _indicator(codes: NDArray[np.intp], size: int, weights: Array | None) -> sparse.csc_array:
-    """Return the matrix (size, n) which, times rows, adds the rows of each group."""
-    n = len(codes)
+def _adder(groups: Groups, size: int, weights: Array | None) -> Callable[[Array], Array]:
+    """Return a function that adds up the rows of each group."""
+    if groups is None:
+        # Not by `@` or `sum`: BLAS starts threads, and NumPy is slow along short rows.
+        if weights is None:
+            return lambda rows: np.einsum("ij->j", rows)[None]
+        return lambda rows: np.einsum("i,ij->j", weights, rows)[None]
+    n = len(groups)
     entries = np.ones(n) if weights is None else weights
-    return sparse.csc_array((entries, codes, np.arange(n + 1)), shape=(size, n))
+    indicator = sparse.csc_array((entries, groups, np.arange(n + 1)), shape=(size, n))
+    return lambda rows: indicator @ rows
 
 
 # --- sums, moments, tables -------------------------------------------------------------------
@@ -118,9 +124,8 @@ def sums(x: Values, groups: Groups, size: int, weights: Array | None = None) -> 
     """
     total = np.zeros((size, math.prod(x.shape[1:])))
     for block in _blocks(x, least=size):
-        rows = _flat(x, block)
-        codes = _chosen(groups, block, len(rows))
-        total += _indicator(codes, size, _part(weights, block)) @ rows
+        part = None if groups is None else groups[block]
+        total += _adder(part, size, _part(weights, block))(_flat(x, block))
     return total.reshape(size, *x.shape[1:])
 
 
@@ -177,8 +182,7 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     as_they_are = fast and x.dtype == np.float64 and x.ndim == 2 and x.flags.writeable  # noqa: PLR2004
     for block in _blocks(x, least=size):
         rows = x[block] if as_they_are else _flat(x, block)
-        codes, w = _chosen(groups, block, len(rows)), _part(weights, block)
-        part = of_rows(rows, codes, size, w)
+        part = of_rows(rows, None if groups is None else groups[block], size, _part(weights, block))
         n, mean, rest, shift, weight = _means(total, part)
         total = (n, mean, rest, total[3] + part[3] + weight * shift**2)
     n, *others = total
@@ -186,19 +190,19 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     return n, mean, rest, scatter
 
 
-def _moments(rows: Array, codes: NDArray[np.intp], size: int, w: Array | None) -> Moments:
-    add = _indicator(codes, size, w)
-    n = np.bincount(codes, w, minlength=size).astype(np.float64)
-    mean = _ratio(add @ rows, n)
+def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
+    add = _adder(groups, size, w)
+    n = add(np.ones((len(rows), 1)))[:, 0]
+    mean = _ratio(add(rows), n)
     # The second pass also measures, and takes away, the error of the first.
-    centred = mean[codes]
-    np.subtract(rows, centred, out=centred)
-    rest = _ratio(add @ centred, n)
+    centred = rows - (mean if groups is None else mean[groups])
+    rest = _ratio(add(centred), n)
     np.multiply(centred, centred, out=centred)
-    return n, mean, rest, np.maximum(add @ centred - n[:, None] * rest**2, 0)
+    return n, mean, rest, np.maximum(add(centred) - n[:, None] * rest**2, 0)
 
 
-def _looped_moments(rows: Array, codes: NDArray[np.intp], size: int, w: Array | None) -> Moments:
+def _looped_moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
+    codes = _chosen(groups, slice(None), len(rows))
     part = (np.zeros(size), *np.zeros((3, size, rows.shape[1])))
     weights = np.ones(len(rows)) if w is None else w
     loops.compiled(loops.add_moments)(rows, codes, weights, *part)
@@ -524,8 +528,9 @@ def count_log_coefficients(
 
 
 def _first(x: Values, good: Callable[[Values], NDArray[np.bool_]]) -> Index | None:
-    if x.ndim == 0:
-        return None if good(x[None]).all() else ()
+    if x.size <= _BLOCK:
+        fine = good(x if x.ndim else x[None])
+        return None if fine.all() else tuple(np.argwhere(~fine)[0].tolist())[: x.ndim]
     found: list[Index] = []
 
     def work(block: slice) -> None:

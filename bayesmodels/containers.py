@@ -95,7 +95,13 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     They come with a block of the first of them, which has the names of all and the index. What is
     missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
     """
-    if isinstance(data, (np.ndarray, list, tuple, Block)) or hasattr(data, "tocsr"):
+    if isinstance(data, (np.ndarray, list, tuple, Block)):
+        return None
+    values = _pandas_numbers(data)
+    if values is not None and values.ndim > 1 and values.size and data.columns.is_unique:
+        names = unique(tuple(data.columns.tolist()), f"{argument}: column names")
+        return Block(argument, values[:, 0], names, data.index), tuple(values.T)
+    if hasattr(data, "tocsr"):
         return None
     import narwhals as nw
 
@@ -180,9 +186,9 @@ def _usual(values: Values) -> Values:
     """
     if values.dtype.kind in "iuf" and not values.dtype.isnative:
         values = values.astype(values.dtype.newbyteorder("="))
-    if values.dtype == np.float16:
+    if values.dtype.char == "e":
         return values.astype(np.float32)
-    if values.dtype == np.longdouble and values.dtype.itemsize > np.dtype(float).itemsize:
+    if values.dtype.char == "g" and values.dtype.itemsize > np.dtype(float).itemsize:
         with np.errstate(over="ignore"):  # infinity is refused where numbers are read
             return values.astype(np.float64)
     return values
@@ -205,6 +211,9 @@ def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
 
 
 def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
+    numbers = _pandas_numbers(data)
+    if numbers is not None and numbers.ndim == 1 and not np.isnan(numbers).any():
+        return Block(argument, numbers, None, data.index)
     import narwhals as nw
 
     refused = (Iterator, set, dict, str, bytes, type(None))
@@ -239,6 +248,23 @@ def _no_container(argument: str, data: Any) -> str:
         f"{argument}: must be an array, a list, or a series or frame of pandas, polars or Arrow; "
         f"got {type(data).__name__}. Turn it into one of these first."
     )
+
+
+def _pandas_numbers(data: Any) -> Values | None:
+    """Return the values of a pandas series or frame of one dtype of NumPy's numbers, without a copy.
+
+    What narwhals does for containers of all kinds takes longer than an update by some hundred rows.
+    """
+    from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
+
+    if is_pandas_series(data):
+        kinds = {data.dtype}
+    elif is_pandas_dataframe(data):
+        kinds = set(data.dtypes)
+    else:
+        return None
+    one = kinds.pop() if len(kinds) == 1 else None
+    return data.to_numpy() if isinstance(one, np.dtype) and one.kind in "biuf" else None
 
 
 def _names(frame: Any, argument: str) -> tuple[Hashable, ...]:

@@ -23,11 +23,10 @@ FEW = 8
 
 def triangle(*rows: Array) -> Array:
     """Return the triangular factor of stacked rows, diagonal not negative."""
-    batch = np.broadcast_shapes(*(block.shape[:-2] for block in rows))
-    stack = np.concatenate(
-        [np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in rows], axis=-2
-    )
-    return positive_diagonal(np.linalg.qr(stack, mode="r"))
+    if any(block.ndim > 2 for block in rows):  # noqa: PLR2004 - a batch
+        batch = np.broadcast_shapes(*(block.shape[:-2] for block in rows))
+        rows = tuple(np.broadcast_to(block, (*batch, *block.shape[-2:])) for block in rows)
+    return positive_diagonal(np.linalg.qr(np.concatenate(rows, axis=-2), mode="r"))
 
 
 def positive_diagonal(upper: Array) -> Array:

@@ -5,7 +5,13 @@ every digit for large counts: ``lnΓ(1e12 + 3) - lnΓ(1e12)`` is 82.9, the diffe
 near 2.7e13. The functions here take the difference on paper first (Stirling's series, and the
 saddle-point deviance of Loader, 2000, "Fast and accurate computation of binomial
 probabilities"), so that what is added up in floating point is of the size of the result.
+
+Of a few numbers, what takes the time are NumPy's calls and not the arithmetic: these go through the
+same formulas in Python's own floats, ten to forty times faster.
 """
+
+from collections.abc import Callable
+from math import inf, lgamma, log, log1p
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +21,7 @@ Array = NDArray[np.float64]
 
 HALF_LOG_2PI = 0.9189385332046727
 _SERIES_FROM, _LEAST = 16.0, 1e-300
+_FEW = 32  # numbers that are taken one by one
 # Stirling's series for lnΓ, B_2k / (2k (2k - 1)): seven terms reach 1e-17 from x = 16 on.
 _STIRLING = (
     1 / 12,
@@ -25,12 +32,109 @@ _STIRLING = (
     -691 / 360360,
     1 / 156,
 )
+# (artanh(r) - r) / r^3 in powers of r^2, the highest first: enough for r up to 1/3.
+_ARTANH = tuple(1 / k for k in range(27, 2, -2))
 
 
 def numbers(x: ArrayLike) -> Array:
     """Return an array of doubles; complex numbers stay, so that a complex step differentiates."""
     array = np.asarray(x)
     return array if np.iscomplexobj(array) else array.astype(float, copy=False)
+
+
+# --- a few numbers -------------------------------------------------------------------------------
+
+
+def _one_by_one(
+    of_one: Callable[[list[float], list[float]], float], first: Array, second: Array
+) -> Array | None:
+    """Return a function of pairs of rows, along the last axis; None if there are many numbers."""
+    if first.size > _FEW or second.size > _FEW:
+        return None
+    if first.shape != second.shape:
+        first, second = np.broadcast_arrays(first, second)
+        if first.size > _FEW:
+            return None
+    rows = (x.reshape(-1, first.shape[-1]).tolist() for x in (first, second))
+    return np.array([of_one(*pair) for pair in zip(*rows, strict=True)]).reshape(first.shape[:-1])
+
+
+def _stirling_remainder(x: float) -> float:
+    if x < _SERIES_FROM:
+        return lgamma(x) - (x - 0.5) * log(x) + x - HALF_LOG_2PI
+    inverse = 1 / x
+    square, series = inverse * inverse, 0.0
+    for coefficient in reversed(_STIRLING):
+        series = series * square + coefficient
+    return series * inverse
+
+
+def _log1p_minus(x: float) -> float:
+    if abs(x) >= 0.5:  # noqa: PLR2004 - as in log1p_minus
+        return log1p(x) - x
+    ratio = x / (2 + x)
+    square, series = ratio * ratio, 0.0
+    for coefficient in _ARTANH:
+        series = series * square + coefficient
+    return 2 * ratio * square * series - ratio * x
+
+
+def _log_gamma_ratio(x: list[float], step: list[float]) -> float:
+    (a,), (d,) = x, step
+    if a < _SERIES_FROM:
+        return lgamma(a + d) - lgamma(a) if d else 0.0
+    small = (a - 0.5) * _log1p_minus(d / a) - 0.5 * d / a
+    return small + d * log(a + d) + (_stirling_remainder(a + d) - _stirling_remainder(a))
+
+
+def _log_gamma_rest(x: float) -> float:
+    """Return lnΓ(x) - x ln x + x."""
+    return _stirling_remainder(x) - 0.5 * log(x) + HALF_LOG_2PI
+
+
+def _log_factorial_rest(x: float) -> float:
+    """Return ln x! - x ln x + x."""
+    return _stirling_remainder(x) + 0.5 * log(x) + HALF_LOG_2PI if x else 0.0
+
+
+def _deviance(first: list[float], second: list[float]) -> float:
+    """Return the deviance from independence of the table with these two rows, neither empty."""
+    total, other_total = sum(first), sum(second)
+    both, found = total + other_total, 0.0
+    for pair in zip(first, second, strict=True):
+        for (x, other), t, u in ((pair, total, other_total), (pair[::-1], other_total, total)):
+            expected = (x + other) * (t / both)
+            relative = (other / x - u / t) / (1 + u / t) if x else inf
+            if abs(relative) < 0.5:  # noqa: PLR2004 - the series' range
+                found -= x * _log1p_minus(relative)
+            elif x:
+                found += x * (log(x) - log(x + other) + log(both) - log(t)) + (expected - x)
+            else:
+                found += expected
+    return found
+
+
+def _log_dirichlet_multinomial(counts: list[float], alpha: list[float]) -> float:
+    total, mass = sum(counts), sum(alpha)
+    if not total:
+        return 0.0
+    found = _log_gamma_rest(mass) + _log_factorial_rest(total) - _log_gamma_rest(mass + total)
+    for n, a in zip(counts, alpha, strict=True):
+        found += _log_gamma_rest(a + n) - _log_gamma_rest(a) - _log_factorial_rest(n)
+    return found - _deviance(counts, alpha)
+
+
+def _log_split(first: list[float], second: list[float]) -> float:
+    n, m = sum(first), sum(second)
+    if not n or not m:
+        return 0.0
+    found = _log_factorial_rest(n) + _log_factorial_rest(m) - _log_factorial_rest(n + m)
+    for x, y in zip(first, second, strict=True):
+        found += _log_factorial_rest(x + y) - _log_factorial_rest(x) - _log_factorial_rest(y)
+    return found - _deviance(first, second)
+
+
+# --- many ----------------------------------------------------------------------------------------
 
 
 def stirling_remainder(x: ArrayLike) -> Array:
@@ -70,8 +174,8 @@ def log1p_minus(x: ArrayLike) -> Array:
     ratio = inside / (2 + inside)
     square = ratio**2
     series = np.zeros_like(ratio)
-    for k in range(27, 2, -2):
-        series = series * square + 1 / k
+    for coefficient in _ARTANH:
+        series = series * square + coefficient
     with np.errstate(divide="ignore"):
         plain = np.log1p(np.where(near, 0.0, x)) - x
     return np.where(near, 2 * ratio * square * series - ratio * inside, plain)
@@ -88,7 +192,11 @@ def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
     >>> float(log_gamma_ratio(1e12, 3))  # gammaln(1e12 + 3) - gammaln(1e12) gives 82.89...
     82.89306334778...
     """
-    x, step = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(step, dtype=float))
+    x, step = np.asarray(x, dtype=float), np.asarray(step, dtype=float)
+    few = _one_by_one(_log_gamma_ratio, x[..., None], step[..., None])
+    if few is not None:
+        return few
+    x, step = np.broadcast_arrays(x, step)
     large = np.maximum(x, _SERIES_FROM)
     ratio = step / large
     # (x - 1/2) ln(1 + d/x) + d ln(x + d) - d + s(x + d) - s(x), and ln(1 + t) = t + (ln(1 + t) - t)
@@ -170,6 +278,9 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     # Only along the last axis, so that functions of shared concentrations are taken once.
     size = np.broadcast_shapes(counts.shape[-1:], alpha.shape[-1:])
     counts, alpha = (np.broadcast_to(x, x.shape[:-1] + size) for x in (counts, alpha))
+    few = _one_by_one(_log_dirichlet_multinomial, counts, alpha)
+    if few is not None:
+        return few
     total, mass = counts.sum(-1), alpha.sum(-1)
     gap = _deviance_from_independence(counts, alpha) + _deviance_from_independence(alpha, counts)
     return np.where(
@@ -208,9 +319,11 @@ def log_split(first: ArrayLike, second: ArrayLike) -> Array:
     >>> float(np.exp(log_split([1, 0], [1, 2])).round(12))  # one of four rows, and it is a 1
     0.5
     """
-    first, second = np.broadcast_arrays(
-        np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    )
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    few = _one_by_one(_log_split, first, second)
+    if few is not None:
+        return few
+    first, second = np.broadcast_arrays(first, second)
     both = first + second
     n, m = first.sum(-1), second.sum(-1)
     gap = _deviance_from_independence(first, second) + _deviance_from_independence(second, first)
@@ -270,6 +383,8 @@ def log_given_total(
         heavy = weights.reshape(-1, *(1,) * (counts.ndim - 1))
         log_rows = added(heavy[..., 0] * log_multinomial_coefficient(counts))
         return log_rows - log_multinomial_coefficient(added(heavy * counts))
+    if len(counts) == 1 and groups is None:
+        return np.zeros(counts.shape[1:-1])
     before = np.cumsum(counts, axis=0) - counts
     if groups is not None:
         order = np.argsort(groups, kind="stable")

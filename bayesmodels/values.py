@@ -38,10 +38,13 @@ def made[V](kind: type[V], *fields: Any) -> V:
     for name, field in zip(names, fields, strict=False):
         # What is added up of single numbers is no array.
         result = np.asarray(field) if isinstance(field, np.generic) else field
-        if isinstance(result, np.ndarray) and not np.isfinite(result).all():
-            msg = f"{_argument(name)}: is beyond float64. Choose a larger unit, or fewer rows."
-            raise DataError(msg)
-        fill(value, **{name: result})
+        if isinstance(result, np.ndarray):
+            finite = np.isfinite(result)
+            if not (finite.all() if result.ndim else finite):
+                msg = f"{_argument(name)}: is beyond float64. Choose a larger unit, or fewer rows."
+                raise DataError(msg)
+            result.setflags(write=False)
+        object.__setattr__(value, name, result)
     return value
 
 

@@ -254,13 +254,13 @@ class BetaBernoulli:
         if isinstance(data, BernoulliStatistic):
             return data
         d = checked.trials(data)
-        ones = _totals(d.successes, d.batch)
         if d.trials is None:
+            ones = _totals(d.successes, d.batch)
             zeros = d.batch.row_counts(len(d.successes)) - ones
             given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
         else:
-            zeros = _totals(d.trials, d.batch) - ones
             pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
+            ones, zeros = np.moveaxis(_totals(pairs, d.batch), -1, 0)
             given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
         coords = labels.named(d.batch.coords, ones.shape, "coords")
         return values.made(BernoulliStatistic, ones, zeros, given, coords)
