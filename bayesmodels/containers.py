@@ -101,11 +101,9 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     if values is not None and values.ndim > 1 and values.size and data.columns.is_unique:
         names = unique(tuple(data.columns.tolist()), f"{argument}: column names")
         return Block(argument, values[:, 0], names, data.index), tuple(values.T)
-    if hasattr(data, "tocsr"):
-        return None
     import narwhals as nw
 
-    native = wrapped(data, argument)
+    native = None if hasattr(data, "tocsr") else wrapped(data, argument)
     if not isinstance(native, nw.DataFrame) or not native.columns:
         return None
     kinds = (nw.dtypes.NumericType, nw.Boolean)
@@ -251,7 +249,7 @@ def _no_container(argument: str, data: Any) -> str:
 
 
 def _pandas_numbers(data: Any) -> Values | None:
-    """Return the values of a pandas series or frame of one dtype of NumPy's numbers, without a copy.
+    """Return the values of a pandas series or frame that has one dtype, NumPy's and of numbers.
 
     What narwhals does for containers of all kinds takes longer than an update by some hundred rows.
     """

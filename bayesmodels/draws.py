@@ -21,7 +21,7 @@ from bayesmodels.data import count, randomness, weighted
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.files import whole
 from bayesmodels.labels import Coords
-from bayesmodels.processes import all_or_nothing
+from bayesmodels.processes import all_or_nothing, same_rounding
 from bayesmodels.protocol import Belief, Likelihood
 from bayesmodels.reading import in_chains, levels
 
@@ -126,7 +126,7 @@ def mcmc_draws(
     model = prior.declare(data, likelihood)
     # Transforms keep continuous parameters in range; the checks take seconds to compile.
     model.check_bounds = bool(levels(prior))
-    with model, all_or_nothing():
+    with model, all_or_nothing(), same_rounding():
         sampled = pm.sample(
             draws=count(draws, "draws", 1),
             tune=count(tune, "tune"),

@@ -66,7 +66,8 @@ def dependent(factor: Array) -> NDArray[np.bool_]:
     flat = np.asarray(diagonal <= 4 * p * EPS * length)
     some = flat.any(-1)[..., None]
     scaled = np.where(some[..., None], np.eye(p), root / np.where(some, 1.0, length)[..., None, :])
-    inverse = solve_triangular(scaled, np.broadcast_to(np.eye(p), scaled.shape))
+    solve = solve_upper if scaled.ndim == 2 else solve_triangular  # noqa: PLR2004 - no batch
+    inverse = solve(scaled, np.broadcast_to(np.eye(p), scaled.shape))
     # The inverse of the first columns is the first columns of the inverse.
     nearness = np.sqrt(np.cumsum(inverse**2, axis=-1)).max(-2)
     near = nearness * p * EPS >= 1

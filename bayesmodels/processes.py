@@ -1,4 +1,4 @@
-"""Work that several processes share, and Ctrl-C while others work."""
+"""Work that several processes share, and samplers that end on Ctrl-C and repeat themselves."""
 
 from __future__ import annotations
 
@@ -62,6 +62,20 @@ def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if start is not None:
         start(*given)
+
+
+@contextmanager
+def same_rounding() -> Iterator[None]:
+    """Let PyTensor compile without fast-math, so that a seed gives the same draws every time.
+
+    With it, LLVM adds up in an order that depends on what it compiles together: all functions
+    where the cache of compiled ones is empty, few where it is not. Draws differ in the last digit,
+    and chains that start so part after some hundred steps.
+    """
+    from pytensor.configdefaults import config
+
+    with config.change_flags(numba__fastmath=False):
+        yield
 
 
 class _Stopped(BaseException):

@@ -15,7 +15,7 @@ from bayesmodels.conjugacy.posterior import ExactPosterior
 from bayesmodels.conjugacy.solve import exact
 from bayesmodels.data import count, randomness
 from bayesmodels.errors import DataError, NotConjugate, PriorError
-from bayesmodels.processes import all_or_nothing
+from bayesmodels.processes import all_or_nothing, same_rounding
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -161,7 +161,7 @@ def sampled(
         For `pm.sample`.
     """
     seed = int(rng.integers(2**31))
-    with all_or_nothing():
+    with all_or_nothing(), same_rounding():
         tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
     tree.attrs["sampler"] = tree.posterior.attrs.get("inference_library", "pymc")
     return tree

@@ -1,6 +1,9 @@
 """Draws that are exact where they can be, in PyMC's own layout."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pymc as pm
@@ -140,3 +143,38 @@ def test_a_model_without_a_closed_form_on_the_whole_way():
     )
     assert tree.attrs["sampler"] == tree.posterior.attrs["inference_library"] != "exact"
     assert 0.4 < float(tree.posterior["theta"].mean()) < 0.7
+
+
+@pytest.mark.slow
+def test_a_seed_gives_the_same_draws_with_an_empty_and_with_a_warm_cache(tmp_path):
+    """With fast-math, sums were rounded as the cache of compiled functions had it."""
+    program = """if True:
+        import hashlib, numpy as np, pymc as pm, bayesmodels as bm
+        rows = np.random.default_rng(3).normal(2, 1, 50)
+        table = np.random.default_rng(4).normal(size=(50, 4))
+        line = bm.LinearRegression(np.zeros(4), np.eye(4), 2, 1)
+        with pm.Model() as model:
+            m, t = pm.Normal("m"), pm.HalfNormal("t")
+            each = pm.Normal("each", m, t, shape=50)
+            pm.StudentT("y", 4, mu=each, sigma=1, observed=rows)
+        for tree in (
+            bm.nuts_draws(bm.NormalInverseGamma(0, 1, 2, 1), rows, 200, tune=200, rng=1),
+            bm.nuts_draws(line, (table, rows), 200, tune=200, rng=1),
+            bm.sample(model, 200, tune=200, chains=2, rng=1, progressbar=False),
+        ):
+            for name, values in tree.posterior.data_vars.items():
+                print(name, hashlib.sha256(values.to_numpy().tobytes()).hexdigest())
+    """
+    environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={tmp_path}"}
+    empty, warm = (
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for _ in range(2)
+    )
+    assert len(empty.splitlines()) == 7
+    assert empty == warm

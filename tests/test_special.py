@@ -13,6 +13,7 @@ from bayesmodels.special import (
     log_dirichlet_multinomial,
     log_gamma_ratio,
     log_multinomial_coefficient,
+    log_split,
     stirling_remainder,
     times_logs,
 )
@@ -20,6 +21,13 @@ from tests.exact import error, exactly, log_coefficient, log_gamma_difference, l
 from tests.strategies import log_uniform
 
 EPS = np.finfo(float).eps
+
+
+def alone_and_among_many(function, *arguments):
+    """Return a value as computed alone, one number after the other, and in arrays of forty."""
+    arguments = [np.asarray(value, dtype=float) for value in arguments]
+    many = [np.tile(value, (40, *(1,) * value.ndim)) for value in arguments]
+    return float(function(*arguments)), float(function(*many)[17])
 
 
 # --- grids ---------------------------------------------------------------------------------------
@@ -56,7 +64,8 @@ def test_log1p_minus_at_zero_and_far_out():
 @pytest.mark.parametrize("x", [1e-300, 1e-9, 0.3, 1, 3.7, 15.9, 16, 400, 1e6, 1e12, 1e15])
 def test_log_gamma_ratio(x, step):
     exact = exactly(log_gamma_difference, x, step)
-    assert error(log_gamma_ratio(x, step), exact) < 1e-13
+    for value in alone_and_among_many(log_gamma_ratio, x, step):
+        assert error(value, exact) < 1e-13
 
 
 def test_log_gamma_ratio_where_the_plain_difference_is_wrong_by_four_digits():
@@ -73,7 +82,8 @@ def test_log_gamma_ratio_where_the_plain_difference_is_wrong_by_four_digits():
 )
 def test_log_multinomial_coefficient(counts):
     exact = exactly(log_coefficient, counts)
-    assert error(log_multinomial_coefficient(counts), exact) < 1e-13
+    for value in alone_and_among_many(log_multinomial_coefficient, counts):
+        assert error(value, exact) < 1e-13
 
 
 @pytest.mark.parametrize("size", [2, 3, 10])
@@ -84,7 +94,8 @@ def test_log_dirichlet_multinomial(scale, size):
     counts[0] = 0
     alpha = scale * rng.uniform(0.5, 2, size)
     exact = exactly(log_mass, counts, alpha)
-    assert error(log_dirichlet_multinomial(counts, alpha), exact) < 1e-13
+    for value in alone_and_among_many(log_dirichlet_multinomial, counts, alpha):
+        assert error(value, exact) < 1e-13
 
 
 def test_no_counts_have_probability_one():
@@ -106,14 +117,15 @@ COUNTS = st.lists(st.integers(0, 2**53), min_size=2, max_size=5)
 @settings(max_examples=200)
 @given(x=log_uniform(1e-300, 1e15), step=st.just(0.0) | log_uniform(1e-12, 1e15))
 def test_log_gamma_ratio_anywhere(x, step):
-    assert error(log_gamma_ratio(x, step), exactly(log_gamma_difference, x, step)) < 2e-13
+    for value in alone_and_among_many(log_gamma_ratio, x, step):
+        assert error(value, exactly(log_gamma_difference, x, step)) < 2e-13
 
 
 @settings(max_examples=200)
 @given(counts=COUNTS)
 def test_log_multinomial_coefficient_anywhere(counts):
-    value = log_multinomial_coefficient(counts)
-    assert error(value, exactly(log_coefficient, counts)) < 1e-13
+    for value in alone_and_among_many(log_multinomial_coefficient, counts):
+        assert error(value, exactly(log_coefficient, counts)) < 1e-13
 
 
 @settings(max_examples=200)
@@ -121,9 +133,27 @@ def test_log_multinomial_coefficient_anywhere(counts):
 def test_log_dirichlet_multinomial_anywhere(data, counts):
     size = len(counts)
     alpha = data.draw(st.lists(log_uniform(1e-100, 1e200), min_size=size, max_size=size))
-    value = log_dirichlet_multinomial(counts, alpha)
-    assert value <= 1e-13
-    assert error(value, exactly(log_mass, counts, alpha)) < 1e-12
+    exact = exactly(log_mass, counts, alpha)
+    for value in alone_and_among_many(log_dirichlet_multinomial, counts, alpha):
+        assert value <= 1e-13
+        assert error(value, exact) < 1e-12
+
+
+@settings(max_examples=200)
+@given(data=st.data(), first=COUNTS)
+def test_log_split_anywhere(data, first):
+    size = len(first)
+    second = data.draw(st.lists(st.integers(0, 2**40), min_size=size, max_size=size))
+    both = [a + b for a, b in zip(first, second, strict=True)]
+    exact = exactly(
+        lambda a, b, c: log_coefficient(a) + log_coefficient(b) - log_coefficient(c),
+        first,
+        second,
+        both,
+    )
+    for value in alone_and_among_many(log_split, first, second):
+        assert value <= 1e-13
+        assert error(value, exact) < 1e-12
 
 
 # --- evidence at extreme counts ------------------------------------------------------------------

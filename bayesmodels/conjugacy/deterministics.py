@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pymc as pm
 from pytensor.graph.traversal import ancestors
 
+from bayesmodels.processes import same_rounding
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -34,5 +36,6 @@ def deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:
         # PyMC would draw what was observed anew: as for rows of which some are missing.
         values = {rv.name: model.rvs_to_values[rv].eval() for rv in seen}
         model = pm.do(model, values)
-    found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
+    with same_rounding():
+        found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
     return found

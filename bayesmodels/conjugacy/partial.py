@@ -24,6 +24,7 @@ from bayesmodels.conjugacy.solution import Solution
 from bayesmodels.conjugacy.verify import FEW, Verification, verify
 from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.processes import all_or_nothing, same_rounding
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -308,14 +309,15 @@ class PartialPosterior:
             As `pm.sample` of the original model gives it, Deterministics included.
         """
         rng = randomness(rng)
-        tree = pm.sample(
-            draws,
-            tune=tune,
-            chains=chains,
-            random_seed=int(rng.integers(2**31)),
-            model=self.model,
-            **pm_sample_kwargs,
-        )
+        with all_or_nothing(), same_rounding():
+            tree = pm.sample(
+                draws,
+                tune=tune,
+                chains=chains,
+                random_seed=int(rng.integers(2**31)),
+                model=self.model,
+                **pm_sample_kwargs,
+            )
         return self.completed(tree, rng)
 
     def completed(

@@ -20,6 +20,7 @@ from bayesmodels.conjugacy.verify import Verification
 from bayesmodels.data import asked, randomness
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.labels import Coords
+from bayesmodels.processes import same_rounding
 from bayesmodels.protocol import Draws, Law
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ class ExactPosterior:
         """
         rng = randomness(rng)
         tree = self.to_datatree(draws, chains, rng)
-        with self.model:
+        with self.model, same_rounding():
             pm.sample_posterior_predictive(
                 tree,
                 extend_inferencedata=True,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.processes import all_or_nothing
+from bayesmodels.processes import all_or_nothing, same_rounding
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -125,7 +125,8 @@ def _compiled(model: pm.Model) -> Any:
     import nutpie
 
     model.check_bounds = False  # transforms keep parameters in range
-    return nutpie.compile_pymc_model(model)
+    with same_rounding():
+        return nutpie.compile_pymc_model(model)
 
 
 def draws_of(compiled: Any, draws: int, seed: int) -> dict[str, NDArray[Any]]:
