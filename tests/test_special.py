@@ -140,10 +140,10 @@ def test_log_dirichlet_multinomial_anywhere(data, counts):
 
 
 @settings(max_examples=200)
-@given(data=st.data(), first=COUNTS)
-def test_log_split_anywhere(data, first):
-    size = len(first)
-    second = data.draw(st.lists(st.integers(0, 2**40), min_size=size, max_size=size))
+@given(st.integers(2, 5), st.data())
+def test_log_split_anywhere(size, data):
+    counts = st.lists(st.integers(0, 2**40), min_size=size, max_size=size)
+    first, second = data.draw(counts), data.draw(counts)
     both = [a + b for a, b in zip(first, second, strict=True)]
     exact = exactly(
         lambda a, b, c: log_coefficient(a) + log_coefficient(b) - log_coefficient(c),
