@@ -784,17 +784,64 @@ def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
         at = first(result < 0)
         msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
         raise DataError(msg)
-    if counted and (many := result >= LARGEST_COUNT).any():
-        at = first(many)
-        msg = (
-            f"{argument}: must be below 2**53, where one row more would make no difference; got "
-            f"{result[at]:g}{_of(at)}. Keep these rows apart, or let each count as less: "
-            "statistic.discounted(rho)."
-        )
-        raise DataError(msg)
+    if counted:
+        _countable(result, argument)
     result = result.copy()
     result.setflags(write=False)
     return result
+
+
+def _countable(total: Any, argument: str) -> None:
+    many = np.asarray(total >= LARGEST_COUNT)
+    if many.any():
+        at = first(many)
+        msg = (
+            f"{argument}: must be below 2**53, where one row more would make no difference; got "
+            f"{np.asarray(total)[at]:g}{_of(at)}. Keep these rows apart, or let each count as "
+            "less: statistic.discounted(rho)."
+        )
+        raise DataError(msg)
+
+
+def made[V](kind: type[V], *fields: Any) -> V:
+    """Make a belief or statistic of results of our own, which need no check but of their size.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the value.
+    *fields
+        Its fields in their order, as its constructor would fill them in.
+
+    Raises
+    ------
+    DataError
+        If a number is so large that float64 overflows, or rows can't be counted.
+    """
+    value = object.__new__(kind)
+    names = kind.__match_args__  # type: ignore[attr-defined]
+    for name, field in zip(names, fields, strict=False):
+        # What is added up of single numbers is no array.
+        result = np.asarray(field) if isinstance(field, np.generic) else field
+        counted = name in _COUNTED
+        if isinstance(result, np.ndarray):
+            fine = np.abs(result) <= (LARGEST_COUNT - 1 if counted else LARGEST_SQUARE)
+            if not (fine.all() if result.ndim else fine):  # false of NaN
+                if counted:
+                    _countable(result, name)
+                msg = (
+                    f"{'mean' if name == 'location' else name}: is beyond what float64 can compute "
+                    "with. Choose a larger unit, or fewer rows."
+                )
+                raise DataError(msg)
+            result.setflags(write=False)
+        elif counted:
+            _countable(result, name)
+        object.__setattr__(value, name, result)
+    return value
+
+
+_COUNTED = ("ones", "zeros", "counts", "n")
 
 
 def left_over(difference: Any, size: Any, argument: str) -> Array:

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesmodels.errors import DataError
-
 
 def fill(value: Any, **fields: Any) -> None:
     """Set the fields of a frozen dataclass from within its constructor; arrays become read-only."""
@@ -16,36 +14,6 @@ def fill(value: Any, **fields: Any) -> None:
         if isinstance(field, np.ndarray) and field.flags.writeable:
             field.setflags(write=False)
         object.__setattr__(value, name, field)
-
-
-def made[V](kind: type[V], *fields: Any) -> V:
-    """Make a frozen value of results of our own, which need no check but that none overflowed.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the value.
-    *fields
-        Its fields in their order, as its constructor would fill them in.
-
-    Raises
-    ------
-    DataError
-        If a number is beyond float64.
-    """
-    value = object.__new__(kind)
-    names = kind.__match_args__  # type: ignore[attr-defined]
-    for name, field in zip(names, fields, strict=False):
-        # What is added up of single numbers is no array.
-        result = np.asarray(field) if isinstance(field, np.generic) else field
-        if isinstance(result, np.ndarray):
-            finite = np.isfinite(result)
-            if not (finite.all() if result.ndim else finite):
-                msg = f"{_argument(name)}: is beyond float64. Choose a larger unit, or fewer rows."
-                raise DataError(msg)
-            result.setflags(write=False)
-        object.__setattr__(value, name, result)
-    return value
 
 
 def restore(self: Any, state: dict[str, Any]) -> None:
@@ -84,7 +52,9 @@ def describe(self: Any) -> str:
         if isinstance(value, np.ndarray):
             text = np.array2string(value, separator=", ", threshold=20, precision=6)
             text = text.replace(".,", ",").replace(".]", "]").replace(". ", " ").removesuffix(".")
-            parts.append(f"{_argument(field.name)}={text}")
+            # The constructor's name: a field can't have the name of the verb mean().
+            name = "mean" if field.name == "location" else field.name
+            parts.append(f"{name}={text}")
         elif value and field.name != "coords":
             parts.append(f"{field.name}={short(value)}")
     coords = getattr(self, "coords", {})
@@ -93,11 +63,6 @@ def describe(self: Any) -> str:
         axes = ", ".join(f"{axis!r}: {short(labels)}" for axis, labels in named.items())
         parts.append(f"coords={{{axes}}}")
     return f"{type(self).__name__}({', '.join(parts)})"
-
-
-def _argument(name: str) -> str:
-    """Return the constructor's name of a field, which can't have the name of the verb mean()."""
-    return "mean" if name == "location" else name
 
 
 def short(value: Any) -> str:

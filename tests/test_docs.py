@@ -1,6 +1,7 @@
 """The pages name what there is."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ WITH_IMAGES = sorted(
     if IMAGE.search(page.read_text(encoding="utf-8"))
 )
 PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n(?::hidden:\n)?\n(.*?)```", re.DOTALL)
+
+
+def test_their_own_extra_brings_what_the_pages_import():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "bayesmodels[sklearn]" in project["project"]["optional-dependencies"]["docs"]
 
 
 @pytest.mark.parametrize("name", bm.__all__)

@@ -90,7 +90,7 @@ class BernoulliStatistic:
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return values.made(
+        return checked.made(
             type(self), self.ones + other.ones, self.zeros + other.zeros, given, coords
         )
 
@@ -106,14 +106,14 @@ class BernoulliStatistic:
         )
         split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
         given = self.log_given_total - other.log_given_total - split
-        return values.made(type(self), ones, zeros, given, coords)
+        return checked.made(type(self), ones, zeros, given, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         ones, zeros = rho * self.ones, rho * self.zeros
         coefficient = log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
-        return values.made(
+        return checked.made(
             type(self), ones, zeros, rho * self.log_coefficient - coefficient, self.coords
         )
 
@@ -260,10 +260,11 @@ class BetaBernoulli:
             given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
         else:
             pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
-            ones, zeros = np.moveaxis(_totals(pairs, d.batch), -1, 0)
+            total = _totals(pairs, d.batch)
+            ones, zeros = total[..., 0], total[..., 1]
             given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
         coords = labels.named(d.batch.coords, ones.shape, "coords")
-        return values.made(BernoulliStatistic, ones, zeros, given, coords)
+        return checked.made(BernoulliStatistic, ones, zeros, given, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
@@ -271,7 +272,7 @@ class BetaBernoulli:
         coords = labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
         alpha, beta = self.alpha + s.ones, self.beta + s.zeros
         axes = labels.completed(coords, alpha.shape)
-        return values.made(type(self), alpha, beta, axes)
+        return checked.made(type(self), alpha, beta, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.

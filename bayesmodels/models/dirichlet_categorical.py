@@ -96,7 +96,7 @@ class CategoricalStatistic:
         )
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return values.made(type(self), self.counts + other.counts, given, coords)
+        return checked.made(type(self), self.counts + other.counts, given, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
@@ -105,7 +105,7 @@ class CategoricalStatistic:
         )
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
         split = log_split(counts, other.counts)
-        return values.made(
+        return checked.made(
             type(self), counts, self.log_given_total - other.log_given_total - split, coords
         )
 
@@ -114,7 +114,7 @@ class CategoricalStatistic:
     def _times(self, rho: float) -> Self:
         counts = rho * self.counts
         given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
-        return values.made(type(self), counts, given, self.coords)
+        return checked.made(type(self), counts, given, self.coords)
 
     @property
     def log_coefficient(self) -> Array:
@@ -287,7 +287,7 @@ class DirichletCategorical:
             given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
             given = given.reshape(counts.shape[:-1])
         coords = labels.named(d.batch.coords, given.shape, "coords")
-        return values.made(CategoricalStatistic, counts, given, coords)
+        return checked.made(CategoricalStatistic, counts, given, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
@@ -295,7 +295,7 @@ class DirichletCategorical:
         coords, alpha = self._joined(s), self.alpha + s.counts
         axes = labels.completed(coords, alpha.shape[:-1])
         axes = {**axes, "category": self.coords["category"]}
-        return values.made(type(self), alpha, self.categories, self.other, axes)
+        return checked.made(type(self), alpha, self.categories, self.other, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.

@@ -147,7 +147,7 @@ class GaussianDiscriminant:
     def update(self, data: Any) -> Self:
         """Return the posterior: class probabilities and normal laws, each with its rows."""
         s = self.statistic(data)
-        return values.made(
+        return checked.made(
             type(self),
             self.classes.update(s.classes),
             {"": Block(self.gaussian.update(s.features[""]))},

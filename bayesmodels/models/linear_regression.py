@@ -122,7 +122,7 @@ class RegressionStatistic:
         features = checked.same_features(self.features, other.features)
         parts = ((s.n, s.mean, s.factor) for s in (self, other))
         n, mean, factor = merged(*parts)
-        return values.made(type(self), _whole(n), mean, factor, features, coords)
+        return checked.made(type(self), _whole(n), mean, factor, features, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -140,13 +140,13 @@ class RegressionStatistic:
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         mean = self.mean - share * shift
-        return values.made(type(self), _whole(n), mean, factor, features, coords)
+        return checked.made(type(self), _whole(n), mean, factor, features, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         n, factor = _whole(rho * self.n), np.sqrt(rho) * self.factor
-        return values.made(type(self), n, self.mean, factor, self.features, self.coords)
+        return checked.made(type(self), n, self.mean, factor, self.features, self.coords)
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -387,7 +387,7 @@ class LinearRegression:
         blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
         rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
         factor = triangle(blank.factor, rows)
-        return values.made(cls, factor, blank.shape, blank.features, blank.coords)
+        return checked.made(cls, factor, blank.shape, blank.features, blank.coords)
 
     @property
     def precision_factor(self) -> Array:
@@ -453,7 +453,7 @@ class LinearRegression:
                 self._checked(data)  # complains, with the place in the user's own rows
 
         found = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
-        return values.made(RegressionStatistic, *found, rows.features, {})
+        return checked.made(RegressionStatistic, *found, rows.features, {})
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.
@@ -469,7 +469,7 @@ class LinearRegression:
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         factor = triangle(heavy, s.factor, self.factor)
         axes = labels.completed(coords, factor.shape[:-2])
-        after = values.made(
+        after = checked.made(
             type(self),
             factor,
             np.broadcast_to(self.shape + s.n / 2, factor.shape[:-2]),
@@ -916,7 +916,7 @@ def _of_batch(d: checked.Regression) -> RegressionStatistic:
         total = merged(total, factored(rows, w))
     n, mean, factor = total
     coords = labels.named(d.coords, mean.shape[:-1], "coords")
-    return values.made(RegressionStatistic, _whole(n), mean, factor, d.features, coords)
+    return checked.made(RegressionStatistic, _whole(n), mean, factor, d.features, coords)
 
 
 def _wide(X: Array, batch: int) -> Array:

@@ -520,7 +520,7 @@ class LogisticRegression:
         joint = log_likelihood + float(self.log_density({"w": w}))
         evidence = float(joint + w.size * HALF_LOG_2PI - half_log_det(found.factor))
         met = self._met(features)
-        return values.made(
+        return checked.made(
             LaplaceApproximation, w, found.factor, evidence, self.classes, met.features, met.coords
         )
 

@@ -520,7 +520,7 @@ class NaiveBayesMixture:
 
     def with_terms(self, terms: Terms | None) -> Self:
         """Return the same prior after these terms."""
-        return values.made(type(self), self.classes, self.blocks, terms, self.budget)
+        return checked.made(type(self), self.classes, self.blocks, terms, self.budget)
 
     def with_axes(self, s: MixtureStatistic) -> Self:
         """Return the same belief with the axes of the rows."""

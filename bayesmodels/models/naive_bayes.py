@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from bayesmodels import data as checked
 from bayesmodels import labels, notebook, reading, values
 from bayesmodels.declaring import declare
 from bayesmodels.errors import DataError, PriorError
@@ -126,7 +127,7 @@ class NaiveBayes:
             belief = block.belief.update(s.features[name])
             columns = columns_known(belief, block.columns)
             blocks[name] = Block(belief, columns, block.counted)
-        return values.made(type(self), self.classes.update(s.classes), blocks)
+        return checked.made(type(self), self.classes.update(s.classes), blocks)
 
     log_evidence = generative.log_evidence
     log_predictive = generative.log_predictive

@@ -92,7 +92,7 @@ class NormalStatistic:
             self.n, self.mean, self.rest, other.n, other.mean, other.rest
         )
         scatter = self.scatter + other.scatter + weight * shift**2
-        return values.made(type(self), self.n + other.n, mean, scatter, rest, coords)
+        return checked.made(type(self), self.n + other.n, mean, scatter, rest, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -108,12 +108,12 @@ class NormalStatistic:
         left = self.scatter - other.scatter + pull
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
-        return values.made(type(self), n, mean, scatter, rest, coords)
+        return checked.made(type(self), n, mean, scatter, rest, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
-        return values.made(
+        return checked.made(
             type(self), rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords
         )
 
@@ -273,7 +273,7 @@ class NormalInverseGamma:
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
         mean, rest, scatter = (x.reshape(shape) for x in (mean, rest, scatter))
         coords = labels.named(d.batch.coords, shape, "coords")
-        return values.made(NormalStatistic, n, mean, scatter, rest, coords)
+        return checked.made(NormalStatistic, n, mean, scatter, rest, coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
@@ -282,7 +282,7 @@ class NormalInverseGamma:
         location, rest, shift, weight = merged_means(
             self.kappa, self.location, self.rest, s.n, s.mean, s.rest
         )
-        return values.made(
+        return checked.made(
             type(self),
             location,
             self.kappa + s.n,

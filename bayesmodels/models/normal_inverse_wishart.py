@@ -122,7 +122,7 @@ class MultivariateNormalStatistic:
         between = weight[..., None] * outer(shift)
         features = same_features(self.features, other.features)
         scatter = self.scatter + other.scatter + between
-        return values.made(type(self), self.n + other.n, mean, scatter, rest, features, coords)
+        return checked.made(type(self), self.n + other.n, mean, scatter, rest, features, coords)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it.
@@ -142,13 +142,13 @@ class MultivariateNormalStatistic:
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
-        return values.made(type(self), n, mean, left, rest, features, coords)
+        return checked.made(type(self), n, mean, left, rest, features, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         scatter = rho * self.scatter
-        return values.made(
+        return checked.made(
             type(self), rho * self.n, self.mean, scatter, self.rest, self.features, self.coords
         )
 
@@ -331,7 +331,7 @@ class NormalInverseWishart:
         pull = weight[..., None] * outer(shift)
         features, kappa = same_features(self.features, s.features), self.kappa + s.n
         axes = labels.completed(coords, np.shape(kappa))
-        return values.made(
+        return checked.made(
             type(self),
             location,
             kappa,
@@ -682,7 +682,7 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
     d = checked_vectors(belief, data, as_given=True)
     _, mean, rest, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
-    return values.made(
+    return checked.made(
         MultivariateNormalStatistic,
         d.batch.row_counts(len(d.x)),
         mean.reshape((*lead, width)),

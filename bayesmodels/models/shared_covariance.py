@@ -106,7 +106,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
     @classmethod
     def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
         """Return the statistic of classes, with ratios of their covariances."""
-        return values.made(cls, s.n, s.mean, s.scatter, s.rest, s.features, s.coords, ratio)
+        return checked.made(cls, s.n, s.mean, s.scatter, s.rest, s.features, s.coords, ratio)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates: the means, and sum_c S_c / r_c over all rows.

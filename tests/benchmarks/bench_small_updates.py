@@ -2,7 +2,8 @@
 
 Medians of many calls in one process, and the ratio to the median of
 ``np.asarray([1.0]).sum()``, which is measured before each of them: a busy machine slows both.
-Run as ``OMP_NUM_THREADS=1 python tests/benchmarks/bench_small_updates.py``; README.md quotes it.
+Run as ``OMP_NUM_THREADS=1 python tests/benchmarks/bench_small_updates.py``; docs/speed.md quotes
+it.
 """
 
 import time
@@ -71,11 +72,11 @@ def microseconds(job: Job, calls: int = CALLS) -> float:
 
 def main() -> None:
     """Print a table."""
-    print(f"{'':48}{'µs':>8}{'ratio':>8}")
+    print(f"{'':56}{'µs':>8}{'ratio':>8}")
     for name, job in jobs():
         small = microseconds(unit)
         own = microseconds(job)
-        print(f"{name:48}{own:8.1f}{own / small:8.0f}")
+        print(f"{name:56}{own:8.1f}{own / small:8.0f}")
 
 
 if __name__ == "__main__":
