@@ -17,6 +17,7 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
         return {}
     result: Coords = {}
     for name, labels in coords.items():
+        named_axis(name, argument)
         if isinstance(labels, str) or not hasattr(labels, "__iter__"):
             msg = (
                 f"{argument}: coordinates of axis {name!r} must be a sequence of labels, "
@@ -34,11 +35,42 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
     return result
 
 
+RESERVED = (
+    *("chain", "draw", "sample", "__sample__", "row", "rows", "likelihood"),
+    *("theta", "pi", "mu", "sigma2", "Sigma", "w", "h", "x", "y"),
+)
+"""Axes and variables that draws and PyMC models have by themselves."""
+
+
+def named_axis(name: object, argument: str) -> None:
+    """Check the name of an axis."""
+    part_of_names(name, f"{argument}: names of axes")
+    if not name or name in RESERVED:
+        msg = (
+            f"{argument}: names of axes must not be empty, and not those of variables and axes "
+            f"that draws and models have anyway; got {name!r}. Choose another, such as 'group'."
+        )
+        raise DataError(msg)
+
+
+def part_of_names(name: object, what: str) -> None:
+    """Check text that becomes a part of the names of variables in PyMC, xarray and netCDF."""
+    text = name if isinstance(name, str) else ""
+    bad = not isinstance(name, str) or not text.isprintable() or "/" in text
+    if bad or text.endswith((":", " ")):
+        msg = (
+            f"{what} must be text of visible characters, without '/' and without ':' or a blank "
+            f"at the end, since variables are named after them; got {name!r}. Rename it."
+        )
+        raise DataError(msg)
+
+
 def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
-    """Return the labels; raise if two of them read the same, such as 1 and "1"."""
+    """Return the labels; raise if two of them are equal or read the same: 1, True and "1"."""
     if set(map(type, labels)) == {int} and len(set(labels)) == len(labels):
         return labels  # quickly, since a mixture numbers thousands of terms
     seen: set[str] = set()
+    equal: dict[Hashable, Hashable] = {}
     for label in labels:
         try:
             hash(label)
@@ -52,12 +84,19 @@ def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
             except UnicodeEncodeError:
                 msg = f"{what} must be valid Unicode; {label!r} has a lone surrogate. Rename it."
                 raise DataError(msg) from None
+        if label in equal and text not in seen:
+            msg = (
+                f"{what} must differ from each other; {equal[label]!r} and {label!r} are equal. "
+                "Rename one, or write all of them as text."
+            )
+            raise DataError(msg)
         if text in seen:
             msg = (
                 f"{what} must differ from each other; {label!r} is given twice. Rename or drop one."
             )
             raise DataError(msg)
         seen.add(text)
+        equal[label] = label
     return labels
 
 

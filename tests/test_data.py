@@ -922,7 +922,7 @@ def test_priors_of_regressions(arguments, message):
         ({"group": ["a"]}, "the axes have lengths (2,), the coordinates {'group': 1}."),
         ({"group": ["a", "a"]}, "labels of axis 'group' must differ from each other"),
         ({"group": "ab"}, "coordinates of axis 'group' must be a sequence of labels, got 'ab'."),
-        ({"x": ["a"], "y": ["a", "b"]}, "the axes have lengths (2,), the coordinates"),
+        ({"arm": ["a"], "day": ["a", "b"]}, "the axes have lengths (2,), the coordinates"),
     ],
 )
 def test_coords(coords, message):

@@ -105,7 +105,8 @@ class NaiveBayes:
             msg = "features: must hold at least one block; got none."
             raise PriorError(msg)
         try:
-            labels.unique(tuple(given), "features: names of blocks")
+            for name in labels.unique(tuple(given), "features: names of blocks"):
+                labels.part_of_names(str(name), "features: names of blocks")
         except DataError as error:
             raise PriorError(str(error)) from None
         blocks = {}

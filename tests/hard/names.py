@@ -261,6 +261,43 @@ def twice():
     )
 
 
+def reserved():
+    """Refuse what draws and PyMC models can't be named after."""
+    classes, bit = bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1)
+    for name in ("a/b", "::", "a:", "/", "NUL\0", "new\nline", "blank "):
+        for model in (bm.NaiveBayes, bm.NaiveBayesMixture):
+            yield Case(
+                "names",
+                f"a block named {name!r}",
+                model.__name__,
+                "making it",
+                partial(model, classes, {name: (bit, ["u"]), "other": (bit, ["v"])}),
+                Refusal(bm.PriorError, "features: names of blocks"),
+            )
+    for axis in ("chain", "draw", "sample", "__sample__", "theta", "x", "row", "a/b", "", 1, None):
+        yield Case(
+            "names",
+            f"an axis named {axis!r}",
+            "Beta–Bernoulli",
+            "making it",
+            partial(bm.BetaBernoulli, [1, 1], 1, coords={axis: ["u", "v"]}),
+            Refusal(bm.DataError, "coords: names of axes"),
+        )
+    for equal in ((1, 1.0), (1, True), (False, 0), (np.int64(1), 1.0), (1, 1 + 0j)):
+        makers = {
+            "categories": partial(bm.DirichletCategorical, [1, 1], equal),
+            "features": partial(bm.LinearRegression, [0, 0], 1, 1, 1, features=equal),
+            "classes": partial(bm.LogisticRegression, [0, 0], 1, classes=equal),
+            "groups": partial(bit.update, bm.Grouped([1, 0], by=list(equal), groups=equal)),
+            "coords": partial(bm.BetaBernoulli, [1, 1], 1, coords={"group": equal}),
+            "hypotheses": partial(bm.ConceptLearning.from_table, [[1.0], [1.0]], hypotheses=equal),
+        }
+        for argument, make in makers.items():
+            refused = Refusal(ValueError, argument)
+            yield Case("names", f"{equal} as {argument}", "", "making it, or update", make, refused)
+
+
 def cases():
+    yield from reserved()
     yield from levels()
     yield from twice()
