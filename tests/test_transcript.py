@@ -22,7 +22,7 @@ def settled(text):
     """Leave out what hangs on a machine's arithmetic: sizes of rounding, and a sampler's draws."""
     text = re.sub(r"up to rounding \(\S+\)", "up to rounding", " ".join(text.split()))
     text = re.sub(r"up to \S+ of what rounding", "up to what rounding", text)
-    return re.sub(r"agree with the exact law: .*? \(family-wise", "agree with the exact law (", text)
+    return re.sub(r"agree with the exact law: .*? \(family", "agree with the exact law (", text)
 
 
 @pytest.mark.slow
