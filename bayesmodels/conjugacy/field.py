@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 
+from bayesmodels.conjugacy.budget import UNLIMITED, Budget
 from bayesmodels.conjugacy.density import PYTHON_MODE, add, folded, natural_terms, no_gradient
 from bayesmodels.conjugacy.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.conjugacy.summands import meetings
@@ -32,6 +33,8 @@ class Field:
         The model.
     supports : sequence of Support
         Of its free variables.
+    budget : Budget, optional
+        For evaluations.
 
     Attributes
     ----------
@@ -45,7 +48,10 @@ class Field:
         Inputs and log terms of the graph.
     """
 
-    def __init__(self, model: pm.Model, supports: Sequence[Support]) -> None:
+    def __init__(
+        self, model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED
+    ) -> None:
+        self.budget = budget
         self.continuous = [s for s in supports if s.kind != "finite"]
         self.finite = [s for s in supports if s.kind == "finite"]
         sizes = [s.size for s in self.continuous]
@@ -107,7 +113,8 @@ class Field:
             for s, kind in zip((*self.continuous, *self.finite), self._types, strict=True)
         ]
         try:
-            with np.errstate(all="ignore"):  # the caller looks at what is not finite
+            # The caller looks at what is not finite.
+            with self.budget.evaluation(), np.errstate(all="ignore"):
                 total, *slopes = self._function(*inputs)
         except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
             names = ", ".join(s.name for s in (*self.continuous, *self.finite))

@@ -155,6 +155,9 @@ def enumerated(
     Without `solve` they must be factors of the joint density of their own.
     """
     table = configurations(field, elements, MOST_ALONE if solve is None else MOST_WITH_OTHERS)
+    each = 1 if solve is None else sum(AGAIN)
+    names = ", ".join(s.name for s in field.finite)
+    field.budget.ask(each * len(table), f"{len(table):,} configurations of {names}")
     weights = np.full(len(table), -np.inf)
     blocks: list[list[Block]] = [[] for _ in table]
     for number, row in enumerate(table):

@@ -17,6 +17,7 @@ from pytensor.graph.traversal import ancestors
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from bayesmodels.conjugacy.budget import Budget, OutOfTime
 from bayesmodels.conjugacy.density import (
     PYTHON_MODE,
     Evaluation,
@@ -52,6 +53,8 @@ class Slopes:
     ----------
     model : pymc.Model
         Any model; of variables with a support of no known kind there are no slopes.
+    budget : Budget
+        For evaluations.
 
     Attributes
     ----------
@@ -65,7 +68,8 @@ class Slopes:
         The joint density with its rounding bound.
     """
 
-    def __init__(self, model: pm.Model) -> None:
+    def __init__(self, model: pm.Model, budget: Budget) -> None:
+        self.budget = budget
         known = known_supports(model)
         self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
@@ -98,7 +102,8 @@ class Slopes:
         """Return the joint log density and its slopes by name."""
         inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
         try:
-            with np.errstate(all="ignore"):  # the caller looks at what is not finite
+            # The caller looks at what is not finite.
+            with self.budget.evaluation(), np.errstate(all="ignore"):
                 total, *slopes = self._function(*inputs)
         except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
             raise NotConjugate(
@@ -148,6 +153,8 @@ class Slopes:
         """Whether the joint density is finite at a point."""
         try:
             return bool(np.isfinite(self(point)[0]))
+        except OutOfTime:
+            raise
         except NotConjugate:
             return False
 
@@ -279,7 +286,7 @@ class Given(Field):
     def __init__(
         self, slopes: Slopes, chosen: Sequence[str], rest: Mapping[str, NDArray[Any]]
     ) -> None:
-        self._slopes = slopes
+        self._slopes, self.budget = slopes, slopes.budget
         self.continuous: list[Support] = [slopes.supports[name] for name in chosen]
         self.finite: list[Support] = []
         sizes = [s.size for s in self.continuous]

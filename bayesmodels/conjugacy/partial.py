@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesmodels import notebook
 from bayesmodels.conjugacy.audit import Audit, audit
+from bayesmodels.conjugacy.budget import Budget, OutOfTime
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.deterministics import deterministics
 from bayesmodels.conjugacy.given import Given, Point, Slopes
@@ -34,7 +35,9 @@ Array = NDArray[np.float64]
 _POINTS = 3
 
 
-def partial_posterior(model: pm.Model, rng: np.random.Generator) -> PartialPosterior:
+def partial_posterior(
+    model: pm.Model, rng: np.random.Generator, budget: Budget
+) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`.
 
     Raises
@@ -43,10 +46,12 @@ def partial_posterior(model: pm.Model, rng: np.random.Generator) -> PartialPoste
         If nothing is conjugate given the rest, or nothing would remain, or the result could not
         be verified.
     """
-    slopes = Slopes(model)
+    slopes = Slopes(model, budget)
     choice = choose(model, slopes, rng, one_by_one=False)
     try:
         return _integrated(model, slopes, choice, rng)
+    except OutOfTime:
+        raise
     except NotConjugate:
         # One variable may spoil it for all.
         strict = choose(model, slopes, rng, one_by_one=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesmodels.conjugacy.alone import FIRST, Looks, standing_alone
 from bayesmodels.conjugacy.audit import Audit, audit
 from bayesmodels.conjugacy.blocks import Block
+from bayesmodels.conjugacy.budget import SECONDS, Budget
 from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.conjugacy.field import Field
 from bayesmodels.conjugacy.finite import (
@@ -44,18 +45,27 @@ def exact(
     model: pm.Model,
     *,
     partial: Literal[False] = False,
+    seconds: float = SECONDS,
     rng: np.random.Generator | int | None = None,
 ) -> ExactPosterior: ...
 
 
 @overload
 def exact(
-    model: pm.Model, *, partial: Literal[True], rng: np.random.Generator | int | None = None
+    model: pm.Model,
+    *,
+    partial: Literal[True],
+    seconds: float = SECONDS,
+    rng: np.random.Generator | int | None = None,
 ) -> PartialPosterior: ...
 
 
 def exact(
-    model: pm.Model, *, partial: bool = False, rng: np.random.Generator | int | None = None
+    model: pm.Model,
+    *,
+    partial: bool = False,
+    seconds: float = SECONDS,
+    rng: np.random.Generator | int | None = None,
 ) -> ExactPosterior | PartialPosterior:
     r"""Find the closed form of a PyMC model's posterior, or say why it has none.
 
@@ -81,6 +91,9 @@ def exact(
     partial : bool, default False
         Instead of the whole posterior, look for variables that are conjugate given all others, and
         integrate them out of the model: see `PartialPosterior`.
+    seconds : float, default 40
+        How long the search may take. What would take longer is refused before it begins, as far as
+        that can be told, and else when they are over.
     rng : numpy.random.Generator or int, optional
         Source of the points, or a seed; fresh if not given.
 
@@ -95,7 +108,7 @@ def exact(
     NotConjugate
         If there is no closed form that could be verified; `reason` says what was seen.
     DataError
-        If it is no PyMC model, or has no free variable.
+        If it is no PyMC model, or has no free variable, or `seconds` is not positive.
 
     Notes
     -----
@@ -121,10 +134,14 @@ def exact(
     if not model.free_RVs:
         msg = "model: must have a free variable; it has none."
         raise DataError(msg)
+    if not seconds > 0:
+        msg = f"seconds: must be positive; got {seconds}."
+        raise DataError(msg)
     rng = randomness(rng)
+    budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     if partial:
-        return partial_posterior(model, rng)
-    field = Field(model, supports(model))
+        return partial_posterior(model, rng, budget)
+    field = Field(model, supports(model), budget)
 
     @cache
     def known() -> tuple[JointDensity, Audit]:

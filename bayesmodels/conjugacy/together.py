@@ -31,6 +31,7 @@ Levels = NDArray[np.intp]
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
 _SINGULAR = 16.0  # times rounding: a smaller eigenvalue may be none at all
+_TURNS = 4
 _MOST = 5000  # elements that may depend on each other
 _POWERS = (-1, 1, -2, 2)
 
@@ -74,6 +75,7 @@ def _groups(
     """Return which nodes depend on each other, directly or through others."""
     if len(nodes) == 1:
         return [[0]]
+    field.budget.ask(len(nodes), "which of the variables depend on each other")
     here = score(field, x, field(x, levels)[1])
     moved = np.zeros((len(nodes), len(nodes)))
     for i, node in enumerate(nodes):
@@ -139,6 +141,7 @@ def gaussian(
     NotConjugate
         If the slope is not linear in them, or falls off in some direction not at all.
     """
+    field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
     x = x.copy()
     step = np.ones(len(real))
     for _ in range(2):
@@ -194,8 +197,9 @@ def _root(
     size = np.sqrt(np.abs(np.diag(curvature)))
     if (np.diag(curvature) > 0).all():
         scaled_to_one = curvature / np.outer(size, size)
-        if np.linalg.eigvalsh(scaled_to_one)[0] > _SINGULAR * len(real) * EPS:
-            return np.linalg.cholesky(scaled_to_one).T * size
+        half = _definite(scaled_to_one)
+        if half is not None:
+            return half * size
     # Bent or not proper? A parabola has the same curvature elsewhere.
     there = x.copy()
     there[real] += 1.3
@@ -208,6 +212,22 @@ def _root(
         f"the posterior of {_names(field, real)} is improper: some direction is not determined, "
         "or the curvature is not that of a density. Give it a proper prior, or more data."
     )
+
+
+def _definite(matrix: Array) -> Array | None:
+    """Return the upper root of a matrix, if its smallest eigenvalue is more than rounding.
+
+    That takes a tenth of the time that all eigenvalues take.
+    """
+    try:
+        root = np.linalg.cholesky(matrix).T
+    except np.linalg.LinAlgError:
+        return None
+    v = np.random.default_rng(0).standard_normal(len(matrix))
+    for _ in range(_TURNS):  # inverse iteration
+        v = _solve(root, v / np.linalg.norm(v))
+    smallest = 1 / np.linalg.norm(v)
+    return root if smallest > _SINGULAR * len(matrix) * EPS else None
 
 
 def _solve(root: Array, right: Array) -> Array:

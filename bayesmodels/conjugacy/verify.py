@@ -137,6 +137,7 @@ def _row(
     solution: Solution, joint: JointDensity, x: Array, levels: Levels
 ) -> tuple[float, float, bool]:
     """Return gap, its bound, and whether PyMC alone calls the point impossible."""
+    solution.field.budget.check()
     value, bound = joint.value(solution.field.variables(x, levels))
     with np.errstate(all="ignore"):
         density = solution.log_density(x, levels)

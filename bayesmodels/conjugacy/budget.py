@@ -1,0 +1,86 @@
+"""How long a search for a closed form may take: asked before longer work, and on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from bayesmodels.errors import NotConjugate
+
+SECONDS = 40.0
+"""What a search may take if nothing else is said."""
+_SOME = 3  # names that are listed
+
+
+class OutOfTime(NotConjugate):
+    """A search that would take, or took, longer than it may."""
+
+
+class Budget:
+    """Seconds that a search may take, and how long an evaluation of the joint density takes.
+
+    Parameters
+    ----------
+    seconds : float
+        From now on.
+    names : sequence of str
+        The variables whose law is searched for.
+    """
+
+    def __init__(self, seconds: float, names: Sequence[str]) -> None:
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+        self._names = ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
+        self._each = np.inf
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """Measure an evaluation of the joint density and its slopes, if there is time left for it.
+
+        Raises
+        ------
+        OutOfTime
+            If there is not.
+        """
+        self.check()
+        start = time.monotonic()
+        yield
+        self._each = min(self._each, time.monotonic() - start)
+
+    def check(self) -> None:
+        """Go on if there is time left.
+
+        Raises
+        ------
+        OutOfTime
+            If there is not.
+        """
+        if time.monotonic() > self._end:
+            raise OutOfTime(
+                f"the search for a closed form of {self._names} has not ended within "
+                f"{self._seconds:g} s; {self._more}"
+            )
+
+    def ask(self, evaluations: int, what: str) -> None:
+        """Go on if so many evaluations can be done in the time that is left.
+
+        Raises
+        ------
+        OutOfTime
+            If they cannot.
+        """
+        if np.isfinite(self._each) and time.monotonic() + evaluations * self._each > self._end:
+            raise OutOfTime(
+                f"{what} would take about {evaluations:,} evaluations of the joint density of "
+                f"{1e3 * self._each:.2g} ms, and the search ends after {self._seconds:g} s; "
+                f"{self._more}"
+            )
+
+    @property
+    def _more(self) -> str:
+        return "bm.exact(model, seconds=...) gives it more."
+
+
+UNLIMITED = Budget(np.inf, ())
