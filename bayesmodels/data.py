@@ -11,6 +11,7 @@ what it is given.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -83,6 +84,9 @@ class Grouped:
     by: Any
     groups: Sequence[Hashable] | None = None
 
+    def __post_init__(self) -> None:
+        _as_many(self.rows, self.by, "by")
+
 
 @dataclass(frozen=True)
 class Weighted:
@@ -108,6 +112,9 @@ class Weighted:
     rows: Any
     weights: Any
 
+    def __post_init__(self) -> None:
+        _as_many(self.rows, self.weights, "weights")
+
 
 @dataclass(frozen=True)
 class BinomialCounts:
@@ -129,6 +136,16 @@ class BinomialCounts:
 
     successes: Any
     trials: Any
+    _checked: tuple[Block, Values, Values] = dataclasses.field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_checked", _successes_and_trials(self.successes, self.trials))
+
+    def checked(self) -> tuple[Block, Values, Values]:
+        """Return the numbers of successes as read, and both numbers as whole ones."""
+        return self._checked
 
 
 @dataclass(frozen=True)
@@ -181,6 +198,9 @@ class Design:
     target: Any
     intercept: bool = False
 
+    def __post_init__(self) -> None:
+        _as_many(self.features, self.target, "target", "features")
+
     @classmethod
     def from_frame(
         cls,
@@ -193,6 +213,26 @@ class Design:
         """Take target and features (default: all other columns) from one frame by name."""
         chosen, wanted = _select(frame, target, features)
         return cls(features=wanted, target=chosen, intercept=intercept)
+
+
+def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
+    """Refuse an argument of another length than the rows, where both are known without reading."""
+    n, found = _length(rows), _length(other)
+    if n is not None and found is not None and n != found:
+        msg = f"{argument}: must have as many rows as {of}; got {found} and {n}."
+        raise DataError(msg)
+
+
+def _length(rows: Any) -> int | None:
+    """Return the number of rows, as far as it needs no look at them."""
+    if isinstance(rows, (Grouped, Weighted)):
+        return _length(rows.rows)
+    if isinstance(rows, BinomialCounts):
+        return len(rows.checked()[1])
+    if isinstance(rows, list):
+        return len(rows)
+    shape = getattr(rows, "shape", None)
+    return shape[0] if isinstance(shape, tuple) and shape else None
 
 
 # --- what models receive -----------------------------------------------------------------------
@@ -409,8 +449,13 @@ def trials(data: Any) -> Trials:
     if given.weights is not None:
         msg = "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
         raise DataError(msg)
-    successes = read(inner.successes, "successes", scalar_row=True)
-    total = read(inner.trials, "trials", scalar_row=True)
+    successes, k, n = inner.checked()
+    return Trials(k, n, _batch(successes, k.ndim - 1, given))
+
+
+def _successes_and_trials(given: Any, of: Any) -> tuple[Block, Values, Values]:
+    successes = read(given, "successes", scalar_row=True)
+    total = read(of, "trials", scalar_row=True)
     same_rows(successes, total)
     if successes.columns and total.columns and successes.columns != total.columns:
         msg = (
@@ -432,7 +477,7 @@ def trials(data: Any) -> Trials:
             f"{n[at]:g} trials."
         )
         raise DataError(msg)
-    return Trials(k, n, _batch(successes, k.ndim - 1, given))
+    return successes, k, n
 
 
 def categories(
@@ -842,6 +887,16 @@ def made[V](kind: type[V], *fields: Any) -> V:
 
 
 _COUNTED = ("ones", "zeros", "counts", "n")
+
+
+def alike(one: Any, other: Any, kind: type) -> None:
+    """Check that statistics are of one kind, with as many columns or categories."""
+    if not isinstance(other, kind):
+        msg = (
+            "data: statistics that are merged or taken out must be of one model; got "
+            f"{type(one).__name__} and {type(other).__name__}. Make both with model.statistic."
+        )
+        raise DataError(msg)
 
 
 def left_over(difference: Any, size: Any, argument: str) -> Array:

@@ -153,7 +153,7 @@ def test_counts_never_wrap_around():
     """2,048 times 2**53 is 2**64, which 64-bit integers take for 0."""
     many = np.full(2048, 2**53)
     rule = "must be below 2**53, where one row more would make no difference; got 1.84467e+19"
-    assert f"ones: {rule}" in complaint(COIN.statistic, bm.BinomialCounts(many, many))
+    assert f"ones: {rule}" in complaint(bm.BinomialCounts, many, many)
     table = np.stack([many, many, many], axis=1)
     assert f"counts: {rule}" in complaint(DIE.statistic, bm.MultinomialCounts(table))
 
@@ -161,7 +161,7 @@ def test_counts_never_wrap_around():
 def test_whole_numbers_up_to_the_limit_are_exact():
     limit = 2**53
     assert COIN.statistic(bm.BinomialCounts(limit - 1, limit)).ones == limit - 1
-    message = complaint(COIN.statistic, bm.BinomialCounts([limit + 1], [limit + 1]))
+    message = complaint(bm.BinomialCounts, [limit + 1], [limit + 1])
     assert message == (
         "successes: must hold whole numbers from 0 to 2**53; row 0 holds 9.0072e+15."
     )
@@ -426,14 +426,14 @@ def test_infinite_values():
     ],
 )
 def test_binomial_counts(successes, trials, message):
-    assert complaint(COIN.statistic, bm.BinomialCounts(successes, trials)) == message
+    assert complaint(bm.BinomialCounts, successes, trials) == message
 
 
 def test_counts_beyond_the_limit():
     message = "row 0 holds 1.80144e+16."
-    assert complaint(COIN.statistic, bm.BinomialCounts([2.0**54], [2.0**54])).endswith(message)
+    assert complaint(bm.BinomialCounts, [2.0**54], [2.0**54]).endswith(message)
     huge = np.array([2**63], dtype=np.uint64)
-    assert complaint(COIN.statistic, bm.BinomialCounts(huge, huge)).endswith("9.22337e+18.")
+    assert complaint(bm.BinomialCounts, huge, huge).endswith("9.22337e+18.")
 
 
 # --- categories ----------------------------------------------------------------------------------
@@ -577,7 +577,6 @@ def test_groups_of_counts():
 @pytest.mark.parametrize(
     ("grouped", "message"),
     [
-        (bm.Grouped([1, 0], ["a"]), "by: must have as many rows as x; got 1 and 2."),
         (
             bm.Grouped([1, 0], ["a", None]),
             (
@@ -945,3 +944,24 @@ def test_categories_that_cannot_be_labels_are_a_named_error(other):
     prior = bm.DirichletCategorical([1, 1], categories=["a", "rest"], other=other)
     with pytest.raises(bm.DataError, match=r"row 1 holds \{\}"):
         prior.update(["a", {}, "rest"])
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments", "message"),
+    [
+        (bm.Grouped, ([1, 0], ["a"]), "by: must have as many rows as rows; got 1 and 2."),
+        (
+            bm.Grouped,
+            (bm.BinomialCounts([1, 2], [3, 3]), np.array(["a"])),
+            "by: must have as many rows as rows; got 1 and 2.",
+        ),
+        (bm.Weighted, ([1, 0], pd.Series([1.0])), "weights: must have as many rows as rows; "),
+        (bm.Design, (X, [1.0]), "target: must have as many rows as features; got 1 and 3."),
+        (bm.BinomialCounts, ([5], [3]), "successes: must not exceed trials; row 0 has 5"),
+        (bm.BinomialCounts, ([5, 1], [9]), "trials: must have as many rows as successes; "),
+        (bm.BinomialCounts, ([-1], [9]), "successes: must hold whole numbers from 0 to 2**53; "),
+        (bm.BinomialCounts, (["a"], [9]), "successes: must hold numbers; "),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_where_it_is_put_together(make, arguments, message):
+    assert complaint(make, *arguments).startswith(message)

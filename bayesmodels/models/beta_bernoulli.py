@@ -87,6 +87,7 @@ class BernoulliStatistic:
         values.fill(self, ones=ones, zeros=zeros, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
+        checked.alike(self, other, BernoulliStatistic)
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
@@ -96,6 +97,7 @@ class BernoulliStatistic:
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
+        checked.alike(self, other, BernoulliStatistic)
         coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
         ones, zeros = (
             checked.left_over(own - gone, own, name)

@@ -92,11 +92,13 @@ class HypothesisStatistic:
         values.fill(self, log_likelihood=logs, coords=coords)
 
     def __add__(self, other: Self) -> Self:
+        checked.alike(self, other, HypothesisStatistic)
         self._check_hypotheses(other)
         return type(self)(self.log_likelihood + other.log_likelihood, self.hypotheses)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
+        checked.alike(self, other, HypothesisStatistic)
         self._check_hypotheses(other)
         impossible = np.isneginf(other.log_likelihood)
         if impossible.any():

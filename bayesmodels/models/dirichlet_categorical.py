@@ -91,6 +91,7 @@ class CategoricalStatistic:
         values.fill(self, counts=counts, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
+        self._check_categories(other)
         coords = labels.joined(
             self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
         )
@@ -100,6 +101,7 @@ class CategoricalStatistic:
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
+        self._check_categories(other)
         coords = labels.joined(
             self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
         )
@@ -108,6 +110,13 @@ class CategoricalStatistic:
         return checked.made(
             type(self), counts, self.log_given_total - other.log_given_total - split, coords
         )
+
+    def _check_categories(self, other: Self) -> None:
+        checked.alike(self, other, CategoricalStatistic)
+        size, theirs = self.counts.shape[-1], other.counts.shape[-1]
+        if size != theirs:
+            msg = f"data: statistics must have the same categories; got {size} and {theirs}."
+            raise DataError(msg)
 
     discounted = discounted
 

@@ -63,12 +63,14 @@ class ClassStatistic:
         values.fill(self, classes=classes, features=dict(features))
 
     def __add__(self, other: Self) -> Self:
+        checked.alike(self, other, ClassStatistic)
         self._check_blocks(other)
         pairs = {name: part + other.features[name] for name, part in self.features.items()}
         return type(self)(self.classes + other.classes, pairs)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
+        checked.alike(self, other, ClassStatistic)
         self._check_blocks(other)
         pairs = {name: part - other.features[name] for name, part in self.features.items()}
         return type(self)(self.classes - other.classes, pairs)

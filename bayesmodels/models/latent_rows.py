@@ -72,6 +72,7 @@ class MixtureStatistic:
         values.fill(self, labels=labels, rows=dict(rows), axes=dict(axes), weights=weights)
 
     def __add__(self, other: Self) -> Self:
+        checked.alike(self, other, MixtureStatistic)
         return self.beside(other).distinct()
 
     def beside(self, other: Self) -> Self:
@@ -89,6 +90,7 @@ class MixtureStatistic:
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
+        checked.alike(self, other, MixtureStatistic)
         both = self + replace(other, weights=-other.weights)
         size = float(self.weights.max(initial=1.0))
         weights = checked.left_over(both.weights, size, "weights")

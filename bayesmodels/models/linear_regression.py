@@ -116,6 +116,7 @@ class RegressionStatistic:
         )
 
     def __add__(self, other: Self) -> Self:
+        self._check_columns(other)
         coords = labels.joined(
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
@@ -129,6 +130,7 @@ class RegressionStatistic:
 
         Digits of the factor are lost where it is small beside what is taken out.
         """
+        self._check_columns(other)
         coords = labels.joined(
             self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
         )
@@ -141,6 +143,10 @@ class RegressionStatistic:
         factor = _taken_out(self.factor, gone, empty=n == 0)
         mean = self.mean - share * shift
         return checked.made(type(self), _whole(n), mean, factor, features, coords)
+
+    def _check_columns(self, other: Self) -> None:
+        checked.alike(self, other, RegressionStatistic)
+        checked.as_many_columns(other.mean.shape[-1] - 1, self.mean.shape[-1] - 1)
 
     discounted = discounted
 

@@ -87,6 +87,7 @@ class NormalStatistic:
         values.fill(self, n=n, mean=mean, scatter=scatter, rest=rest, coords=coords)
 
     def __add__(self, other: Self) -> Self:
+        checked.alike(self, other, NormalStatistic)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         mean, rest, shift, weight = merged_means(
             self.n, self.mean, self.rest, other.n, other.mean, other.rest
@@ -99,6 +100,7 @@ class NormalStatistic:
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
+        checked.alike(self, other, NormalStatistic)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, rest, shift, weight = merged_means(

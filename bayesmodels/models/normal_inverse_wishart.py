@@ -111,6 +111,7 @@ class MultivariateNormalStatistic:
         )
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
+        checked.alike(self, other, MultivariateNormalStatistic)
         if self.mean.shape[-1] != other.mean.shape[-1]:
             msg = (
                 "data: statistics to be merged must have the same columns; got "
@@ -129,6 +130,7 @@ class MultivariateNormalStatistic:
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
+        checked.alike(self, other, MultivariateNormalStatistic)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         features = same_features(self.features, other.features)
         n = checked.left_over(self.n - other.n, self.n, "n")

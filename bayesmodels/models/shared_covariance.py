@@ -79,11 +79,13 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
+        checked.alike(self, other, one.MultivariateNormalStatistic)
         self._check_ratio(other)
         return self.of(super().__add__(other), self.ratio)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it."""
+        checked.alike(self, other, one.MultivariateNormalStatistic)
         self._check_ratio(other)
         return self.of(super().__sub__(other), self.ratio)
 

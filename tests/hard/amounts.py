@@ -297,6 +297,19 @@ def beyond():
         refused = Refusal(bm.PriorError, f"{argument}: must not exceed")
         hard = f"{argument} beyond what float64 holds"
         yield Case("counts", hard, model, "making it", make, refused)
+    coin, dice = bm.BernoulliStatistic(1, 2), bm.CategoricalStatistic([1, 2])
+    line = bm.RegressionStatistic(1, [0, 0], np.eye(2))
+    others = (dice, bm.NormalStatistic(2, 0, 1), line, bm.HypothesisStatistic([0, -1]), None, 1)
+    unlike = [(coin, other) for other in others]
+    unlike += [(other, coin) for other in others[:-2]]
+    unlike += [(dice, bm.CategoricalStatistic([1, 2, 3]))]
+    unlike += [(line, bm.RegressionStatistic(1, [0, 0, 0], np.eye(3)))]
+    for number, (first, second) in enumerate(unlike):
+        for verb in ("__add__", "__sub__"):
+            kinds = f"{type(first).__name__} and {type(second).__name__}, {number}"
+            refused = Refusal(bm.DataError, ": ")
+            merge = partial(getattr(first, verb), second)
+            yield Case("counts", f"statistics of two models: {kinds}", "", verb, merge, refused)
     many, one = 2**53 - 1, 1
     sums = {
         ("Beta–Bernoulli", "ones"): lambda n: bm.BernoulliStatistic(n, 0),

@@ -196,7 +196,9 @@ def targets():
                 hard,
                 family.name,
                 "update",
-                partial(update, family.prior, bm.Weighted(family.data(family.rows), weights)),
+                lambda family=family, weights=weights: update(
+                    family.prior, bm.Weighted(family.data(family.rows), weights)
+                ),
                 Refusal(bm.DataError, "weights"),
             )
 

@@ -457,7 +457,6 @@ def test_a_wrong_prior_is_refused(arguments, words):
         ((np.ones((2, 3, 2)), [0, 1]), "rows and columns only"),
         (([[1.0, 2]], [[0], [1]]), "target: "),
         (([[1.0, 2]], [[0, 1]]), "target: must hold one class a row"),
-        (([[1.0, 2]], bm.BinomialCounts([3], [2])), "successes: must not exceed"),
         (([[1.0, 2]], bm.MultinomialCounts([[3, 2, 1]])), "must have one column for each"),
         (5, "data: must be a bayesmodels.Design"),
         (bm.Weighted(([[1.0, 2]], [1]), [-1.0]), "weights: must not be negative"),
