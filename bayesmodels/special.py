@@ -11,7 +11,7 @@ same formulas in Python's own floats, ten to forty times faster.
 """
 
 from collections.abc import Callable
-from math import inf, lgamma, log, log1p
+from math import inf, lgamma, log, log1p, nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,6 +81,8 @@ def _log1p_minus(x: float) -> float:
 
 def _log_gamma_ratio(x: list[float], step: list[float]) -> float:
     (a,), (d,) = x, step
+    if a <= 0:  # where lgamma has poles: of an improper law, that nobody reads
+        return nan
     if a < _SERIES_FROM:
         return lgamma(a + d) - lgamma(a) if d else 0.0
     small = (a - 0.5) * _log1p_minus(d / a) - 0.5 * d / a

@@ -22,7 +22,7 @@ from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.one_step import log_chain, no_chain
-from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, check_limits
+from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -178,8 +178,8 @@ def check_evidence(
         notes.insert(
             0,
             f"PyMC's joint density and draws give {estimate.log_evidence:.6g}, of which the closed "
-            f"form, {stated:.6g}, may be {bound:.2g} off, and {tolerance:g} is allowed. Draw about "
-            f"{times:.1f} times as many.",
+            f"form, {stated:.6g}, may be {bound:.2g} off, and {tolerance:g} is allowed. "
+            f"{advice(times)}",
         )
         outcome = "inconclusive"
     else:

@@ -150,20 +150,25 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
     wide = prior.update(s.without_rows())  # with the axes that data bring
     logs, rows, lost = seen(wide, data, s)
     if lost.any():
-        logs = _again(wide, readable(wide, data), logs, lost)
+        logs = _again(wide, readable(wide, data), logs, lost, rows)
     return LeaveOneOut(logs, rows)
 
 
-def _again(prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_]) -> Array:
+def _again(
+    prior: Any, data: Any, logs: Array, lost: NDArray[np.bool_], labels: Sequence[Hashable]
+) -> Array:
     """Predict some rows by a posterior of the others, all columns of a row anew."""
     logs = logs.copy()
     every = np.arange(len(logs))
-    for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)):
+    for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)).tolist():
         after = prior.update(rows_at(data, np.delete(every, i)))
         try:
             found = log_next(after, rows_at(data, slice(i, i + 1)))
         except PriorError as error:
-            msg = f"prior: without row {i} the posterior is improper and predicts nothing. {error}"
+            msg = (
+                f"prior: without row {labels[i]} the posterior is improper and predicts nothing. "
+                f"{error}"
+            )
             raise PriorError(msg) from None
         logs[i] = np.reshape(found, logs[i].shape)
     return logs

@@ -155,6 +155,12 @@ def test_arviz_approximates_it_from_draws():
             bm.PriorError,
             "without row 0 the posterior is improper",
         ),
+        (
+            bm.LinearRegression.flat(1),
+            (pd.DataFrame({"x": [1.0, 2]}, index=["a", "b"]), [1.0, 2]),
+            bm.PriorError,
+            "without row a the posterior is improper",
+        ),
     ],
 )
 def test_what_cannot_be_left_out_is_named(prior, data, error, words):
