@@ -1,4 +1,7 @@
-"""How long a search for a closed form may take: asked before longer work, and on the way."""
+"""How long a search for a closed form may take: asked before longer work, and on the way.
+
+Counted is what this thread computes: how busy the machine is otherwise does not change the answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class OutOfTime(NotConjugate):
 
 
 class Budget:
-    """Seconds that a search may take, and how long an evaluation of the joint density takes.
+    """Seconds that a search may compute, and how long an evaluation of the density takes.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ class Budget:
     """
 
     def __init__(self, seconds: float, names: Sequence[str]) -> None:
-        self._seconds, self._end = seconds, time.monotonic() + seconds
+        self._seconds, self._end = seconds, time.thread_time() + seconds
         self._names = ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
         self._each = np.inf
 
@@ -45,9 +48,9 @@ class Budget:
             If there is not.
         """
         self.check()
-        start = time.monotonic()
+        start = time.thread_time()
         yield
-        self._each = min(self._each, time.monotonic() - start)
+        self._each = min(self._each, time.thread_time() - start)
 
     def check(self) -> None:
         """Go on if there is time left.
@@ -57,10 +60,10 @@ class Budget:
         OutOfTime
             If there is not.
         """
-        if time.monotonic() > self._end:
+        if time.thread_time() > self._end:
             raise OutOfTime(
                 f"the search for a closed form of {self._names} has not ended within "
-                f"{self._seconds:g} s; {self._more}"
+                f"{self._seconds:g} s of computing; {self._more}"
             )
 
     def ask(self, evaluations: int, what: str) -> None:
@@ -71,7 +74,7 @@ class Budget:
         OutOfTime
             If they cannot.
         """
-        if np.isfinite(self._each) and time.monotonic() + evaluations * self._each > self._end:
+        if np.isfinite(self._each) and time.thread_time() + evaluations * self._each > self._end:
             raise OutOfTime(
                 f"{what} would take about {evaluations:,} evaluations of the joint density of "
                 f"{1e3 * self._each:.2g} ms, and the search ends after {self._seconds:g} s; "
