@@ -71,7 +71,7 @@ def read(
         block = Block(argument, _array(data, argument, missing=missing))
     else:
         block = _foreign(data, argument, missing=missing)
-    values = _usual(block.values)
+    argument, values = block.argument, _usual(block.values)
     if values.ndim == 0 and not bare:
         if not scalar_row:
             msg = (
@@ -211,7 +211,7 @@ def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
 def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
     numbers = _pandas_numbers(data)
     if numbers is not None and numbers.ndim == 1 and not np.isnan(numbers).any():
-        return Block(argument, numbers, None, data.index)
+        return Block(_named(argument, data.name), numbers, None, data.index)
     import narwhals as nw
 
     refused = (Iterator, set, dict, str, bytes, type(None))
@@ -219,6 +219,7 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
         raise DataError(_no_container(argument, data))
     native = wrapped(data, argument)
     if isinstance(native, nw.Series):
+        argument = _named(argument, native.name)
         values = _series(native, argument, missing=missing)
         return Block(argument, values, None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
@@ -263,6 +264,12 @@ def _pandas_numbers(data: Any) -> Values | None:
         return None
     one = kinds.pop() if len(kinds) == 1 else None
     return data.to_numpy() if isinstance(one, np.dtype) and one.kind in "biuf" else None
+
+
+def _named(argument: str, name: Hashable) -> str:
+    """Return what to call a series: as columns of frames are, if it has a name."""
+    own = f"[{name!r}]"
+    return argument if name in (None, "") or argument.endswith(own) else argument + own
 
 
 def _names(frame: Any, argument: str) -> tuple[Hashable, ...]:
@@ -389,12 +396,13 @@ def first(bad: Values) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
 
 
-def where(at: tuple[int, ...]) -> str:
-    """Say in words which entry an index is."""
+def where(at: tuple[int, ...], columns: Sequence[Hashable] | None = None) -> str:
+    """Say in words which entry an index is; of columns with names, its column's."""
     if not at:
         return "it"
     row, *rest = at
-    return f"row {row}" + (f", column {', '.join(map(str, rest))}" if rest else "")
+    named = [shown(columns[rest[0]])] if columns and len(rest) == 1 else map(str, rest)
+    return f"row {row}" + (f", column {', '.join(named)}" if rest else "")
 
 
 def shown(value: Any) -> str:

@@ -46,7 +46,7 @@ def numbers(block: Block) -> Values:
         missing = np.isnan(values)
         if missing.any():
             raise DataError(missing_message(block.argument, missing))
-        msg = f"{block.argument}: must be finite; {where(at)} holds {values[at]}."
+        msg = f"{block.argument}: must be finite; {where(at, block.columns)} holds {values[at]}."
         raise DataError(msg)
     return values
 
@@ -57,7 +57,7 @@ def _not_numbers(block: Block) -> str:
     message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
     if values.size:
         at = _no_number(values)
-        message += f"; {where(at)} holds {shown(values[at])}"
+        message += f"; {where(at, block.columns)} holds {shown(values[at])}"
     return f"{message}. Convert the values first."
 
 
@@ -167,8 +167,8 @@ def binary(block: Block) -> Values:
     at = not_binary(values)
     if at is not None:
         msg = (
-            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at)} holds "
-            f"{values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
+            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at, block.columns)} "
+            f"holds {values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
         )
         raise DataError(msg)
     return values
@@ -189,7 +189,7 @@ def whole_numbers(block: Block) -> Values:
     if at is not None:
         msg = (
             f"{block.argument}: must hold whole numbers from 0 to 2**53; "
-            f"{where(at)} holds {values[at]:g}."
+            f"{where(at, block.columns)} holds {values[at]:g}."
         )
         raise DataError(msg)
     return values
@@ -211,8 +211,8 @@ def codes(
             at = _no_number(values)
             msg = (
                 f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; {where(at)} holds {shown(values[at])}. Name them: "
-                "DirichletCategorical(alpha, categories=[...])."
+                f"was given no categories; {where(at, block.columns)} holds {shown(values[at])}. "
+                "Name them: DirichletCategorical(alpha, categories=[...])."
             )
             raise DataError(msg)
         numbered = whole_numbers(block)
@@ -229,8 +229,9 @@ def codes(
     if place is not None:
         known = f"0 to {size - 1}" if levels is None else listed(levels)
         msg = (
-            f"{block.argument}: must hold only the model's {what} {known}; {where(place)} "
-            f"holds {shown(values[place])}. Declare all {what} in the prior."
+            f"{block.argument}: must hold only the model's {what} {known}; "
+            f"{where(place, block.columns)} holds {shown(values[place])}. "
+            f"Declare all {what} in the prior."
         )
         raise DataError(msg)
     return found
@@ -252,7 +253,7 @@ def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
         if not isinstance(values[at], Hashable):  # not even "other"
             msg = (
                 f"{block.argument}: must hold labels of categories, such as text or numbers; "
-                f"{where(at)} holds {shown(values[at])}."
+                f"{where(at, block.columns)} holds {shown(values[at])}."
             )
             raise DataError(msg)
     return found

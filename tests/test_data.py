@@ -276,7 +276,7 @@ def test_what_is_no_number(data, message):
 def test_the_first_entry_that_is_no_number_is_shown():
     design = bm.Design.from_frame(FRAME.assign(b=["x", "y", "z"]), "y")
     assert complaint(LINE.statistic, design) == (
-        "features: must hold numbers; got dtype object; row 0, column 1 holds 'x'. "
+        "features: must hold numbers; got dtype object; row 0, column 'b' holds 'x'. "
         "Convert the values first."
     )
 
@@ -285,7 +285,8 @@ def test_the_first_entry_that_is_no_number_is_shown():
     [
         ("text that reads as numbers before it", ["1", "0", "x"], "row 2 holds 'x'"),
         ("a column of text", pl.Series(["1", "0", "x"]), "row 2 holds 'x'"),
-        ("a column of a frame", pd.DataFrame({"a": ["1"], "b": ["x"]}), "row 0, column 1 holds"),
+        ("a column of a frame", pd.DataFrame({"a": ["1"], "b": ["x"]}), "row 0, column 'b' holds"),
+        ("a column with a name", pd.Series([1, "x"], name="won"), "x['won']: must hold"),
         ("NumPy's numbers before it", [np.int8(1), np.bool_(0), "0"], "row 2 holds '0'"),
         ("a number beyond all", np.array([1, 10**400], dtype=object), "row 1 holds 1000"),
         ("a complex number", [1, 0, 1j], "row 2 holds 1j"),
@@ -700,7 +701,7 @@ def test_grouped(grouped, message):
             "another order of rows",
             bm.Design(FRAME[["a", "b"]], FRAME["y"].sort_values(ascending=False)),
             (
-                "target: must have the index of features, row for row. "
+                "target['y']: must have the index of features, row for row. "
                 "Align them (b.loc[a.index]) or drop the index (.to_numpy())."
             ),
         ),

@@ -190,14 +190,14 @@ def _sparse(table: Any, name: str, words: Sequence[Any]) -> Given:
 
 
 def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool) -> Given:
-    block = read(container, str(getattr(container, "name", None) or name), **how)
+    block = read(container, name, **how)
     inner = block.values.shape[1:]
     if block.columns:
         heads: Sequence[str] = tuple(map(str, block.columns))
     elif len(words) and inner == (len(words),):
         heads = tuple(map(str, words))
     else:
-        heads = _numbered(block.argument, inner)
+        heads = _numbered(str(getattr(container, "name", None) or name), inner)
     first = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
     # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
     gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0

@@ -89,7 +89,7 @@ def write_files(folder):
     for name, frame in tables().items():
         frame.to_csv(folder / f"{name}.csv", index=False)
     (folder / "visits.py").write_text(MODEL, encoding="utf-8")
-    law = bm.NormalInverseGamma([1e5, 1e-5, 3.0], 1, 9, [1e8, 1e-12, 2.0], coords={"x": LONG})
+    law = bm.NormalInverseGamma([1e5, 1e-5, 3.0], 1, 9, [1e8, 1e-12, 2.0], coords={"part": LONG})
     for seed, name in enumerate(("first", "second")):
         save(law.to_datatree(draws=1500, rng=np.random.default_rng(seed)), folder / f"{name}.nc")
 
