@@ -463,7 +463,7 @@ def test_a_visit_to_an_impossible_hypothesis_is_one_too_many():
 def test_draws_that_never_leave_one_hypothesis_give_no_verdict():
     verdict = bm.compare(AFTER, {"h": np.zeros((4, 1000), dtype=int)})
     assert verdict.outcome == "inconclusive"
-    assert "1 effective draws" in verdict.findings[0]
+    assert "1 effective draw;" in verdict.findings[0]
 
 
 def test_a_certain_hypothesis_agrees_with_certain_draws():
