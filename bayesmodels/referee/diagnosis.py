@@ -29,7 +29,7 @@ from bayesmodels import data as checked
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.protocol import Belief
 from bayesmodels.reading import levels
-from bayesmodels.referee.identity import UNDERFLOW, Identity, inwards
+from bayesmodels.referee.identity import UNDERFLOW, Identity, inwards, same_variables
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -116,6 +116,7 @@ def diagnose(
     'To blame: the prior of theta.'
     """
     rng = checked.randomness(rng)
+    same_variables(model, prior.update(data))
     if identity.holds:
         return Diagnosis(())
     terms, unknown = differing_terms(model, prior, data, points, rng)

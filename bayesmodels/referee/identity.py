@@ -154,22 +154,8 @@ def check_identity(
         )
         raise DataError(msg)
     rng = randomness(rng)
+    same_variables(model, posterior)
     joint = JointDensity(model)
-    names = sorted(posterior.dims)
-    if sorted(v.name for v in model.free_RVs) != names:
-        msg = (
-            f"model: must have the belief's variables {names}; has "
-            f"{sorted(v.name for v in model.free_RVs)}."
-        )
-        raise DataError(msg)
-    for name in names:
-        axes, shape = model.named_vars_to_dims.get(name), _shape(posterior, name)
-        if model[name].type.ndim != len(shape):
-            msg = (
-                f"model: {name} must have the belief's axes {posterior.dims[name]}, of shape "
-                f"{shape}; it has {axes or model[name].type.ndim}."
-            )
-            raise DataError(msg)
     if levels(posterior):
         found = _every_row(joint, posterior, prior)
     else:
@@ -195,6 +181,33 @@ def check_identity(
         log_evidence=None if log_evidence is None else float(log_evidence),
         bound=float(bound[best] + (slack[best] if evidence is not None else 0)),
     )
+
+
+def same_variables(model: pm.Model, posterior: Belief) -> None:
+    """Refuse a PyMC model that has not the variables of a belief, each with the same axes."""
+    names = sorted(posterior.dims)
+    if sorted(v.name for v in model.free_RVs) != names:
+        msg = (
+            f"model: must have the belief's variables {names}; has "
+            f"{sorted(v.name for v in model.free_RVs)}."
+        )
+        raise DataError(msg)
+    for name in names:
+        axes, shape = model.named_vars_to_dims.get(name), _shape(posterior, name)
+        known = model[name].type.shape
+        if axes:
+            lengths = (model.coords.get(axis) for axis in axes)
+            known = tuple(None if of is None else len(of) for of in lengths)
+        fits = (length in (None, own) for length, own in zip(known, shape, strict=False))
+        wanted = posterior.dims[name]
+        turned = axes is not None and set(axes) == set(wanted) and tuple(axes) != wanted
+        if turned or len(known) != len(shape) or not all(fits):
+            msg = (
+                f"model: {name} must have the belief's axes {posterior.dims[name]}, of shape "
+                f"{shape}; it has {axes or ''}{' of ' if axes else ''}shape {known}. Write it with "
+                "these axes in this order."
+            )
+            raise DataError(msg)
 
 
 def _over(gap: Array, bound: Array) -> Array:

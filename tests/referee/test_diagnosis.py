@@ -209,3 +209,23 @@ def test_validate_names_the_term():
     assert report.outcome == "disagree"
     assert report.to_blame == ("the prior of theta",)
     assert "To blame: the prior of theta." in render(report)
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_axes_in_another_order_are_named(columns):
+    X = np.tile([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 0]], 1)[:, :columns]
+    y = np.array([0, 1, 0, 1])
+    prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    coords = {"feature": range(columns), "class": range(2)}
+    posterior = prior.update((X, y))
+    with pm.Model(coords=coords) as model:
+        pi = pm.Dirichlet("pi", np.ones(2), dims="class")
+        theta = pm.Beta("theta", 1, 1, dims=("feature", "class"))
+        pm.Categorical("y", p=pi, observed=y)
+        pm.Bernoulli("x", p=theta.T[y], observed=X)
+    words = r"model: theta must have the belief's axes \('class', 'feature'\).* in this order"
+    with pytest.raises(bm.DataError, match=words):
+        bm.check_identity(model, posterior, prior)
+    wrong = bm.check_identity(prior.declare((X, y)), prior.update((X[::-1], y)), prior)
+    with pytest.raises(bm.DataError, match=words):
+        bm.diagnose(wrong, model, prior, (X, y))
