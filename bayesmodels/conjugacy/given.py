@@ -34,6 +34,8 @@ from bayesmodels.errors import NotConjugate
 
 Array = NDArray[np.float64]
 Point = dict[str, NDArray[Any]]
+Group = list[tuple[str, int]]
+"""Elements of finite variables: names and places."""
 
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding("local_add_canonizer")
@@ -190,17 +192,13 @@ class Slopes:
             and rows[:, own[p.name]].any()
         ]
 
-    def everywhere(self, names: Sequence[str], rng: np.random.Generator) -> list[Point]:
-        """Return points at which the law of some variables given the others must be looked at.
-
-        The log density is a sum, and so is what a closed form needs of it. So of finite variables
-        in different summands, one has to take each of its values while the others stay; of those
-        in the same summand all configurations are taken.
+    def groups(self, names: Sequence[str]) -> list[Group]:
+        """Return groups of finite elements that meet variables, and each other, in a summand.
 
         Raises
         ------
         NotConjugate
-            If there are too many.
+            If they have too many configurations.
         """
         met, own = self._met
         rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
@@ -218,17 +216,29 @@ class Slopes:
                 f"the law of {', '.join(names)} would have to be looked at for {total:.3g} "
                 f"configurations of {whole}; at most {MOST_RESTS} are."
             )
+        return groups
+
+    def everywhere(self, names: Sequence[str], rng: np.random.Generator) -> list[Point]:
+        """Return points at which the law of some variables given the others must be looked at.
+
+        The log density is a sum, and so is what a closed form needs of it. So of finite variables
+        in different summands, one has to take each of its values while the others stay; of those
+        in the same summand all configurations are taken.
+
+        Raises
+        ------
+        NotConjugate
+            If there are too many.
+        """
         result = [self.somewhere(rng) for _ in range(_POINTS)]
-        for group, levels in zip(groups, sizes, strict=True):
-            for row in product(*map(range, levels)):
+        for group in self.groups(names):
+            for row in product(*(range(self._finite[name].levels) for name, _ in group)):
                 result += self._with(group, row, rng)
         if self.unbounded(names):
             result += self._far(rng)
         return result
 
-    def _with(
-        self, group: Sequence[tuple[str, int]], row: Sequence[int], rng: np.random.Generator
-    ) -> list[Point]:
+    def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:
         """Return a point with some finite elements at given levels; none if that is impossible."""
         for _ in range(_TRIES_EACH):
             point = {name: np.array(value) for name, value in self.somewhere(rng).items()}

@@ -87,6 +87,7 @@ def choose(
     } | slopes.reasons
     for name in slopes.supports:
         try:
+            slopes.groups([name])  # not too many, before anything is worked out
             at = slopes.everywhere([name], rng) if one_by_one else points
             families[name] = _family(slopes, name, at, rng, verified=one_by_one)
             del reasons[name]

@@ -67,13 +67,6 @@ class Solution:
             slope[block.elements], bound[block.elements] = block.slope(x[block.elements])
         return slope, self._loss(levels) * bound
 
-    def drawn(self, levels: Levels, rng: np.random.Generator) -> Array:
-        """Return one draw of the continuous elements given levels."""
-        x = np.empty(self.field.size)
-        for block in self.at(levels)[1]:
-            x[block.elements] = block.sample(1, rng)[0]
-        return x
-
     def sample(self, draws: int, rng: np.random.Generator) -> tuple[Array, Levels]:
         """Return independent draws of continuous and of finite elements, one a row."""
         x = np.empty((draws, self.field.size))

@@ -81,8 +81,7 @@ def verify(
     """Compare a proposed posterior with the model's joint density.
 
     What depends on finite variables must have been compared for each of their values before, as
-    a posterior with these values held, or be added up from such; of the latter one more point each
-    is looked at here.
+    a posterior with these values held, or be added up from such.
 
     Raises
     ------
@@ -91,7 +90,7 @@ def verify(
     """
     field = solution.field
     near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
-    points = [*near, *far, *_each(solution, near[0][1], rng)]
+    points = [*near, *far]
     if found.questions:
         points += otherwise(field, found, near, far, rng)
     # Far from all mass numbers may overflow, which says nothing against the proposal.
@@ -228,17 +227,6 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Poin
             point[block] = (inner + inner.T) / 2
         own = _levels(solution, levels[i], rng)
         result.append((point, own))
-    return result
-
-
-def _each(solution: Solution, levels: Levels, rng: np.random.Generator) -> list[Point]:
-    """Return a point for each configuration whose laws were added up."""
-    result = []
-    for part in solution.finite:
-        for row in part.table if part.changes > 1 else []:
-            here = levels.copy()
-            here[part.elements] = row
-            result.append((_inside(solution.field, solution.drawn(here, rng)), here))
     return result
 
 
