@@ -39,6 +39,7 @@ def jobs() -> Iterator[tuple[str, Job]]:
     rng = np.random.default_rng(1)
     coin, die = bm.BetaBernoulli(2, 2), bm.DirichletCategorical([1, 1, 1])
     yield from of_family("Beta, 3 of 20", coin, bm.BinomialCounts(3, 20))
+    yield "Beta, 3 of 20 read anew.update", lambda: coin.update(bm.BinomialCounts(3, 20))
     yield from of_family("Beta, five rows", coin, [1, 0, 1, 1, 0])
     yield from of_family("Dirichlet, counts", die, bm.MultinomialCounts([5, 0, 2]))
     yield from of_family("Dirichlet, five rows", die, [0, 1, 2, 1, 0])
