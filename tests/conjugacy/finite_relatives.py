@@ -534,7 +534,7 @@ def a_rare_shape_in_part():
 @not_even_in_part
 def an_unbounded_count_with_a_rare_link():
     with pm.Model() as model:
-        n, b, s = pm.Poisson("n", 3.0), pm.Normal("b"), pm.HalfNormal("s")
+        n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
         seen(pt.switch(pt.eq(n, 7), pt.exp(b * X), b * X), s)
     return model
 
@@ -546,7 +546,7 @@ def an_unbounded_count_with_a_rare_link():
 )
 def an_unbounded_count_as_a_factor():
     with pm.Model() as model:
-        n, b, s = pm.Poisson("n", 3.0), pm.Normal("b"), pm.HalfNormal("s")
+        n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
         seen(n * b * X, s)
     return model
 
