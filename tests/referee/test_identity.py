@@ -97,7 +97,8 @@ def test_variables_with_other_axes_are_refused():
         bm.check_identity(full.declare(data), shared.update(data), shared)
     assert str(caught.value) == (
         "model: Sigma must have the belief's axes ('feature', 'other_feature'), of shape (2, 2); "
-        "it has ('class', 'feature', 'other_feature')."
+        "it has ('class', 'feature', 'other_feature') of shape (2, 2, 2). Write it with these axes "
+        "in this order."
     )
 
 
