@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
-from pytensor.tensor.basic import Alloc, Join, MakeVector
+from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_index_variables
@@ -189,7 +189,7 @@ def _summands(terms: Sequence[Any], moving: set[Any]) -> list[Any]:
     return list(dict.fromkeys(result))
 
 
-def _inner(  # noqa: PLR0911 - a table
+def _inner(  # noqa: C901, PLR0911 - a table
     v: Any,
     condition: bool,  # noqa: FBT001 - the question itself
     moving: set[Any],
@@ -200,6 +200,8 @@ def _inner(  # noqa: PLR0911 - a table
         return None
     if isinstance(node.op, CheckAndRaise):
         return list(node.inputs[:1])
+    if isinstance(node.op, MakeVector | ScalarFromTensor):
+        return list(node.inputs)
     if isinstance(node.op, DimShuffle | Reshape | SpecifyShape | Alloc):
         return None if any(v in moving for v in node.inputs[1:]) else list(node.inputs[:1])
     if not isinstance(node.op, Elemwise | CAReduce):
