@@ -326,7 +326,7 @@ def test_errors_say_what_to_do():
         model.update(BITS[:2]).mode()
     with pytest.raises(bm.DataError, match=r"2 .*categories|must hold only"):
         model.update((BITS, [2, None, None, None, None]))
-    with pytest.raises(bm.DataError, match="one class a row"):
+    with pytest.raises(bm.DataError, match="as many rows as features; got 2 and 5"):
         model.update((BITS, [0, None]))
     vectors = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
     with pytest.raises(bm.PriorError, match="a mixture takes"):

@@ -681,7 +681,7 @@ def test_levels_are_closed_unless_there_is_another():
         (["a", None, "b"], "target: missing values are not allowed; 1 of 3 are missing"),
         (["a", np.nan, "b"], "target: missing values are not allowed; 1 of 3 are missing"),
         (pd.Series(["a", pd.NA, "b"], dtype="string"), "target: missing values are not allowed"),
-        (["a", "b"], "features: must have as many rows as target; got 3 and 2."),
+        (["a", "b"], "target: must have as many rows as features; got 2 and 3."),
         ([["a"], ["b"], ["c"]], "target: must hold one class a row; got shape (3, 1)."),
         ([0, 1, 2], "target: must hold only the model's categories ['a', 'b', 'c']; row 0 holds 0"),
     ],
