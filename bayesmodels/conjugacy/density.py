@@ -292,7 +292,8 @@ def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
             whole = isinstance(node.op, Elemwise)
             numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
             given[:numbers] = [_wide(v) for v in given[:numbers]]
-        if isinstance(node.op, HasInnerGraph):  # whose types are those that it was made with
+        core = getattr(node.op, "core_op", node.op)  # that of a Blockwise
+        if isinstance(core, HasInnerGraph):  # whose types are those that it was made with
             given = [
                 pt.cast(new, _dtype(old)) if _dtype(new) != _dtype(old) else new
                 for new, old in zip(given, node.inputs, strict=True)

@@ -20,6 +20,7 @@ SECONDS = 10.0  # by default more is spent; what needs more is refused as it is 
 # What PyMC says of its own parts is not of interest here.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Detected variables likely created by GP"),
+    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
     pytest.mark.filterwarnings("ignore:.*RandomVariable.*rng:DeprecationWarning"),
 ]
 
