@@ -260,8 +260,7 @@ def _after(kind: str, inputs: Sequence[Bounds]) -> Bounds:  # noqa: C901, PLR091
     if kind in _SAME_BOUNDS or kind in ("cast", "identity", "sort", "Max", "Min"):
         return inputs[0]
     if kind in ("Join", "MakeVector"):
-        parts = inputs[kind == "Join" :]
-        return min(low for low, _ in parts), max(high for _, high in parts)
+        return min(low for low, _ in inputs), max(high for _, high in inputs)
     if kind in ("Softmax", "sigmoid", "lt", "le", "gt", "ge", "eq", "neq"):
         return 0.0, 1.0
     low, high = inputs[0] if inputs else _EVERYTHING

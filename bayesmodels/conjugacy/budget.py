@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesmodels.errors import NotConjugate
 
-SECONDS = 40.0
+SECONDS = 50.0
 """What a search may take if nothing else is said."""
 _SOME = 3  # names that are listed
 

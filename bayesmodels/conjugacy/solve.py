@@ -91,7 +91,7 @@ def exact(
     partial : bool, default False
         Instead of the whole posterior, look for variables that are conjugate given all others, and
         integrate them out of the model: see `PartialPosterior`.
-    seconds : float, default 40
+    seconds : float, default 50
         How long the search may compute. What would take longer is refused before it begins, as far
         as that can be told, and else when they are over.
     rng : numpy.random.Generator or int, optional

@@ -246,13 +246,14 @@ def _after(  # noqa: C901 - a table
         result = np.stack(parts)
     elif isinstance(op, Alloc) and not any(v in moving for v in node.inputs[1:]):
         result = parts[0]
-    elif isinstance(op, DimShuffle | Reshape | SpecifyShape | Join):
+    elif isinstance(op, Join) and hasattr(op, "axis"):  # which was an input of older ones
+        result = np.concatenate(parts, axis=op.axis)
+    elif isinstance(op, DimShuffle | Reshape | SpecifyShape):
         shaped = [
             part if v in moving else known.get(v)
             for v, part in zip(node.inputs, parts, strict=True)
         ]
-        which = node.inputs[:1] if isinstance(op, Join) else node.inputs[1:]
-        if not any(v in moving for v in which):
+        if not any(v in moving for v in node.inputs[1:]):
             result = _moved(op, shaped, parts)
     elif isinstance(op, Subtensor | AdvancedSubtensor):
         result = _taken(sets, node, parts, known, moving)
@@ -261,8 +262,6 @@ def _after(  # noqa: C901 - a table
 
 def _moved(op: Any, given: list[Any], parts: list[Numbers]) -> Numbers:
     """Return what an operation that only moves elements does to their sets."""
-    if isinstance(op, Join):
-        return np.concatenate(parts[1:], axis=int(given[0]))
     if isinstance(op, Reshape):
         return parts[0].reshape(tuple(int(n) for n in given[1]))
     if isinstance(op, DimShuffle):

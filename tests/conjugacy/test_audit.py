@@ -36,6 +36,7 @@ def matrices():
         (matrices, lambda x: pt.linalg.svd(x, compute_uv=False)[..., 0].sum()),
         (pair, lambda x: pt.abs(x).sum()),
         (pair, lambda x: pt.floor(x).sum()),
+        (pair, lambda x: pt.abs(pt.concatenate([x, pt.exp(x)])).sum()),
     ],
 )
 def test_products_matrices_kinks_and_stairs(prior, term):
