@@ -221,7 +221,7 @@ def _inner(  # noqa: C901, PLR0911 - a table
     return None
 
 
-def _after(  # noqa: C901 - a table
+def _after(  # noqa: C901, PLR0912 - a table
     sets: _Sets, node: Any, parts: list[Numbers], known: dict[Any, Any], moving: set[Any]
 ) -> Numbers:
     """Return the set of elements that each element of a node's result depends on."""
