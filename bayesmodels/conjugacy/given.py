@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -40,7 +40,7 @@ Group = list[tuple[str, int]]
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding("local_add_canonizer")
 """In Python, without what is slow there; sums of more than 32 parts are left as they are."""
-_TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 5
+_TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES = 3, 4
 MOST_RESTS = 2**9
 """Configurations of finite variables that remain, for each of which a block's law is looked at."""
@@ -231,12 +231,22 @@ class Slopes:
             If there are too many.
         """
         result = [self.somewhere(rng) for _ in range(_POINTS)]
-        for group in self.groups(names):
-            for row in product(*(range(self._finite[name].levels) for name, _ in group)):
-                result += self._with(group, row, rng)
+        for each in self._configurations(names, rng):
+            result += each
         if self.unbounded(names):
             result += self._far(rng)
         return result
+
+    def impossible(self, names: Sequence[str], rng: np.random.Generator) -> bool:
+        """Whether the density is zero wherever it was looked at for some configuration."""
+        return not all(self._configurations(names, rng))
+
+    def _configurations(
+        self, names: Sequence[str], rng: np.random.Generator
+    ) -> Iterator[list[Point]]:
+        for group in self.groups(names):
+            for row in product(*(range(self._finite[name].levels) for name, _ in group)):
+                yield self._with(group, row, rng)
 
     def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:
         """Return a point with some finite elements at given levels; none if that is impossible."""

@@ -100,6 +100,12 @@ def _verified(
     names = list(marginal.probes)
     points = slopes.everywhere(names, rng)
     found, unseen = _audited(slopes, names, points[0])
+    if found.questions and slopes.impossible(names, rng):
+        raise NotConjugate(
+            f"with some values of the finite variables the joint density of {', '.join(names)} and "
+            "the rest is zero wherever it was looked at, and comparisons may make it positive "
+            "elsewhere: a hard constraint."
+        )
     points += _otherwise(slopes, names, found, points[:2], rng)
     result: Verification | None = None
     for point in points:
