@@ -137,7 +137,8 @@ def configurations(field: Field, elements: Elements, most: int) -> Levels:
         If there are more than `most`.
     """
     sizes = field.sizes[elements]
-    number = float(np.prod(sizes.astype(float)))
+    with np.errstate(over="ignore"):
+        number = float(np.prod(sizes.astype(float)))
     if number > most:
         names = ", ".join(s.name for s in field.finite)
         raise NotConjugate(

@@ -209,7 +209,8 @@ class Slopes:
         number, label = connected_components(csr_array(within.T @ within), directed=False)
         groups = [[places[k] for k in there[label == group]] for group in range(number)]
         sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
-        total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
+        with np.errstate(over="ignore"):
+            total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
         if total > MOST_RESTS:
             whole = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
             raise NotConjugate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Literal, overload
@@ -194,7 +195,7 @@ def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:
         x, levels = somewhere(field, rng), rng.integers(field.sizes)
         if np.isfinite(field(x, levels)[0]):
             return x, levels
-    if 0 < np.prod(field.sizes.astype(float)) <= MOST_ALONE:
+    if len(field.sizes) and math.prod(field.sizes.tolist()) <= MOST_ALONE:
         x = somewhere(field, rng)
         for levels in configurations(field, np.arange(len(field.sizes)), MOST_ALONE):
             if np.isfinite(field(x, levels)[0]):

@@ -75,7 +75,8 @@ def _groups(
     """Return which nodes depend on each other, directly or through others."""
     if len(nodes) == 1:
         return [[0]]
-    field.budget.ask(len(nodes), "which of the variables depend on each other")
+    names = _names(field, np.concatenate(nodes))
+    field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
     here = score(field, x, field(x, levels)[1])
     moved = np.zeros((len(nodes), len(nodes)))
     for i, node in enumerate(nodes):
@@ -186,7 +187,9 @@ def _columns(
     for j, element in enumerate(real):
         there = x.copy()
         there[element] += step[j]
-        columns[:, j] = (_slope(field, there, levels, real) - here) / (there[element] - x[element])
+        change = _slope(field, there, levels, real) - here
+        with np.errstate(all="ignore"):  # the caller looks at what is not finite
+            columns[:, j] = change / (there[element] - x[element])
     return columns
 
 

@@ -17,11 +17,18 @@ QUICK = {
     "simulated predators",
 }
 SECONDS = 10.0  # by default more is spent; what needs more is refused as it is then
-# What PyMC says of its own parts is not of interest here.
+# What PyMC and PyTensor say of their own parts is not of interest here.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:Detected variables likely created by GP"),
-    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS"),
-    pytest.mark.filterwarnings("ignore:.*RandomVariable.*rng:DeprecationWarning"),
+    pytest.mark.filterwarnings(f"ignore:{said}")
+    for said in (
+        "Detected variables likely created by GP",
+        "PyTensor could not link to a BLAS",
+        ".*RandomVariable.*rng:DeprecationWarning",
+        "DifferentialEquation should implement `pullback`",
+        "pytensor.tensor.linalg.trace is deprecated",
+        "Support point not defined",
+        "`axes` should not be `None`",
+    )
 ]
 
 
