@@ -140,7 +140,11 @@ def public():
         for name in home.__all__:
             thing = getattr(home, name)
             members = inspect.getmembers(thing, callable) if inspect.isclass(thing) else []
-            every = {f"{prefix}{name}.{key}": member for key, member in members if key[0] != "_"}
+            every = {
+                f"{prefix}{name}.{key}": member
+                for key, member in members
+                if key[0] != "_" and not inspect.ismethoddescriptor(member)  # of Python's own
+            }
             if not members and callable(thing):
                 every = {f"{prefix}{name}": thing}
             for label, member in every.items():
