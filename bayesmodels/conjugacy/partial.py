@@ -22,7 +22,7 @@ from bayesmodels.conjugacy.remaining import remaining_model
 from bayesmodels.conjugacy.search import otherwise
 from bayesmodels.conjugacy.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.conjugacy.solution import Solution
-from bayesmodels.conjugacy.verify import FEW, Verification, verify
+from bayesmodels.conjugacy.verify import FEW, Imprecise, Verification, verify
 from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.processes import all_or_nothing, same_rounding
@@ -106,11 +106,17 @@ def _verified(
             "the rest is zero wherever it was looked at, and comparisons may make it positive "
             "elsewhere: a hard constraint."
         )
+    must = len(points)
     points += _otherwise(slopes, names, found, points[:2], rng)
     result: Verification | None = None
-    for point in points:
+    for number, point in enumerate(points):
         view = Given(slopes, names, point)
-        seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng, FEW)
+        try:
+            seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng, FEW)
+        except Imprecise:
+            if number < must:
+                raise
+            continue  # so far out that no digits are left
         value, bound = density.value(point)
         over = abs(value - seen.log_evidence) / (bound + seen.bound)
         if not over <= 1:
@@ -119,8 +125,8 @@ def _verified(
                 "what rounding explains."
             )
         worst = max(seen.value, over, result.value if result else 0.0)
-        number = seen.points + (result.points if result else 0)
-        result = replace(seen, value=worst, points=number, settled=not unseen)
+        total = seen.points + (result.points if result else 0)
+        result = replace(seen, value=worst, points=total, settled=not unseen)
     assert result is not None  # noqa: S101 - there is at least one point
     return result, unseen
 

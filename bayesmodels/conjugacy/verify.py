@@ -45,6 +45,10 @@ _DECADES = 4.0  # far points: factors of up to e^8 and more
 _DEVIATIONS = 25.0
 
 
+class Imprecise(NotConjugate):
+    """Nothing differs, but the densities are not known well enough to say that they are equal."""
+
+
 @dataclass(frozen=True)
 class Verification:
     """What the comparison found.
@@ -87,6 +91,8 @@ def verify(
     ------
     NotConjugate
         If they differ by more than rounding.
+    Imprecise
+        If rounding leaves no digits to compare.
     """
     field = solution.field
     near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
@@ -122,7 +128,7 @@ def verify(
             f"{slope:.3g} times. Some term of the model is of another kind."
         )
     if bounds[best] > _USELESS:
-        raise NotConjugate(
+        raise Imprecise(
             f"the closed form can't be verified in double precision: the joint density of "
             f"{_listed([s.name for s in (*field.continuous, *field.finite)])} is only known to "
             f"{bounds[best]:.2g}."

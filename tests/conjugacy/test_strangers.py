@@ -102,6 +102,7 @@ def test_what_goes_through_a_black_box_remains():
         ("conditional autoregression of numbers", {"phi"}),
         ("hierarchical vector autoregression with correlations", {"mean", "w"}),
         ("hurdle", {"psi"}),
+        ("latent gaussian process on a grid", {"f_rotated_"}),
     ],
 )
 def test_what_is_conjugate_in_them_is_integrated_out(name, integrated):
