@@ -14,16 +14,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from bayesmodels.conjugacy.partial import PartialPosterior as PartialPosterior
-    from bayesmodels.conjugacy.posterior import ExactPosterior as ExactPosterior
-    from bayesmodels.conjugacy.solve import exact as exact
-    from bayesmodels.data import BinomialCounts as BinomialCounts
-    from bayesmodels.data import Design as Design
-    from bayesmodels.data import Grouped as Grouped
-    from bayesmodels.data import MultinomialCounts as MultinomialCounts
-    from bayesmodels.data import Weighted as Weighted
-    from bayesmodels.decision import bayes_risk as bayes_risk
-    from bayesmodels.decision import boundary as boundary
     from bayesmodels.draws import exact_draws as exact_draws
     from bayesmodels.draws import mcmc_draws as mcmc_draws
     from bayesmodels.errors import DataError as DataError
@@ -32,49 +22,67 @@ if TYPE_CHECKING:
     from bayesmodels.errors import NumericsWarning as NumericsWarning
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
-    from bayesmodels.evidence import compare_evidence as compare_evidence
-    from bayesmodels.gibbs import gibbs_draws as gibbs_draws
-    from bayesmodels.information import mutual_information as mutual_information
-    from bayesmodels.information import mutual_information_normal as mutual_information_normal
-    from bayesmodels.label_switching import label_invariants as label_invariants
-    from bayesmodels.label_switching import relabel as relabel
-    from bayesmodels.models.beta_bernoulli import BernoulliStatistic as BernoulliStatistic
-    from bayesmodels.models.beta_bernoulli import BetaBernoulli as BetaBernoulli
-    from bayesmodels.models.concept import ConceptLearning as ConceptLearning
-    from bayesmodels.models.concept import HypothesisStatistic as HypothesisStatistic
-    from bayesmodels.models.dirichlet_categorical import (
+    from bayesmodels.input.data import BinomialCounts as BinomialCounts
+    from bayesmodels.input.data import Design as Design
+    from bayesmodels.input.data import Grouped as Grouped
+    from bayesmodels.input.data import MultinomialCounts as MultinomialCounts
+    from bayesmodels.input.data import Weighted as Weighted
+    from bayesmodels.models.bernoulli import BernoulliStatistic as BernoulliStatistic
+    from bayesmodels.models.bernoulli import BetaBernoulli as BetaBernoulli
+    from bayesmodels.models.categorical import (
         CategoricalStatistic as CategoricalStatistic,
     )
-    from bayesmodels.models.dirichlet_categorical import (
+    from bayesmodels.models.categorical import (
         DirichletCategorical as DirichletCategorical,
     )
-    from bayesmodels.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
-    from bayesmodels.models.laplace import LaplaceApproximation as LaplaceApproximation
-    from bayesmodels.models.latent_rows import MixtureStatistic as MixtureStatistic
+    from bayesmodels.models.classifiers.covariance_ratio import ratio_posterior as ratio_posterior
+    from bayesmodels.models.classifiers.decision import bayes_risk as bayes_risk
+    from bayesmodels.models.classifiers.decision import boundary as boundary
+    from bayesmodels.models.classifiers.gaussian_discriminant import (
+        GaussianDiscriminant as GaussianDiscriminant,
+    )
+    from bayesmodels.models.classifiers.information import mutual_information as mutual_information
+    from bayesmodels.models.classifiers.information import (
+        mutual_information_normal as mutual_information_normal,
+    )
+    from bayesmodels.models.classifiers.logistic_coefficients import (
+        logistic_coefficients as logistic_coefficients,
+    )
+    from bayesmodels.models.classifiers.naive_bayes import NaiveBayes as NaiveBayes
+    from bayesmodels.models.classifiers.ranking import rank_features as rank_features
+    from bayesmodels.models.hypotheses import ConceptLearning as ConceptLearning
+    from bayesmodels.models.hypotheses import HypothesisStatistic as HypothesisStatistic
     from bayesmodels.models.least_squares import least_squares_descent as least_squares_descent
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
     from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
-    from bayesmodels.models.logistic_regression import LogisticRegression as LogisticRegression
-    from bayesmodels.models.mixture import NaiveBayesMixture as NaiveBayesMixture
-    from bayesmodels.models.mixture_em import EMResult as EMResult
-    from bayesmodels.models.naive_bayes import NaiveBayes as NaiveBayes
-    from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma as NormalInverseGamma
-    from bayesmodels.models.normal_inverse_gamma import NormalStatistic as NormalStatistic
-    from bayesmodels.models.normal_inverse_wishart import (
+    from bayesmodels.models.logistic.laplace import LaplaceApproximation as LaplaceApproximation
+    from bayesmodels.models.logistic.regression import LogisticRegression as LogisticRegression
+    from bayesmodels.models.mixture.em import EMResult as EMResult
+    from bayesmodels.models.mixture.gibbs import gibbs_draws as gibbs_draws
+    from bayesmodels.models.mixture.label_switching import label_invariants as label_invariants
+    from bayesmodels.models.mixture.label_switching import relabel as relabel
+    from bayesmodels.models.mixture.latent_rows import MixtureStatistic as MixtureStatistic
+    from bayesmodels.models.mixture.naive_bayes_mixture import (
+        NaiveBayesMixture as NaiveBayesMixture,
+    )
+    from bayesmodels.models.multivariate_normal import (
         MultivariateNormalStatistic as MultivariateNormalStatistic,
     )
-    from bayesmodels.models.normal_inverse_wishart import (
+    from bayesmodels.models.multivariate_normal import (
         NormalInverseWishart as NormalInverseWishart,
     )
+    from bayesmodels.models.normal import NormalInverseGamma as NormalInverseGamma
+    from bayesmodels.models.normal import NormalStatistic as NormalStatistic
     from bayesmodels.models.shared_covariance import (
         SharedNormalInverseWishart as SharedNormalInverseWishart,
     )
     from bayesmodels.models.shared_covariance import (
         SharedNormalStatistic as SharedNormalStatistic,
     )
-    from bayesmodels.models.unknown_ratio import ratio_posterior as ratio_posterior
-    from bayesmodels.pair import logistic_coefficients as logistic_coefficients
-    from bayesmodels.ranking import rank_features as rank_features
+    from bayesmodels.posteriors.exact import exact as exact
+    from bayesmodels.posteriors.partial import PartialPosterior as PartialPosterior
+    from bayesmodels.posteriors.posterior import ExactPosterior as ExactPosterior
+    from bayesmodels.posteriors.sampling import sample as sample
     from bayesmodels.referee import Calibration as Calibration
     from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import bridge_sampling as bridge_sampling
@@ -86,6 +94,8 @@ if TYPE_CHECKING:
     from bayesmodels.referee import compare_until_decided as compare_until_decided
     from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.referee import leave_one_out as leave_one_out
+    from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
+    from bayesmodels.referee.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
     from bayesmodels.report.classes import plot_boundary as plot_boundary
@@ -96,49 +106,47 @@ if TYPE_CHECKING:
     from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
     from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
-    from bayesmodels.sampling import sample as sample
-    from bayesmodels.sensitivity import prior_sensitivity as prior_sensitivity
-    from bayesmodels.stored import load as load
-    from bayesmodels.stored import save as save
+    from bayesmodels.store import load as load
+    from bayesmodels.store import save as save
 
 _HOMES = {
-    "BernoulliStatistic": "models.beta_bernoulli",
-    "BetaBernoulli": "models.beta_bernoulli",
-    "BinomialCounts": "data",
-    "CategoricalStatistic": "models.dirichlet_categorical",
-    "ConceptLearning": "models.concept",
+    "BernoulliStatistic": "models.bernoulli",
+    "BetaBernoulli": "models.bernoulli",
+    "BinomialCounts": "input.data",
+    "CategoricalStatistic": "models.categorical",
+    "ConceptLearning": "models.hypotheses",
     "DataError": "errors",
-    "Design": "data",
-    "DirichletCategorical": "models.dirichlet_categorical",
-    "EMResult": "models.mixture_em",
-    "ExactPosterior": "conjugacy.posterior",
-    "GaussianDiscriminant": "models.discriminant",
-    "Grouped": "data",
-    "HypothesisStatistic": "models.concept",
-    "LaplaceApproximation": "models.laplace",
+    "Design": "input.data",
+    "DirichletCategorical": "models.categorical",
+    "EMResult": "models.mixture.em",
+    "ExactPosterior": "posteriors.posterior",
+    "GaussianDiscriminant": "models.classifiers.gaussian_discriminant",
+    "Grouped": "input.data",
+    "HypothesisStatistic": "models.hypotheses",
+    "LaplaceApproximation": "models.logistic.laplace",
     "LinearRegression": "models.linear_regression",
-    "LogisticRegression": "models.logistic_regression",
-    "MixtureStatistic": "models.latent_rows",
+    "LogisticRegression": "models.logistic.regression",
+    "MixtureStatistic": "models.mixture.latent_rows",
     "ModeError": "errors",
-    "MultinomialCounts": "data",
-    "MultivariateNormalStatistic": "models.normal_inverse_wishart",
-    "NaiveBayes": "models.naive_bayes",
-    "NaiveBayesMixture": "models.mixture",
-    "NormalInverseGamma": "models.normal_inverse_gamma",
-    "NormalInverseWishart": "models.normal_inverse_wishart",
-    "NormalStatistic": "models.normal_inverse_gamma",
+    "MultinomialCounts": "input.data",
+    "MultivariateNormalStatistic": "models.multivariate_normal",
+    "NaiveBayes": "models.classifiers.naive_bayes",
+    "NaiveBayesMixture": "models.mixture.naive_bayes_mixture",
+    "NormalInverseGamma": "models.normal",
+    "NormalInverseWishart": "models.multivariate_normal",
+    "NormalStatistic": "models.normal",
     "NotConjugate": "errors",
     "NumericsWarning": "errors",
-    "PartialPosterior": "conjugacy.partial",
+    "PartialPosterior": "posteriors.partial",
     "PriorError": "errors",
     "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
     "SharedNormalInverseWishart": "models.shared_covariance",
     "SharedNormalStatistic": "models.shared_covariance",
-    "Weighted": "data",
+    "Weighted": "input.data",
     "approximation_error": "referee",
-    "bayes_risk": "decision",
-    "boundary": "decision",
+    "bayes_risk": "models.classifiers.decision",
+    "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
     "check_evidence": "referee",
     "check_identity": "referee",
@@ -146,22 +154,22 @@ _HOMES = {
     "Calibration": "referee",
     "calibrate": "referee",
     "compare": "referee",
-    "compare_evidence": "evidence",
+    "compare_evidence": "referee.model_comparison",
     "compare_until_decided": "referee",
     "datasets": "",
     "diagnose": "referee",
     "estimators": "",
-    "exact": "conjugacy.solve",
+    "exact": "posteriors.exact",
     "exact_draws": "draws",
-    "gibbs_draws": "gibbs",
-    "label_invariants": "label_switching",
+    "gibbs_draws": "models.mixture.gibbs",
+    "label_invariants": "models.mixture.label_switching",
     "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
-    "load": "stored",
-    "logistic_coefficients": "pair",
+    "load": "store",
+    "logistic_coefficients": "models.classifiers.logistic_coefficients",
     "mcmc_draws": "draws",
-    "mutual_information": "information",
-    "mutual_information_normal": "information",
+    "mutual_information": "models.classifiers.information",
+    "mutual_information_normal": "models.classifiers.information",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_class_profiles": "report.mixtures",
@@ -170,12 +178,12 @@ _HOMES = {
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
     "plot_membership": "report.concept",
-    "prior_sensitivity": "sensitivity",
-    "rank_features": "ranking",
-    "ratio_posterior": "models.unknown_ratio",
-    "relabel": "label_switching",
-    "sample": "sampling",
-    "save": "stored",
+    "prior_sensitivity": "referee.sensitivity",
+    "rank_features": "models.classifiers.ranking",
+    "ratio_posterior": "models.classifiers.covariance_ratio",
+    "relabel": "models.mixture.label_switching",
+    "sample": "posteriors.sampling",
+    "save": "store",
     "scale": "",
     "validate": "report",
     "validate_draws": "report",

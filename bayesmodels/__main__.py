@@ -1,6 +1,6 @@
 """Lets ``python -m bayesmodels`` run the command line."""
 
-from bayesmodels.cli import main
+from bayesmodels.command.cli import main
 
 if __name__ == "__main__":
     main()

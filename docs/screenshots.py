@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 import bayesmodels as bm
-from bayesmodels import catalog
+from bayesmodels.command import catalog
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS.parent))  # the browser is set up where the tests do it

@@ -19,11 +19,11 @@ import xarray as xr
 
 import bayesmodels as bm
 from bayesmodels.draws import save as save_draws
-from bayesmodels.files import whole
 from bayesmodels.referee import checkpoint
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.folding import Fold
-from bayesmodels.stored import loads
+from bayesmodels.store import loads
+from bayesmodels.store.files import whole
 
 SIZE = 20_000  # numbers in a file
 

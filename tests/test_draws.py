@@ -9,8 +9,9 @@ import xarray as xr
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels import catalog
 from bayesmodels import draws as drawing
+from bayesmodels.belief import datatree
+from bayesmodels.command import catalog
 
 GROUPS = {
     "log_likelihood",
@@ -171,7 +172,7 @@ def test_an_improper_prior_has_no_draws_and_the_tree_says_so():
 
 
 def test_too_many_rows_times_draws_are_left_out(monkeypatch):
-    monkeypatch.setattr(drawing, "LARGEST_GROUP", 100)
+    monkeypatch.setattr(datatree, "LARGEST_GROUP", 100)
     tree = bm.exact_draws(bm.BetaBernoulli(1, 1), [1, 0, 1], draws=50)
     assert "posterior_predictive" not in tree.children
     assert "3 rows times 200 draws" in tree.attrs["omitted"]

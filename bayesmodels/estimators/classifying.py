@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from bayesmodels.errors import DataError
-from bayesmodels.protocol import Array
+from bayesmodels.numerics import Array
 
 
 def learn_classes(self: Any, y: NDArray[Any]) -> None:

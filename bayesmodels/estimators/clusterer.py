@@ -18,14 +18,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
 
-from bayesmodels.data import Weighted, count
 from bayesmodels.errors import DataError
 from bayesmodels.estimators import classifying, inputs
 from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
-from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.models.mixture_steps import Estimate
-from bayesmodels.protocol import Array
+from bayesmodels.input.data import Weighted, count
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.mixture.em_steps import Estimate
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmodels.estimators import classifying, inputs, learning
-from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.discriminant import Covariance, GaussianDiscriminant
-from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
-from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
-from bayesmodels.protocol import Array
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers.gaussian_discriminant import Covariance, GaussianDiscriminant
+from bayesmodels.models.multivariate_normal import NormalInverseWishart
+from bayesmodels.models.normal import NormalInverseGamma
+from bayesmodels.numerics import Array
 
 
 class DiscriminantClassifier(ClassifierMixin, BaseEstimator):

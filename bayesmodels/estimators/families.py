@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesmodels.containers import wrapped
-from bayesmodels.data import MultinomialCounts, sparse
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.beta_bernoulli import BetaBernoulli
-from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
+from bayesmodels.input.containers import wrapped
+from bayesmodels.input.data import MultinomialCounts, sparse
+from bayesmodels.models.bernoulli import BetaBernoulli
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.normal import NormalInverseGamma
 
 POSITIVE = ("class_alpha", "alpha", "kappa", "shape", "scale")
 """Parameters of the priors that must be positive, whichever families there are."""

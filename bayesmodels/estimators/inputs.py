@@ -19,10 +19,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from bayesmodels.containers import wrapped
-from bayesmodels.data import LARGEST_SQUARE, Weighted, parameter, sparse
 from bayesmodels.errors import DataError
-from bayesmodels.protocol import Array
+from bayesmodels.input.containers import wrapped
+from bayesmodels.input.data import LARGEST_SQUARE, Weighted, parameter, sparse
+from bayesmodels.numerics import Array
 
 
 def numbers(self: Any, X: Any, *, reset: bool) -> Any:

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.data import Design, Weighted, count
 from bayesmodels.errors import PriorError
 from bayesmodels.estimators import classifying, inputs, learning
-from bayesmodels.models.logistic_regression import LogisticRegression
-from bayesmodels.protocol import Array
+from bayesmodels.input.data import Design, Weighted, count
+from bayesmodels.models.logistic.regression import LogisticRegression
+from bayesmodels.numerics import Array
 
 
 class LogisticClassifier(ClassifierMixin, BaseEstimator):

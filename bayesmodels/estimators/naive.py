@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesmodels.estimators import classifying, inputs, learning
 from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
-from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.naive_bayes import NaiveBayes
-from bayesmodels.protocol import Array
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.numerics import Array
 
 
 class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):

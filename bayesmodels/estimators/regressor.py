@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.data import Design, Weighted, proportion
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs, learning
+from bayesmodels.input.data import Design, Weighted, proportion
 from bayesmodels.models.linear_regression import LinearRegression
 
 

@@ -22,7 +22,6 @@ import numba
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
 from pymc.logprob.abstract import ValuedRV
 from pymc.logprob.transform_value import TransformedValue
 from pymc.logprob.transforms import Transform
@@ -34,11 +33,10 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.rewriting.basic import register_canonicalize
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
-from bayesmodels.factors import any_root, cholesky, solve_lower
-from bayesmodels.special import HALF_LOG_2PI
-from bayesmodels.wishart import inverse_wishart_draws, log_density_constant, symmetric
-
-Array = NDArray[np.float64]
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.special import HALF_LOG_2PI
+from bayesmodels.numerics.triangular import any_root, cholesky, solve_lower
+from bayesmodels.numerics.wishart import inverse_wishart_draws, log_density_constant, symmetric
 
 _TAKES = (AdvancedSubtensor, Subtensor)
 

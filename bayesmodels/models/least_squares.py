@@ -16,22 +16,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesmodels import data as checked
-from bayesmodels import descent
 from bayesmodels.errors import DataError
-from bayesmodels.protocol import Array
+from bayesmodels.input import data as checked
+from bayesmodels.numerics import Array, optimize
 
 
 def least_squares_descent(
     data: object,
     *,
-    step: descent.Step = "lipschitz",
+    step: optimize.Step = "lipschitz",
     stochastic: bool = False,
     start: ArrayLike | None = None,
     tolerance: float = 1e-8,
     most: int = 10_000,
     rng: np.random.Generator | int | None = None,
-) -> descent.Trace:
+) -> optimize.Trace:
     """Fit a linear regression by gradient descent, with a trace of the loss.
 
     The closed form, ``LinearRegression.flat(p).statistic(data).mle()``, needs no step and no
@@ -103,7 +102,7 @@ def least_squares_descent(
     steep = float(np.linalg.norm(X, 2) ** 2)
     number = checked.count(most, "most")
     if not stochastic:
-        return descent.descend(
+        return optimize.descend(
             loss, gradient, begin, step=step, lipschitz=steep, tolerance=tolerance, most=number
         )
     if isinstance(step, str):
@@ -111,4 +110,4 @@ def least_squares_descent(
         raise DataError(msg)
     source = checked.randomness(rng)
     order = (source.permutation(len(X)) for _ in range(number))
-    return descent.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)
+    return optimize.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)

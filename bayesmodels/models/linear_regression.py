@@ -19,7 +19,7 @@ Neither a precision matrix nor an inverse is formed, and b cannot become negativ
 
 The factor of data comes from a QR factorisation, or, many rows at a time and where these are so
 well conditioned that two digits at most are lost, from their centred cross products by Cholesky:
-see `bayesmodels.crossproducts`, which decides on the data.
+see `bayesmodels.numerics.crossproducts`, which decides on the data.
 
 Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 7.6.3.
 """
@@ -36,14 +36,20 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels import data as checked
-from bayesmodels import labels, notebook, reading, values
-from bayesmodels.crossproducts import Part, centred_factor, factored, merged
-from bayesmodels.declaring import Names, declare
-from bayesmodels.discounting import discounted
-from bayesmodels.domains import not_squarable
+from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.discounting import discounted
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.errors import DataError, PriorError, warn
-from bayesmodels.factors import (
+from bayesmodels.input import data as checked
+from bayesmodels.input import labels
+from bayesmodels.input.domains import not_squarable
+from bayesmodels.input.labels import Coords
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.crossproducts import Part, centred_factor, factored, merged
+from bayesmodels.numerics.laws import MultivariateStudent, inverse_gamma, student_t
+from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio
+from bayesmodels.numerics.triangular import (
     EPS,
     FEW,
     dependent,
@@ -54,10 +60,6 @@ from bayesmodels.factors import (
     solution,
     triangle,
 )
-from bayesmodels.labels import Coords
-from bayesmodels.laws import MultivariateStudent, inverse_gamma, student_t
-from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio
 
 _BLOCK = 2**18  # numbers in a block of rows of a batch: small enough for the cache
 

@@ -25,19 +25,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmodels import data as checked
-from bayesmodels import labels, notebook, reading, values
-from bayesmodels.classwise import log_multivariate_student
-from bayesmodels.declaring import Names, declare
+from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.factors import EPS, cholesky
-from bayesmodels.labels import Coords
-from bayesmodels.laws import student_t
-from bayesmodels.models import normal_inverse_wishart as one
-from bayesmodels.models.normal_inverse_wishart import Features, MultivariateNormalStatistic
-from bayesmodels.protocol import Array, Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.special import merged_means
-from bayesmodels.wishart import (
+from bayesmodels.input import data as checked
+from bayesmodels.input import labels
+from bayesmodels.input.labels import Coords
+from bayesmodels.models import multivariate_normal as one
+from bayesmodels.models.multivariate_normal import Features, MultivariateNormalStatistic
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.class_statistics import log_multivariate_student
+from bayesmodels.numerics.laws import student_t
+from bayesmodels.numerics.special import merged_means
+from bayesmodels.numerics.triangular import EPS, cholesky
+from bayesmodels.numerics.wishart import (
     InverseWishartMarginals,
     inverse_wishart_roots,
     log_density,

@@ -15,7 +15,7 @@ from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
 from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
-from bayesmodels.referee.rows_left_out import LeaveOneOut, leave_one_out
+from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 

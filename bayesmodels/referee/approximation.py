@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
-from bayesmodels.protocol import Draws
+from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import check_identity
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.two_samples import pairs
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

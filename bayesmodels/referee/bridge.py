@@ -21,22 +21,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from bayesmodels.data import randomness
 from bayesmodels.errors import DataError
-from bayesmodels.referee.effective import effective_draws
-from bayesmodels.special import HALF_LOG_2PI
+from bayesmodels.input.data import randomness
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.special import HALF_LOG_2PI
+from bayesmodels.referee.ess import effective_draws
 
 if TYPE_CHECKING:
     import pymc as pm
 
     from bayesmodels.referee.unconstrained import Unconstrained
 
-Array = NDArray[np.float64]
 
 _LEAST = 20
 """Draws a chain, of which each half is split once more to see whether chains have settled."""

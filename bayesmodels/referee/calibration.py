@@ -35,21 +35,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesmodels import notebook
-from bayesmodels.data import count, proportion, randomness
+from bayesmodels.belief import notebook
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError
-from bayesmodels.models.logistic_regression import LogisticRegression
-from bayesmodels.processes import side_by_side
-from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels
+from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.models.logistic.regression import LogisticRegression
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.processes import side_by_side
 from bayesmodels.referee import checkpoint as files
-from bayesmodels.referee.error_control import holm
-from bayesmodels.referee.ranks import Method, Setup, Simulator, begin, ranks_of
+from bayesmodels.referee.multiple_testing import holm
+from bayesmodels.referee.sbc import Method, Setup, Simulator, begin, ranks_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 LEAST = 100
 """Simulations at least: the averages are then normal enough."""

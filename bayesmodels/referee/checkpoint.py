@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
-from bayesmodels.files import whole
-from bayesmodels.untrusted import BadFileError, archive
+from bayesmodels.numerics import Array
+from bayesmodels.store.files import whole
+from bayesmodels.store.untrusted import BadFileError, archive
 
-Array = NDArray[np.float64]
 _ROWS = "rows"
 _ROUNDING = 1e-6  # of numbers computed on another machine
 

@@ -23,18 +23,17 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesmodels import data as checked
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels
+from bayesmodels.input import data as checked
+from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import UNDERFLOW, Identity, inwards, same_variables
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Array = NDArray[np.float64]
 Point = dict[str, Any]
 
 UPDATE = "the update"
@@ -222,7 +221,7 @@ class _Declared:
     """The terms of a PyMC model, by the names of its variables and potentials."""
 
     def __init__(self, model: pm.Model) -> None:
-        from bayesmodels.conjugacy.density import JointDensity, named_terms
+        from bayesmodels.posteriors.density import JointDensity, named_terms
 
         self._inputs, self.terms = named_terms(model)
         self._density = cache(lambda name: JointDensity(model, (self._inputs, [self.terms[name]])))

@@ -14,12 +14,12 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.data import randomness
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.reading import levels
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels
+from bayesmodels.input.data import randomness
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.one_step import log_chain, no_chain
 from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
@@ -221,7 +221,7 @@ def estimated(
 
 def _sum(declared: pm.Model, model: Belief) -> float:
     """Return the log of the sum of PyMC's joint density over all values of nominal variables."""
-    from bayesmodels.conjugacy.density import JointDensity
+    from bayesmodels.posteriors.density import JointDensity
 
     joint = JointDensity(declared)
     nominal = levels(model)

@@ -20,17 +20,16 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesmodels.data import randomness
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels
+from bayesmodels.input.data import randomness
+from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Array = NDArray[np.float64]
 
 _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
@@ -145,7 +144,7 @@ def check_identity(
     ... ).holds
     True
     """
-    from bayesmodels.conjugacy.density import JointDensity
+    from bayesmodels.posteriors.density import JointDensity
 
     if log_evidence is not None and np.ndim(log_evidence):
         msg = (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesmodels import reading
-from bayesmodels.labels import Coords
-from bayesmodels.protocol import Law
+from bayesmodels.belief import reading
+from bayesmodels.belief.protocol import Law
+from bayesmodels.input.labels import Coords
 
 
 def are_laws(given: Any) -> bool:

@@ -17,26 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels import data as checked
-from bayesmodels.containers import read, wrapped
-from bayesmodels.data import (
+from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.input import data as checked
+from bayesmodels.input.containers import read, wrapped
+from bayesmodels.input.data import (
     BinomialCounts,
     Design,
     Grouped,
     MultinomialCounts,
     weighted,
 )
-from bayesmodels.declaring import number_of_rows
-from bayesmodels.models.beta_bernoulli import BetaBernoulli
-from bayesmodels.models.concept import ConceptLearning
-from bayesmodels.models.dirichlet_categorical import DirichletCategorical
-from bayesmodels.models.discriminant import GaussianDiscriminant
-from bayesmodels.models.latent_rows import UNKNOWN
+from bayesmodels.models.bernoulli import BetaBernoulli
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers.gaussian_discriminant import GaussianDiscriminant
+from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.hypotheses import ConceptLearning
 from bayesmodels.models.linear_regression import LinearRegression
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.models.naive_bayes import NaiveBayes
-from bayesmodels.models.normal_inverse_gamma import NormalInverseGamma
-from bayesmodels.models.normal_inverse_wishart import NormalInverseWishart
+from bayesmodels.models.mixture.latent_rows import UNKNOWN
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.models.multivariate_normal import NormalInverseWishart
+from bayesmodels.models.normal import NormalInverseGamma
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.reading import levels, numbers, places
 from bayesmodels.errors import DataError
-from bayesmodels.protocol import Belief
-from bayesmodels.reading import levels, numbers, places
-
-Array = NDArray[np.float64]
+from bayesmodels.numerics import Array
 
 
 def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:

@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesmodels import data as checked
-from bayesmodels.containers import Block, read
-from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts, Split
+from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
-from bayesmodels.models.generative import ClassStatistic, data_parts, own_draws
-from bayesmodels.models.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.protocol import Draws
+from bayesmodels.input import data as checked
+from bayesmodels.input.containers import Block, read
+from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts, Split
+from bayesmodels.models.classifiers.generative import ClassStatistic, data_parts, own_draws
+from bayesmodels.models.mixture.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pymc as pm
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

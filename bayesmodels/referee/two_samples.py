@@ -16,19 +16,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.errors import DataError
-from bayesmodels.referee.effective import effective_draws
-from bayesmodels.referee.joint import FEW, chosen_pairs, products, sums
-from bayesmodels.referee.sampling import mixing
-from bayesmodels.referee.scores import KINDS, PER, Kind, Test, chain_tests, functions, polynomials
+from bayesmodels.numerics import Array
+from bayesmodels.referee.dependence import FEW, chosen_pairs, products, sums
+from bayesmodels.referee.ess import effective_draws
+from bayesmodels.referee.one_sample import mixing
+from bayesmodels.referee.pit import KINDS, PER, Kind, Test, chain_tests, functions, polynomials
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 Pair = tuple[str, Array, Array]
 
 LEAST_DRAWS = 8

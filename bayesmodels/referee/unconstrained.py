@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 
-from bayesmodels.conjugacy.density import PYTHON_MODE
 from bayesmodels.errors import DataError
-
-Array = NDArray[np.float64]
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.density import PYTHON_MODE
 
 _TOGETHER = 2_000_000  # observed numbers times points in one call, which bounds the memory
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import stats
 
-from bayesmodels import notebook
-from bayesmodels.data import proportion, randomness
+from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.referee import sampling, two_samples
-from bayesmodels.referee.classes import class_probabilities
-from bayesmodels.referee.error_control import holm
-from bayesmodels.referee.invariants import invariant_law
+from bayesmodels.input.data import proportion, randomness
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.referee import one_sample, two_samples
+from bayesmodels.referee.class_probabilities import class_probabilities
+from bayesmodels.referee.label_invariants import invariant_law
+from bayesmodels.referee.multiple_testing import holm
 from bayesmodels.referee.named_laws import NamedLaws, are_laws
-from bayesmodels.referee.scores import TAIL, Test, name_of
+from bayesmodels.referee.pit import TAIL, Test, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class Verdict:
     tests : tuple of Test
         Everything that was tested.
     table : pandas.DataFrame
-        Exact beside sampled values; see `bayesmodels.referee.sampling.table`.
+        Exact beside sampled values; see `bayesmodels.referee.one_sample.table`.
     predictions : pandas.DataFrame or None
         Exact beside sampled class probabilities, if rows were given.
     law, draws : Any
@@ -234,8 +234,8 @@ def compare(
         known: Any
         known, draws = invariant_law(law, draws, rows, rng)
         law, rows = known, None
-    found = sampling.tests(law, draws, rng)
-    table = sampling.table(law, draws, found)
+    found = one_sample.tests(law, draws, rng)
+    table = one_sample.table(law, draws, found)
     predictions = None
     if rows is not None:
         of_classes, predictions = class_probabilities(law, draws, rows)

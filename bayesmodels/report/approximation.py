@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels import notebook
-from bayesmodels.descent import Trace
+from bayesmodels.belief import notebook
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.models.laplace import LaplaceApproximation
-from bayesmodels.models.logistic_regression import LogisticRegression
+from bayesmodels.models.logistic.laplace import LaplaceApproximation
+from bayesmodels.models.logistic.regression import LogisticRegression
+from bayesmodels.numerics.optimize import Trace
 from bayesmodels.referee import JointIdentity, approximation_error, check_joint
 from bayesmodels.referee.verdict import (
     LARGEST_R_HAT,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmodels.reading import places
+from bayesmodels.belief.reading import places
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.approximation import ApproximationReport

@@ -24,7 +24,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from bayesmodels.sheets import sheet
+from bayesmodels.store.spreadsheets import sheet
 
 SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
 WIDE = 5.4

@@ -11,8 +11,9 @@ from arviz_plots import visuals
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
-from bayesmodels.data import count, proportion, randomness
 from bayesmodels.errors import DataError
+from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with
 from bayesmodels.report.replicates import printable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 
 MOST_LEVELS = 12
 """Outcomes of a feature that are drawn: those that tell classes apart most."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.reading import numbers
+from bayesmodels.belief.reading import numbers
+from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.replicates import printable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 MOST_HYPOTHESES = 20
 """Hypotheses that are drawn: those most probable before or after the data."""

@@ -23,7 +23,7 @@ from pytensor.printing import IgnorePrinter, Printer, pprint
 from pytensor.scalar.basic import Reciprocal
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
-from bayesmodels.conjugacy.density import PYTHON_MODE
+from bayesmodels.posteriors.density import PYTHON_MODE
 from bayesmodels.report.rounding import significant
 
 _FEW = 20  # numbers of an array that are all shown

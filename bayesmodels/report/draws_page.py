@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesmodels.referee.scores import name_of
+from bayesmodels.numerics import Array
+from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.two_samples import pairs
 from bayesmodels.report import canvas, figures, tables
 from bayesmodels.report.canvas import Panel, Picture
@@ -18,8 +19,6 @@ from bayesmodels.report.draws_validation import DrawsReport
 from bayesmodels.report.figures import Scalar
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.tables import Column, Table
-
-Array = NDArray[np.float64]
 
 SIDES = ("first", "second")
 

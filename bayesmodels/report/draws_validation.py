@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels import __version__, notebook
+from bayesmodels import __version__
+from bayesmodels.belief import notebook
 from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.referee import Verdict, compare

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesmodels import data as checked
-from bayesmodels.containers import read
-from bayesmodels.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
+from bayesmodels.input import data as checked
+from bayesmodels.input.containers import read
+from bayesmodels.input.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
 from bayesmodels.models.linear_regression import LinearRegression
-from bayesmodels.models.mixture import NaiveBayesMixture
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.rounding import significant
 from bayesmodels.report.tables import Column, Table

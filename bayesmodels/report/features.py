@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from bayesmodels.data import Weighted
 from bayesmodels.errors import DataError
-from bayesmodels.models.blocks import Classified
-
-Array = NDArray[np.float64]
+from bayesmodels.input.data import Weighted
+from bayesmodels.models.classifiers.features import Classified
+from bayesmodels.numerics import Array
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ import xarray as xr
 from arviz_stats.manipulation import thin
 from numpy.typing import NDArray
 
-from bayesmodels.conjugacy.scattered import Scattered
+from bayesmodels.belief.reading import levels
 from bayesmodels.errors import PriorError
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.reading import levels
-from bayesmodels.referee.invariants import InvariantLaw
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.elementwise import Scattered
+from bayesmodels.referee.label_invariants import InvariantLaw
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
@@ -30,8 +31,6 @@ from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.validation import Report
-
-Array = NDArray[np.float64]
 
 MOST_SCALARS = 8
 _MOST = 4000  # draws that a line goes through; traces of more are stored as pixels

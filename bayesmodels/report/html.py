@@ -10,10 +10,9 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayesmodels.files import whole
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.notebook import mathml
-from bayesmodels.reading import levels
+from bayesmodels.belief.notebook import mathml
+from bayesmodels.belief.reading import levels
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.report import approximation_page as page
 from bayesmodels.report import draws_page, figures, model_page, tables
 from bayesmodels.report.approximation import ApproximationReport
@@ -24,6 +23,7 @@ from bayesmodels.report.methods import methods
 from bayesmodels.report.model_validation import ModelReport
 from bayesmodels.report.sensitivity import sensitivity
 from bayesmodels.report.validation import Report
+from bayesmodels.store.files import whole
 
 AnyReport = Report | ApproximationReport | ModelReport | DrawsReport
 

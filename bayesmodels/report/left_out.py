@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from arviz_stats.loo import loo
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.blocks import Classified
-from bayesmodels.referee.rows_left_out import LeaveOneOut, leave_one_out, rows_of_cells
+from bayesmodels.models.classifiers.features import Classified
+from bayesmodels.numerics import Array
+from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out, rows_of_cells
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.rounding import decimals_of, rounded
 from bayesmodels.report.validation import Report
-
-Array = NDArray[np.float64]
 
 _MOST = 4000  # dots; more are stored as pixels
 TRUSTED = 0.7

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
-from bayesmodels.label_switching import relabel
+from bayesmodels.models.mixture.label_switching import relabel
+from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import row_labels
@@ -19,9 +20,8 @@ from bayesmodels.report.validation import Report
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesmodels.models.mixture_em import EMResult
+    from bayesmodels.models.mixture.em import EMResult
 
-Array = NDArray[np.float64]
 
 MOST_ROWS = 300
 """Rows of a map of co-clustering."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesmodels.reading import levels, places
+from bayesmodels.belief.reading import levels, places
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas, figures, tables
 from bayesmodels.report.canvas import Panel, Picture

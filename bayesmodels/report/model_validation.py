@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels import notebook
+from bayesmodels.belief import notebook
 from bayesmodels.errors import NotConjugate, PriorError
 from bayesmodels.referee import Verdict, compare
 from bayesmodels.referee.sequential import AGAIN, decide
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesmodels.conjugacy.posterior import ExactPosterior
+    from bayesmodels.posteriors.posterior import ExactPosterior
 
 _INSTEAD = (
     "integrate out what has a closed form given the rest, bm.exact(model, partial=True); or "
@@ -168,8 +168,8 @@ def validate_model(
     NotConjugate
         If there is no closed form to compare with; its hint says what can be done instead.
     """
-    from bayesmodels.conjugacy.solve import exact
-    from bayesmodels.sampling import exact_tree, sampled
+    from bayesmodels.posteriors.exact import exact
+    from bayesmodels.posteriors.sampling import exact_tree, sampled
 
     seconds: dict[str, float] = {}
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesmodels import data as checked
-from bayesmodels.data import BinomialCounts, Grouped, MultinomialCounts
-from bayesmodels.models.blocks import Classified
-from bayesmodels.models.mixture import NaiveBayesMixture
+from bayesmodels.input import data as checked
+from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts
+from bayesmodels.models.classifiers.features import Classified
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.replicates import (

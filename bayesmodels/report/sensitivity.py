@@ -10,16 +10,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from arviz_stats.psense import psense
-from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.numerics import Array
 from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.sensitivity import CONFLICT, STRONG, diagnoses, prior_sensitivity
 from bayesmodels.report.approximation import ApproximationReport
 from bayesmodels.report.tables import MOST_ROWS, Column, Table, numeric_column
 from bayesmodels.report.validation import Report
-from bayesmodels.sensitivity import CONFLICT, STRONG, diagnoses, prior_sensitivity
-
-Array = NDArray[np.float64]
 
 MOST_SCALARS = 2000
 """With more of them the section would take minutes."""

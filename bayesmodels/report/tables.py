@@ -13,14 +13,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesmodels.conditioning import DIGITS, digits_lost
-from bayesmodels.declaring import Names
-from bayesmodels.models.generative import ClassStatistic
-from bayesmodels.reading import levels, places
-from bayesmodels.referee.invariants import InvariantLaw
-from bayesmodels.referee.scores import name_of
+from bayesmodels.belief.declaring import Names
+from bayesmodels.belief.reading import levels, places
+from bayesmodels.models.classifiers.generative import ClassStatistic
+from bayesmodels.numerics import Array
+from bayesmodels.referee.conditioning import DIGITS, digits_lost
+from bayesmodels.referee.label_invariants import InvariantLaw
+from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
@@ -32,7 +32,6 @@ from bayesmodels.report.validation import Report
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 MOST_ROWS = 40
 _MOST_DECIMALS = 8  # of a probability

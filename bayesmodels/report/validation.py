@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from bayesmodels import __version__, notebook
-from bayesmodels.containers import wrapped
-from bayesmodels.data import MultinomialCounts, Weighted, paired, randomness
-from bayesmodels.declaring import likelihood_of
+from bayesmodels import __version__
+from bayesmodels.belief import notebook
+from bayesmodels.belief.declaring import likelihood_of
+from bayesmodels.belief.protocol import Belief, Likelihood
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.logistic_regression import LogisticRegression
-from bayesmodels.models.mixture import NaiveBayesMixture
-from bayesmodels.protocol import Belief, Likelihood
+from bayesmodels.input.containers import wrapped
+from bayesmodels.input.data import MultinomialCounts, Weighted, paired, randomness
+from bayesmodels.models.logistic.regression import LogisticRegression
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, compare, diagnose
-from bayesmodels.referee.classes import telling_rows
+from bayesmodels.referee.class_probabilities import telling_rows
+from bayesmodels.referee.evidence_routes import OtherEvidence, other_evidence
 from bayesmodels.referee.sequential import AGAIN, decide
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.referee.ways import OtherEvidence, other_evidence
 from bayesmodels.report.approximation import ApproximationReport, validate_approximation
 from bayesmodels.report.model_validation import ModelReport, validate_model
 

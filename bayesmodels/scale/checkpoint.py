@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from bayesmodels.errors import DataError
-from bayesmodels.files import whole
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import dataset
-from bayesmodels.stored import dumps, loads
-from bayesmodels.untrusted import BadFileError, parsed
+from bayesmodels.store import dumps, loads
+from bayesmodels.store.files import whole
+from bayesmodels.store.untrusted import BadFileError, parsed
 
 FORMAT, SCHEMA = "bayesmodels pass", 1
 

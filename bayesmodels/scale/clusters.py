@@ -10,7 +10,7 @@ from typing import Any
 
 from bayesmodels.errors import DataError
 from bayesmodels.scale.folding import Fold, fold
-from bayesmodels.stored import dumps, loads
+from bayesmodels.store import dumps, loads
 
 Prepare = Callable[[Any], Any]
 

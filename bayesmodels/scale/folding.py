@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesmodels.errors import DataError
-from bayesmodels.stored import load
-from bayesmodels.stored.forms import STATISTICS
+from bayesmodels.store import load
+from bayesmodels.store.forms import STATISTICS
 
 
 class Fold:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.data import same_features
 from bayesmodels.errors import DataError, SeparationError
-from bayesmodels.factors import triangle
-from bayesmodels.models import logistic_fit
-from bayesmodels.models.laplace import LaplaceApproximation
-from bayesmodels.models.logistic_fit import Frame, Here, Peak, Sums, Terms
-from bayesmodels.models.logistic_regression import LogisticRegression, Maximum
-from bayesmodels.protocol import Array
+from bayesmodels.input.data import same_features
+from bayesmodels.models.logistic import penalized_fit
+from bayesmodels.models.logistic.laplace import LaplaceApproximation
+from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, Terms
+from bayesmodels.models.logistic.regression import LogisticRegression, Maximum
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.triangular import triangle
 from bayesmodels.scale.passes import Pass
 from bayesmodels.scale.sources import ROWS
 
@@ -202,14 +202,14 @@ class _Over:
         if seen is None or not seen.classes.sum() > 0:
             msg = "source: must have at least one row; got none."
             raise DataError(msg)
-        frame = logistic_fit.frame_of(seen.low, seen.high, seen.mean)
+        frame = penalized_fit.frame_of(seen.low, seen.high, seen.mean)
         heard: _Triangle = reading.fold(partial(_heard, model, frame), words="columns, again")
         return cls(model, reading, seen, frame, heard.root)
 
-    def peak(self, prior: logistic_fit.Prior | None) -> Peak:
+    def peak(self, prior: penalized_fit.Prior | None) -> Peak:
         others = len(self.model.classes) - 1
         columns = self.frame.columns(np.zeros((0, len(self.heard))))
-        terms = logistic_fit.terms(columns, self.heard, others, prior)
+        terms = penalized_fit.terms(columns, self.heard, others, prior)
         white = _White(self.model, self.frame, terms)
         step = 0
 
@@ -222,7 +222,7 @@ class _Over:
             found: _Largest = self.reading.fold(partial(white.reach, factor), words="proof")
             return found.value
 
-        return logistic_fit.climb(terms, float(self.seen.classes.sum()), at, reach)
+        return penalized_fit.climb(terms, float(self.seen.classes.sum()), at, reach)
 
     def log_likelihood(self, found: Peak) -> float:
         return self.reading.fold(partial(_log_likelihood, self.model, found), words="value")
@@ -277,7 +277,7 @@ class _Triangle:
 
 def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Triangle:
     d = model.labelled(data)
-    return _Triangle(logistic_fit.heard(frame.columns(d.X), d.heavy.sum(-1)))
+    return _Triangle(penalized_fit.heard(frame.columns(d.X), d.heavy.sum(-1)))
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class _White:
     def reach(self, factor: Array, data: Any, _number: int) -> _Largest:
         d = self.model.labelled(data)
         X = self.terms.white(self.frame.columns(d.X))
-        return _Largest(logistic_fit.reach(factor, X, len(self.model.classes) - 1))
+        return _Largest(penalized_fit.reach(factor, X, len(self.model.classes) - 1))
 
 
 def _log_likelihood(model: LogisticRegression, found: Peak, data: Any, _number: int) -> float:

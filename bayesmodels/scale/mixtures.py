@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.data import randomness
 from bayesmodels.errors import DataError, NumericsWarning
-from bayesmodels.labels import Coords
-from bayesmodels.models.latent_rows import MixtureStatistic, latent_rows
-from bayesmodels.models.mixture_em import (
+from bayesmodels.input.data import randomness
+from bayesmodels.input.labels import Coords
+from bayesmodels.models.mixture.em import (
     EMResult,
     best_first,
     check_settings,
@@ -24,13 +23,14 @@ from bayesmodels.models.mixture_em import (
     side_by_side,
     slices,
 )
-from bayesmodels.models.mixture_steps import Ends, Estimate, Expected, LatentRows, Point, Steps
-from bayesmodels.protocol import Array
+from bayesmodels.models.mixture.em_steps import Ends, Estimate, Expected, LatentRows, Point, Steps
+from bayesmodels.models.mixture.latent_rows import MixtureStatistic, latent_rows
+from bayesmodels.numerics import Array
 from bayesmodels.scale.passes import Pass
 from bayesmodels.scale.sources import ROWS
 
 if TYPE_CHECKING:
-    from bayesmodels.models.mixture import NaiveBayesMixture
+    from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 
 _SAMPLE = 20_000  # rows from which starts are found
 _FIRST_STEPS, _FIRST_TOLERANCE = 500, 1e-6  # on those; all rows then do the rest

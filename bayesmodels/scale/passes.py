@@ -12,9 +12,9 @@ from typing import Any
 
 import narwhals as nw
 
-from bayesmodels.containers import wrapped
-from bayesmodels.data import Design, Weighted, count
 from bayesmodels.errors import DataError
+from bayesmodels.input.containers import wrapped
+from bayesmodels.input.data import Design, Weighted, count
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold

@@ -25,8 +25,8 @@ import numpy as np
 import pymc as pm
 
 import bayesmodels as bm
-from tests.conjugacy.entry import Entry
-from tests.conjugacy.zoo import ZOO
+from tests.posteriors.entry import Entry
+from tests.posteriors.zoo import ZOO
 
 CHAINS, DRAWS = 4, 1000
 

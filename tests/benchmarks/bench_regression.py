@@ -12,7 +12,7 @@ Householder QR: LAPACK's on [X y] as it is, its columns neither centred nor scal
 falls out is luck, up to a digit, so each design comes with several responses, and polynomials with
 several numbers of rows; shown are the median and the least. A median that is more than half a digit
 below Householder's is marked, and makes the exit status 1. Of many rows that are well conditioned,
-whose cross products are added up, twelve digits are enough, as `bayesmodels.crossproducts` says.
+whose cross products are added up, twelve digits are enough, as `crossproducts` says.
 
 Run as ``python tests/benchmarks/bench_regression.py``.
 """

@@ -10,7 +10,7 @@ from scipy import signal, special, stats
 from scipy.linalg import solve_triangular
 
 import bayesmodels as bm
-from bayesmodels.laws import MixtureLaw
+from bayesmodels.numerics.laws import MixtureLaw
 
 CHAINS, DRAWS = 4, 1000
 RHO = {

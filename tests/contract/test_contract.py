@@ -14,10 +14,10 @@ import pytest
 from scipy import integrate, stats
 
 import bayesmodels as bm
-from bayesmodels.conjugacy.density import JointDensity
+from bayesmodels.belief.reading import levels, numbers
 from bayesmodels.draws import load, save
-from bayesmodels.reading import levels, numbers
-from bayesmodels.stored import dumps
+from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.store import dumps
 from tests.contract.cases import CASES, FAMILIES
 
 

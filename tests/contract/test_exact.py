@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.reading import levels
+from bayesmodels.belief.reading import levels
 from tests.contract.cases import CASES, FAMILIES
 
 QUICK = [(family[0], "rows") for family in FAMILIES[:3]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels import notebook
+from bayesmodels.belief import notebook
 from tests.contract.cases import CASES
 from tests.report.samples import HOSTILE
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.reading import levels
+from bayesmodels.belief.reading import levels
 
 # Wild scales cost digits on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")

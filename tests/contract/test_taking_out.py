@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.declaring import number_of_rows
+from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.referee.one_step import readable, rows_at
 from tests.contract.cases import CASES
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import strategies as st
 
 import bayesmodels as bm
-from bayesmodels import cli
+from bayesmodels.command import cli
 from tests.fuzz.anything import anything, bare
 
 OURS = bm.DataError, bm.PriorError, bm.ModeError, bm.NotConjugate, bm.SeparationError

@@ -10,8 +10,8 @@ from pytensor.gradient import verify_grad
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.conjugacy.density import JointDensity
 from bayesmodels.models import inverse_wishart_pymc as declared
+from bayesmodels.posteriors.density import JointDensity
 
 IN_PYTHON = Mode(linker="py", optimizer=None)
 RNG = np.random.default_rng(20261121)

@@ -14,8 +14,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 
 import bayesmodels as bm
-from bayesmodels import reading
-from bayesmodels.models import softmax
+from bayesmodels.belief import reading
+from bayesmodels.numerics import softmax
 
 SEEDS = st.integers(0, 2**32 - 1)
 SPECTOR = sm.datasets.spector.load_pandas()

@@ -18,7 +18,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 import bayesmodels as bm
-from bayesmodels.models.generative import ClassStatistic
+from bayesmodels.models.classifiers.generative import ClassStatistic
 
 CLASSES = bm.DirichletCategorical([1, 2, 0.5], categories=["a", "b", "c"])
 BITS = bm.BetaBernoulli(0.7, 1.5)

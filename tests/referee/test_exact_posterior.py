@@ -5,8 +5,8 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.reading import numbers
-from tests.conjugacy.zoo import ZOO
+from bayesmodels.belief.reading import numbers
+from tests.posteriors.zoo import ZOO
 
 BY_NAME = {entry.name: entry for entry in ZOO}
 KINDS = [

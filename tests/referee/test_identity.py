@@ -6,7 +6,7 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.conjugacy.density import JointDensity
+from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.referee import check_identity
 
 ROWS = [1, 0, 0, 1, 0, 1, 1]

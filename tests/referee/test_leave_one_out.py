@@ -6,9 +6,9 @@ import pytest
 from scipy import sparse
 
 import bayesmodels as bm
-from bayesmodels import loops
-from bayesmodels.declaring import number_of_rows
-from bayesmodels.referee import rows_left_out
+from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.numerics import kernels
+from bayesmodels.referee import leave_one_out
 from bayesmodels.referee.one_step import log_next, readable, rows_at
 from tests.contract.cases import CASES
 
@@ -50,7 +50,7 @@ def left_out(case):
 )
 def test_every_model_equals_refitting(case, fast, monkeypatch):
     """With compiled loops, which are otherwise for many rows, and without."""
-    monkeypatch.setattr(loops, "pay", lambda _: fast)
+    monkeypatch.setattr(kernels, "pay", lambda _: fast)
     try:
         found = bm.leave_one_out(case.start, case.rest)
     except bm.PriorError:
@@ -62,7 +62,7 @@ def test_every_model_equals_refitting(case, fast, monkeypatch):
 
 
 def test_what_rounding_took_is_found_by_compiled_loops_too(monkeypatch):
-    monkeypatch.setattr(loops, "pay", lambda _: True)
+    monkeypatch.setattr(kernels, "pay", lambda _: True)
     test_an_outlier_in_one_column_leaves_the_others_alone(grouped=False)
     test_an_outlier_in_one_column_leaves_the_others_alone(grouped=True)
     x = np.c_[np.ones(6), [0.0, 1, 2, 3, 4, 1e6]]
@@ -262,7 +262,7 @@ def test_a_sparse_table_is_never_spread_out():
 
 
 def test_blocks_of_rows_meet(monkeypatch):
-    monkeypatch.setattr(rows_left_out, "_BLOCK", 1)  # 64 rows at a time
+    monkeypatch.setattr(leave_one_out, "_BLOCK", 1)  # 64 rows at a time
     rows = RNG.normal(size=(75, 2)) * [1, 4] + 3
     label = list("abc") * 25
     for prior, data in (

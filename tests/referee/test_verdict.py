@@ -5,7 +5,7 @@ import pytest
 from scipy import signal, stats
 
 import bayesmodels as bm
-from bayesmodels.laws import MixtureLaw
+from bayesmodels.numerics.laws import MixtureLaw
 
 LAW = bm.BetaBernoulli(5, 19)
 

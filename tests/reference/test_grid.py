@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.laws import beta, inverse_gamma, student_t
-from bayesmodels.special import lower_gamma, two_product
+from bayesmodels.numerics.laws import beta, inverse_gamma, student_t
+from bayesmodels.numerics.special import lower_gamma, two_product
 from tests.reference.accuracy import BY_KEY, LIMITS, answers, error, grid
 from tests.reference.make_grid import value_at
 

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels import report, values
-from bayesmodels.notebook import mathml
-from bayesmodels.referee.ways import OtherEvidence
+from bayesmodels import report
+from bayesmodels.belief import values
+from bayesmodels.belief.notebook import mathml
+from bayesmodels.referee.evidence_routes import OtherEvidence
 from bayesmodels.report import figures, html, tables
 from bayesmodels.report.html import render
 from bayesmodels.report.methods import methods

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import bayesmodels as bm
-from bayesmodels import sampling
+from bayesmodels.posteriors import sampling
 from bayesmodels.report import ModelReport, model_page, tables
 from bayesmodels.report.html import render
 

@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels import notebook
+from bayesmodels.belief import notebook
 from bayesmodels.report import ModelReport
 from tests.contract.test_notebook import Piece
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES

@@ -13,7 +13,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.scale import passes
-from bayesmodels.stored import dumps
+from bayesmodels.store import dumps
 
 RNG = np.random.default_rng(3)
 N = 5000

@@ -1,0 +1,1 @@
+"""The trunk that all models share."""

@@ -1,0 +1,148 @@
+"""The verbs that every model file provides, in the order in which it provides them.
+
+There is no base class. A model is a frozen dataclass that has these methods; what all of them
+share is written once, as functions over this protocol, in `bayesmodels.belief.reading`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.input.labels import Coords
+from bayesmodels.numerics import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pymc as pm
+    import xarray as xr
+
+Draws = Mapping[str, Any]
+"""Values of the variables by name, with any number of sample axes before the variable's own."""
+
+Likelihood = Literal["rows", "statistic"]
+
+Rows = dict[str, NDArray[Any]]
+"""Rows by the names under which a PyMC model observes them."""
+
+Observed = dict[str, tuple[NDArray[Any], Coords]]
+"""Observed rows by name, each with the labels along its axes."""
+
+
+class Law(Protocol):
+    """A distribution on the line, elementwise over an array of its parameters."""
+
+    def mean(self) -> Any: ...
+    def std(self) -> Any: ...
+    def var(self) -> Any: ...
+    def stats(self, moments: Any, /) -> Any: ...
+    def cdf(self, x: Any, /) -> Any: ...
+    def ppf(self, q: Any, /) -> Any: ...
+    def isf(self, q: Any, /) -> Any: ...
+    def logpdf(self, x: Any, /) -> Any: ...
+
+
+class Statistic(Protocol):
+    """All that a model needs to know of its rows.
+
+    ``a + b`` merges disjoint sets of rows, ``a - b`` takes rows out again, and
+    ``a.discounted(rho)`` lets each count as rho rows.
+    """
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def discounted(self, rho: float) -> Self: ...
+    def without_rows(self) -> Self: ...
+    def seen(self) -> dict[str, float]: ...
+
+
+class Readable(Protocol):
+    """What can be read off: a belief, or an approximation to one."""
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of each variable's axes."""
+
+    @property
+    def coords(self) -> Coords:
+        """Labels along every axis."""
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape."""
+
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
+        """Return independent draws, sample axis first."""
+
+
+class Declarable(Protocol):
+    """What can be written as a PyMC model."""
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:
+        """Write prior and likelihood into the current PyMC model, under the names it is given."""
+
+
+class Belief(Protocol):
+    """A prior or a posterior: data update it to another belief of the same class."""
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of each variable's axes."""
+
+    @property
+    def coords(self) -> Coords:
+        """Labels along every axis."""
+
+    def parameters(self) -> dict[str, Array]:
+        """Return what the belief is made of, by symbol."""
+
+    def statistic(self, data: Any) -> Any:
+        """Return the sufficient statistic of the rows; one pass."""
+
+    def update(self, data: Any) -> Self:
+        """Return the belief after the data (rows or their statistic)."""
+
+    def log_evidence(self, data: Any) -> Any:
+        """Return the log density of the data with the parameters integrated out."""
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape."""
+
+    def mode(self) -> dict[str, Array]:
+        """Return where the joint density is largest."""
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density in natural space."""
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`."""
+
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
+        """Return independent draws, sample axis first."""
+
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
+        """Return log densities of what is observed, the row axis before the batch."""
+
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
+        """Return new rows like those of `data`, one set for each draw of the parameters."""
+
+    def observed(self, data: Any) -> Observed:
+        """Return the rows as the PyMC model observes them."""
+
+    def declare(self, data: Any, likelihood: Likelihood | None = None) -> pm.Model:
+        """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:
+        """Write prior and likelihood into the current PyMC model, under the names it is given."""
+
+    def mean(self) -> dict[str, Array]: ...
+    def var(self) -> dict[str, Array]: ...
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+    def summary(self) -> pd.DataFrame: ...
+    def to_datatree(
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+    ) -> xr.DataTree: ...

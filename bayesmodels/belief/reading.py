@@ -1,0 +1,303 @@
+"""What can be read off any belief, given its marginal laws and its exact draws.
+
+Each model binds these functions as methods (``mean = reading.mean``), so that a verb has one
+meaning and one docstring everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import product
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.belief.protocol import Law, Readable
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.numerics import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+
+def mean(self: Readable) -> dict[str, Array]:
+    """Return the mean of each variable.
+
+    Returns
+    -------
+    dict of ndarray
+        By variable name; each of the variable's shape. Infinite where the integral diverges.
+
+    Raises
+    ------
+    PriorError
+        Where a mean does not exist (a Student-t law with one degree of freedom or less).
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).mean()["theta"].round(4)
+    np.float64(0.2083)
+    """
+    return {name: _mean(law, name) for name, law in self.marginals().items()}
+
+
+def _mean(law: Law, name: str) -> Array:
+    found = np.asarray(law.mean())
+    if np.isinf(found).any():
+        # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
+        found = np.where(np.isnan(law.var()), np.nan, found)
+    return _defined(found, "mean", name)
+
+
+def var(self: Readable) -> dict[str, Array]:
+    """Return the variance of each variable.
+
+    Returns
+    -------
+    dict of ndarray
+        By variable name; each of the variable's shape. Infinite where the integral diverges.
+
+    Raises
+    ------
+    PriorError
+        Where a variance does not exist because the mean does not, or where it is beyond float64,
+        as that of a variance is if the rows are of size 1e80 or 1e-90.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).var()["theta"].round(6)
+    np.float64(0.006597)
+    """
+    return {name: _variance(law, name) for name, law in self.marginals().items()}
+
+
+def _variance(law: Law, name: str) -> Array:
+    with np.errstate(over="ignore"):
+        found, deviation = np.asarray(law.var()), np.asarray(law.std())
+    if ((np.isinf(found) & np.isfinite(deviation)) | ((found == 0) & (deviation > 0))).any():
+        msg = (
+            f"{name}: its variance is no float64, since its standard deviation is about "
+            f"{deviation.max():.0e}. Choose another unit, or read the deviation off summary()."
+        )
+        raise PriorError(msg)
+    return _defined(found, "variance", name)
+
+
+def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+    """Return equal-tailed intervals: as much probability below the interval as above it.
+
+    Parameters
+    ----------
+    prob : float, default 0.89
+        Probability inside, between 0 and 1.
+
+    Returns
+    -------
+    dict of (ndarray, ndarray)
+        Lower and upper ends by variable name.
+
+    Raises
+    ------
+    DataError
+        If `prob` is not strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> low, high = bm.BetaBernoulli(5, 19).interval(0.9)["theta"]
+    >>> low.round(3), high.round(3)
+    (np.float64(0.09), np.float64(0.355))
+    """
+    prob = proportion(prob, "prob")
+    tail = (1 - prob) / 2
+    # isf, not ppf(1 - tail): the subtraction would round small tails away.
+    return {
+        name: (np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()])
+        for name, law in self.marginals().items()
+    }
+
+
+def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
+    """Return exact means, standard deviations and intervals, one row a scalar.
+
+    The columns are named as in `arviz.summary`, so that the two tables can be laid side by side.
+
+    Parameters
+    ----------
+    prob : float, default 0.89
+        Probability of the equal-tailed intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``mean``, ``sd`` and two interval ends such as ``eti89_lb``, ``eti89_ub``.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(5, 19).summary().round(3)
+            mean     sd  eti89_lb  eti89_ub
+    theta  0.208  0.081     0.092      0.35
+    """
+    import pandas as pd
+
+    means, ends = mean(self), interval(self, prob)
+    # Not the roots of variances, which underflow and overflow long before deviations do.
+    sds = {name: _deviation(law, name) for name, law in self.marginals().items()}
+    kind = f"eti{100 * prob:g}"
+    rows = {}
+    for name in means:
+        columns = (means[name], sds[name], *ends[name])
+        for text, at in places(self, name, np.shape(means[name])):
+            rows[text] = [float(np.asarray(column)[at]) for column in columns]
+    return pd.DataFrame.from_dict(
+        rows, orient="index", columns=["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
+    )
+
+
+def _deviation(law: Law, name: str) -> Array:
+    return _defined(np.asarray(law.std()), "variance", name)
+
+
+def summary_or_intervals(self: Readable) -> pd.DataFrame:
+    """Return the summary; only its intervals if some law's tails are too heavy for moments."""
+    import pandas as pd
+
+    try:
+        return summary(self)
+    except PriorError:
+        rows = {
+            text: [float(np.asarray(end)[at]) for end in ends]
+            for name, ends in interval(self).items()
+            for text, at in places(self, name, np.shape(ends[0]))
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["eti89_lb", "eti89_ub"])
+
+
+def to_datatree(
+    self: Readable, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+) -> xr.DataTree:
+    """Return exact, independent draws as an ArviZ DataTree with the group ``posterior``.
+
+    Parameters
+    ----------
+    draws, chains : int
+        Numbers of draws a chain and of chains. Chains differ in nothing: they let ArviZ treat
+        exact draws and MCMC draws alike.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        Names, dims and coords as in the PyMC model of `declare`.
+
+    See Also
+    --------
+    bayesmodels.exact_draws : the same with predictive, prior and observed groups.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> tree = bm.BetaBernoulli(5, 19).to_datatree(draws=100, rng=np.random.default_rng(1))
+    >>> dict(tree.posterior.sizes)
+    {'chain': 4, 'draw': 100}
+    """
+    from arviz_base import from_dict
+
+    number, chains = count(draws, "draws", 1), count(chains, "chains", 1)
+    return from_dict(
+        {"posterior": in_chains(self, number, chains, randomness(rng))},
+        dims={name: list(axes) for name, axes in self.dims.items()},
+        coords={name: cast("Any", list(labels)) for name, labels in self.coords.items()},
+    )
+
+
+def in_chains(
+    self: Readable, draws: int, chains: int, rng: np.random.Generator
+) -> dict[str, NDArray[Any]]:
+    """Return exact draws with the axes (chain, draw, ...)."""
+    flat = self.sample(draws * chains, rng)
+    return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
+
+
+def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
+    """Return the levels of each variable that has finitely many values.
+
+    Whole numbers are the values themselves; other labels name the values 0, 1, and so on. What is
+    read off such a variable are the indicators of its levels, along one last axis: their means are
+    the probabilities of the levels. Only a belief that has such variables has `levels`.
+    """
+    return getattr(belief, "levels", {})
+
+
+def halves_of_symmetric(belief: Readable) -> tuple[list[str], list[str]]:
+    """Return labels above the diagonals of symmetric matrices, and those below.
+
+    Which variables are symmetric, as covariances are, is seen in two exact draws.
+    """
+    upper: list[str] = []
+    lower: list[str] = []
+    for name, x in belief.sample(2, np.random.default_rng(0)).items():
+        square = x.ndim > 2 and x.shape[-1] == x.shape[-2] and name not in levels(belief)  # noqa: PLR2004
+        if square and np.array_equal(x, np.swapaxes(x, -1, -2)):
+            for text, at in places(belief, name, x.shape[1:]):
+                if at[-2] != at[-1]:
+                    (upper if at[-2] < at[-1] else lower).append(text)
+    return upper, lower
+
+
+def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
+    """Return draws as `marginals` speak of them: finite variables as indicators, else as is.
+
+    Raises
+    ------
+    DataError
+        If a finite variable has a value that stands for none of its levels.
+    """
+    nominal = levels(belief)
+    result = {name: np.asarray(draws[name]) for name in belief.dims}
+    for name, labels in nominal.items():
+        are_values = all(isinstance(label, (int, np.integer)) for label in labels)
+        values = np.array(labels) if are_values else np.arange(len(labels))
+        indicator = result[name][..., None] == values
+        wrong = ~indicator.any(-1)
+        if wrong.any():
+            msg = (
+                f"draws: {name!r} must hold whole numbers from {values[0]} to {values[-1]}, one "
+                f"for each of its levels; got {result[name][wrong].flat[0]}."
+            )
+            raise DataError(msg)
+        result[name] = indicator.astype(float)
+    return result
+
+
+def places(
+    belief: Readable, name: str, shape: tuple[int, ...]
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Return label and index of every scalar of a variable, labelled as ArviZ does."""
+    return [(label(belief, name, at), at) for at in product(*(range(length) for length in shape))]
+
+
+def label(belief: Readable, name: str, at: tuple[int, ...]) -> str:
+    """Return the label of one scalar, such as ``w[age]``."""
+    axes = [belief.coords[axis] for axis in belief.dims[name]]
+    axes += [levels(belief)[name]] if name in levels(belief) else []
+    inner = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
+    return f"{name}[{inner}]" if at else name
+
+
+def _defined(value: Any, what: str, name: str) -> Array:
+    result: Array = np.asarray(value, dtype=float)[()]
+    if np.isnan(result).any():
+        msg = (
+            f"{name}: its {what} does not exist under this belief (tails too heavy). Update it "
+            "with more rows, or read interval() instead."
+        )
+        raise PriorError(msg)
+    return result

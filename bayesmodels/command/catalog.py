@@ -1,0 +1,627 @@
+"""The models by name: how each is set up from a frame, and the data sets that show it.
+
+Columns of numbers get a prior that weighs as much as one row or two: centred on the column's mean,
+with its variance as expected variance, the unit-information prior of Kass and Wasserman (1995). It
+makes answers independent of the units; `kappa`, `shape` and `df` change its weight. In a linear
+regression it is centred on the line through the target's mean that is level, and knows each weight
+of the centred columns as well as one row tells it, independently of the others; so it is proper
+with any columns. Weights of a logistic regression are those of standardised columns, with standard
+deviation `scale` (2.5 if not given).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesmodels import datasets
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.data import BinomialCounts, Design, Grouped
+from bayesmodels.input.domains import squarable
+from bayesmodels.models.bernoulli import BetaBernoulli
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers.gaussian_discriminant import Covariance, GaussianDiscriminant
+from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.hypotheses import ConceptLearning
+from bayesmodels.models.linear_regression import LinearRegression
+from bayesmodels.models.logistic.regression import LogisticRegression
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.models.multivariate_normal import NormalInverseWishart
+from bayesmodels.models.normal import NormalInverseGamma
+
+Prior = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a frame play which part.
+
+    Attributes
+    ----------
+    target : str, optional
+        What is modelled; by default the frame's last column (or only one).
+    features : sequence of str, optional
+        Columns that explain the target; by default all others.
+    by : str, optional
+        Column with the group of each row: one independent problem a group.
+    trials : str, optional
+        Column with numbers of trials, if the target holds numbers of successes.
+    """
+
+    target: str | None = None
+    features: Sequence[str] | None = None
+    by: str | None = None
+    trials: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model that can be asked for by name.
+
+    Attributes
+    ----------
+    name, title : str
+        For the command line, and for people.
+    purpose : str
+        What it answers, in a few words.
+    prior : dict
+        Parameters of the prior with what they are by default; None where that is read off the data.
+    prior_in_words : str
+        What else is to be said of the prior; may be empty.
+    datasets, columns, example_prior
+        The shipped data sets, their columns, and what of the prior is another for them; the first
+        is used when no file is given.
+    build : callable
+        From frame, columns and prior to the prior belief and its data.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    prior: Mapping[str, float | None]
+    prior_in_words: str
+    datasets: tuple[str, ...]
+    columns: Columns
+    example_prior: Prior
+    build: Callable[[Any, Columns, Prior], tuple[Belief, Any]]
+
+
+def entry(name: str) -> Entry:
+    """Return a model's entry.
+
+    Raises
+    ------
+    DataError
+        If there is no such model; the message lists those there are.
+
+    Examples
+    --------
+    >>> entry("beta-bernoulli").datasets
+    ('coin',)
+    """
+    for candidate in ENTRIES:
+        if candidate.name == name:
+            return candidate
+    msg = f"model: must be one of {[e.name for e in ENTRIES]}; got {name!r}."
+    raise DataError(msg)
+
+
+def example(
+    name: str, prior: Prior | None = None, dataset: str | None = None
+) -> tuple[Belief, Any, str]:
+    """Return prior, data and source of a data set shipped to show a model, by default its first.
+
+    The source says in words which data and which prior these are.
+
+    Examples
+    --------
+    >>> belief, data, _ = example("beta-bernoulli")
+    >>> belief.update(data)
+    BetaBernoulli(alpha=56, beta=46)
+    """
+    e = entry(name)
+    chosen = e.datasets[0] if dataset is None else dataset
+    frame = datasets.load(chosen)
+    given = {**e.example_prior, **(prior or {})}
+    belief, data = from_frame(name, frame, e.columns, given)
+    return belief, data, f"{datasets.describe(chosen)} {prior_in_words(name, given)}"
+
+
+def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    """Return prior and data for a model from a user's frame."""
+    e = entry(name)
+    unknown = [key for key in prior if key not in e.prior]
+    if unknown:
+        msg = f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}."
+        raise PriorError(msg)
+    asked = {
+        "target": (columns.target,),
+        "features": columns.features or (),
+        "by": (columns.by,),
+        "trials": (columns.trials,),
+    }
+    for option, names in asked.items():
+        for column in names:
+            if column is not None and column not in frame.columns:
+                msg = f"--{option}: there is no column {column!r}; there are {_named(frame)}."
+                raise DataError(msg)
+    for column in columns.features or ():
+        if list(columns.features or ()).count(column) > 1:
+            msg = f"--features: must not hold a column twice; got {column!r} again."
+            raise DataError(msg)
+    if not len(frame):
+        msg = "FILE: has no rows below the heading."
+        raise DataError(msg)
+    return e.build(frame, columns, _filled(e, prior))
+
+
+def _filled(e: Entry, prior: Prior) -> dict[str, float]:
+    """Return the prior's parameters, those by default included, in the model's order."""
+    chosen = {key: prior.get(key, default) for key, default in e.prior.items()}
+    return {key: value for key, value in chosen.items() if value is not None}
+
+
+def prior_in_words(name: str, prior: Prior) -> str:
+    """Say which prior a model has, given the parameters that were asked for.
+
+    Examples
+    --------
+    >>> prior_in_words("beta-bernoulli", {"beta": 2.0})
+    'Prior: alpha = 1, beta = 2.'
+    """
+    e = entry(name)
+    values = ", ".join(f"{key} = {value:g}" for key, value in _filled(e, prior).items())
+    return f"Prior: {'; '.join(filter(None, (e.prior_in_words, values)))}."
+
+
+def _named(frame: Any) -> str:
+    return listed([str(name) for name in frame.columns])
+
+
+def _where(bad: Any) -> str:
+    """Say where the first bad cell of a column is, as one finds it in the file."""
+    return f"row {int(np.argmax(bad)) + 1} below the heading"
+
+
+def _found(column: Any, bad: Any) -> str:
+    """Say what the first bad cell of a column holds, unless the column is one of categories."""
+    if hasattr(column, "cat") or not bad.any():
+        return "it holds categories" if hasattr(column, "cat") else "it holds text"
+    return f"{_where(bad)} holds {shown(column[bad].iloc[0])}"
+
+
+def _complete(frame: Any, name: str) -> Any:
+    """Return a column without empty cells."""
+    empty = frame[name].isna().to_numpy()
+    if empty.any():
+        msg = (
+            f"column {name!r}: {int(empty.sum())} of {len(empty)} cells are empty, the first in "
+            f"{_where(empty)}. Fill them, or leave these rows out of the file."
+        )
+        raise DataError(msg)
+    return frame[name]
+
+
+def _numbers(frame: Any, name: str) -> Any:
+    """Return a column of numbers, which may have empty cells."""
+    import pandas as pd
+
+    column = frame[name]
+    if column.dtype.kind in "biuf":
+        infinite = np.isinf(column.to_numpy())
+        if infinite.any():
+            msg = f"column {name!r}: must hold finite numbers; {_where(infinite)} is infinite."
+            raise DataError(msg)
+        return column
+    bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
+    msg = (
+        f"column {name!r}: must hold numbers; {_found(column, bad)}. Correct the file, or choose "
+        "other columns with --target or --features."
+    )
+    raise DataError(msg)
+
+
+def _counts(frame: Any, name: str) -> Any:
+    """Return a column of whole numbers."""
+    column = _numbers(frame, name)
+    _complete(frame, name)
+    bad = ((column < 0) | (column % 1 != 0)).to_numpy()
+    if bad.any():
+        msg = f"column {name!r}: must hold whole numbers, 0 or more; {_found(column, bad)}."
+        raise DataError(msg)
+    return column
+
+
+def _bits(frame: Any, name: str) -> Any:
+    """Return a column of 0 and 1."""
+    import pandas as pd
+
+    column = _complete(frame, name)
+    bits = pd.to_numeric(column, errors="coerce")
+    bad = ~bits.isin([0, 1]).to_numpy()
+    if bad.any():
+        msg = (
+            f"column {name!r}: must hold only 0 and 1; {_found(column, bad)}. Write 1 for what is "
+            "to be counted and 0 for the rest; for numbers of successes name the column of trials "
+            "with --trials; for more than two categories use dirichlet-categorical."
+        )
+        raise DataError(msg)
+    return bits.astype(float)
+
+
+def _classes(frame: Any, name: str) -> Any:
+    """Return the classes of the rows, of which there are two or more."""
+    column = _complete(frame, name)
+    if len(_levels(column)) < 2:  # noqa: PLR2004 - one class is none
+        msg = (
+            f"column {name!r}: must hold two classes or more; it holds only "
+            f"{shown(column.iloc[0])}. Name another one with --target."
+        )
+        raise DataError(msg)
+    return column
+
+
+def _target(frame: Any, columns: Columns, *others: str | None) -> str:
+    if columns.target is not None:
+        return columns.target
+    left = [name for name in frame.columns if name not in others]
+    if not left:
+        msg = "--target: the table has no column left for it; name one."
+        raise DataError(msg)
+    return str(left[-1])
+
+
+def _grouped(frame: Any, columns: Columns, rows: Any) -> Any:
+    if columns.by is None:
+        return rows
+    by = _complete(frame, columns.by)
+    return Grouped(rows, by, groups=list(dict.fromkeys(by)))
+
+
+def _unused(model: str, **parts: Any) -> None:
+    for part, value in parts.items():
+        if value is not None:
+            msg = f"--{part}: {model} has no use for it; leave it out."
+            raise DataError(msg)
+
+
+def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("beta-bernoulli", features=columns.features)
+    name = _target(frame, columns, columns.by, columns.trials)
+    rows: Any
+    if columns.trials is None:
+        rows = _bits(frame, name)
+    else:
+        successes, trials = _counts(frame, name), _counts(frame, columns.trials)
+        if (bad := (successes > trials).to_numpy()).any():
+            msg = (
+                f"column {name!r}: must not exceed {columns.trials!r}; {_where(bad)} has "
+                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
+            )
+            raise DataError(msg)
+        rows = BinomialCounts(successes, trials)
+    belief = BetaBernoulli(prior["alpha"], prior["beta"])
+    return belief, _grouped(frame, columns, rows)
+
+
+def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("dirichlet-categorical", features=columns.features, trials=columns.trials)
+    rows = _classes(frame, _target(frame, columns, columns.by))
+    return _categories(rows, prior), _grouped(frame, columns, rows)
+
+
+def _levels(rows: Any) -> list[Any]:
+    ordered = hasattr(rows, "cat")
+    return list(rows.cat.categories if ordered else sorted(rows.dropna().unique(), key=str))
+
+
+def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
+    categories = _levels(rows)
+    return DirichletCategorical(np.full(len(categories), prior["alpha"]), categories)
+
+
+def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    del prior  # it has no parameters: all hypotheses are equally probable
+    parts = {"features": columns.features, "by": columns.by, "trials": columns.trials}
+    _unused("concept-learning", **parts)
+    name = _target(frame, columns)
+    rows = _counts(frame, name)
+    if (bad := ~rows.between(1, 100).to_numpy()).any():
+        msg = f"column {name!r}: must hold numbers from 1 to 100; {_found(rows, bad)}."
+        raise DataError(msg)
+    return ConceptLearning.number_game(), rows.astype(int)
+
+
+def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("linear-regression", by=columns.by, trials=columns.trials)
+    target, names = _target_and_features(frame, columns)
+    data = Design.from_frame(frame, target, names, intercept=True)
+    (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
+    size, shape = len(names) + 1, prior["shape"]
+    scale = prior.get("scale", _expecting(noise, shape))
+    location = (
+        np.full(size, prior["mean"]) if "mean" in prior else np.append(height, [0.0] * len(names))
+    )
+    features = _with_intercept(names)
+    if "precision" in prior:
+        belief = LinearRegression(location, prior["precision"], shape, scale, features)
+    else:  # a row at the columns' means, and of each weight a row of its own
+        rows = np.diag(np.append(1.0, np.sqrt(variance)))
+        rows[0, 1:] = middle
+        flat = LinearRegression(0.0, 0.0, shape - size / 2, scale, features)
+        belief = flat.update((rows, rows @ location))
+    return belief, data
+
+
+def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("normal-inverse-gamma", features=columns.features, trials=columns.trials)
+    name = _target(frame, columns, columns.by)
+    mean, variance = _unit_information(frame, [name])
+    belief = _normal(mean[0], variance[0], prior)
+    return belief, _grouped(frame, columns, _complete(frame, name))
+
+
+def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("normal-inverse-wishart", target=columns.target, trials=columns.trials)
+    names = list(columns.features or [c for c in frame.columns if c != columns.by])
+    belief = _normal_vector(frame, names, prior)
+    return belief, _grouped(frame, columns, frame[names])
+
+
+def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("naive-bayes", by=columns.by, trials=columns.trials)
+    target, names = _target_and_features(frame, columns)
+    classes = _categories(_classes(frame, target), prior)
+    return NaiveBayes(classes, _blocks(frame, names, prior)), Design.from_frame(
+        frame, target, names
+    )
+
+
+def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    _unused("naive-bayes-mixture", by=columns.by, trials=columns.trials)
+    names = list(columns.features or [c for c in frame.columns if c != columns.target])
+    blocks = _blocks(frame, names, prior)
+    if columns.target is not None:  # known classes, and empty cells where they are not known
+        classes = _categories(frame[columns.target], prior)
+        return NaiveBayesMixture(classes, blocks), (frame[names], frame[columns.target])
+    number = prior["classes"]
+    if number != int(number) or number < 2:  # noqa: PLR2004 - one class is no mixture
+        msg = f"classes: must be a whole number, 2 or more; got {number:g}."
+        raise PriorError(msg)
+    classes = DirichletCategorical(np.full(int(number), prior["alpha"]))
+    return NaiveBayesMixture(classes, blocks), frame[names]
+
+
+def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
+    """Return beliefs about columns: bits together, numbers together, categories each alone."""
+    kinds = {name: frame[name].dtype.kind for name in names}
+    bits = [name for name in names if kinds[name] == "b"]
+    numbers = [name for name in names if kinds[name] in "iuf"]
+    blocks: dict[str, Any] = {}
+    if bits:
+        blocks["bits"] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
+    if numbers:
+        mean, variance = _unit_information(frame, numbers, complete=False)
+        normal = _normal(mean, variance, prior, {"feature": numbers})
+        blocks["numbers"] = (normal, numbers)
+    for name in names:
+        if name not in bits and name not in numbers:
+            blocks[name] = (_categories(frame[name], prior), name)
+    return blocks
+
+
+def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
+    _unused("logistic-regression", by=columns.by, trials=columns.trials)
+    target, names = _target_and_features(frame, columns)
+    mean, variance = _unit_information(frame, names)
+    sd = np.sqrt(variance)
+    # Weights of standardised columns are independent; these are the weights of the columns as they
+    # are, whose intercept is not at the columns' means but at zero.
+    back = np.diag(np.append(1.0, 1 / sd))
+    back[0, 1:] = -mean / sd
+    cov = prior["scale"] ** 2 * back @ back.T
+    classes = _levels(_classes(frame, target))
+    features = _with_intercept(names)
+    belief = LogisticRegression(np.zeros(len(cov)), (cov + cov.T) / 2, classes, features)
+    return belief, Design.from_frame(frame, target, names, intercept=True)
+
+
+def _discriminant(covariance: Covariance) -> Callable[..., tuple[Belief, Any]]:
+    def build(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+        model = f"discriminant-{covariance}"
+        _unused(model, by=columns.by, trials=columns.trials)
+        target, names = _target_and_features(frame, columns)
+        classes = _categories(_classes(frame, target), prior)
+        normal = _normal_vector(frame, names, prior)
+        data = Design.from_frame(frame, target, names)
+        return GaussianDiscriminant(classes, normal, covariance), data
+
+    return build
+
+
+def _target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
+    target = _target(frame, columns)
+    names = list(columns.features or [name for name in frame.columns if name != target])
+    if target in names:
+        msg = f"--features: must not hold the target {target!r}; leave it out."
+        raise DataError(msg)
+    return target, names
+
+
+def _with_intercept(names: Sequence[str]) -> tuple[str, ...]:
+    if "intercept" in names:
+        msg = "column 'intercept': the model adds one of this name. Rename it, or leave it out."
+        raise DataError(msg)
+    return ("intercept", *names)
+
+
+def _unit_information(
+    frame: Any, names: Sequence[str], *, complete: bool = True
+) -> tuple[Any, Any]:
+    """Return mean and variance of columns of numbers, of the cells that are there."""
+    columns = []
+    for name in names:
+        column = _numbers(frame, name).astype(float)
+        if complete:
+            _complete(frame, name)
+        squarable(column.dropna().to_numpy(), f"column {name!r}")
+        if not column.var(ddof=0) > 0:
+            msg = f"column {name!r}: holds a single value, which tells nothing; leave it out."
+            raise DataError(msg)
+        columns.append(column)
+    return (
+        np.array([column.mean() for column in columns]),
+        np.array([column.var(ddof=0) for column in columns]),
+    )
+
+
+def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> NormalInverseGamma:
+    scale = _expecting(variance, prior["shape"])
+    return NormalInverseGamma(mean, prior["kappa"], prior["shape"], scale, coords=coords)
+
+
+def _expecting(variance: Any, shape: float) -> Any:
+    """Return the scale of an inverse-gamma law with this mean, if it has a mean."""
+    return variance * max(shape - 1, 0.5)
+
+
+def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInverseWishart:
+    mean, variance = _unit_information(frame, names)
+    df = prior.get("df", len(names) + 2.0)
+    scale = np.diag(variance) * max(df - len(names) - 1, 0.5)
+    return NormalInverseWishart(mean, prior["kappa"], df, scale, features=names)
+
+
+_UNIT = (
+    "the unit-information prior, as much as one row or two, centred on the columns' means, with "
+    "their variances"
+)
+
+ENTRIES = (
+    Entry(
+        "beta-bernoulli",
+        "Beta–Bernoulli",
+        "how probable is a yes-or-no event",
+        {"alpha": 1.0, "beta": 1.0},
+        "",
+        ("coin",),
+        Columns(target="heads"),
+        {},
+        _beta_bernoulli,
+    ),
+    Entry(
+        "dirichlet-categorical",
+        "Dirichlet–categorical",
+        "how probable is each of K categories",
+        {"alpha": 1.0},
+        "",
+        ("party",),
+        Columns(target="party"),
+        {},
+        _dirichlet_categorical,
+    ),
+    Entry(
+        "concept-learning",
+        "Concept learning",
+        "which rule numbers from 1 to 100 follow, of ten (the number game)",
+        {},
+        "all hypotheses are equally probable",
+        ("number_game",),
+        Columns(target="number"),
+        {},
+        _concept_learning,
+    ),
+    Entry(
+        "linear-regression",
+        "Linear regression",
+        "how a number depends on columns, with unknown noise",
+        {"mean": None, "precision": None, "shape": 2.0, "scale": None},
+        _UNIT,
+        ("diabetes",),
+        Columns(target="progression"),
+        {},
+        _linear_regression,
+    ),
+    Entry(
+        "logistic-regression",
+        "Logistic regression",
+        "which class a row belongs to, from columns of numbers (no closed form)",
+        {"scale": 2.5},
+        "weights of standardised columns are independent and normal, with standard deviation scale",
+        ("party",),
+        Columns(target="vote", features=("age", "education")),
+        {},
+        _logistic_regression,
+    ),
+    Entry(
+        "normal-inverse-gamma",
+        "Normal–inverse-gamma",
+        "where numbers lie and how they spread",
+        {"kappa": 1.0, "shape": 2.0},
+        _UNIT,
+        ("diabetes",),
+        Columns(target="progression"),
+        {},
+        _normal_inverse_gamma,
+    ),
+    Entry(
+        "normal-inverse-wishart",
+        "Normal–inverse-Wishart",
+        "where vectors of numbers lie and how their columns vary together",
+        {"kappa": 1.0, "df": None},
+        _UNIT,
+        ("iris",),
+        Columns(by="species"),
+        {},
+        _normal_inverse_wishart,
+    ),
+    Entry(
+        "naive-bayes",
+        "Naive Bayes",
+        "which class a row belongs to, from columns of any kind",
+        {"alpha": 1.0, "kappa": 1.0, "shape": 2.0},
+        f"of numbers {_UNIT}",
+        ("party",),
+        Columns(target="vote"),
+        {},
+        _naive_bayes,
+    ),
+    Entry(
+        "naive-bayes-mixture",
+        "Mixture of naive Bayes",
+        "which rows are of a kind, no class being known",
+        {"classes": 2.0, "alpha": 1.0, "kappa": 1.0, "shape": 2.0},
+        f"of numbers {_UNIT}",
+        ("fitness",),
+        Columns(),
+        {"alpha": 2.0},
+        _mixture,
+    ),
+    Entry(
+        "discriminant-full",
+        "Gaussian discriminants, a covariance for each class",
+        "which class a row of numbers belongs to (quadratic boundaries)",
+        {"alpha": 1.0, "kappa": 1.0, "df": None},
+        _UNIT,
+        ("iris", "wine"),
+        Columns(),
+        {},
+        _discriminant("full"),
+    ),
+    Entry(
+        "discriminant-shared",
+        "Gaussian discriminants, one covariance",
+        "which class a row of numbers belongs to (linear boundaries)",
+        {"alpha": 1.0, "kappa": 1.0, "df": None},
+        _UNIT,
+        ("iris", "wine"),
+        Columns(),
+        {},
+        _discriminant("shared"),
+    ),
+)

@@ -1,0 +1,639 @@
+"""The command line: arguments and printing only."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import click
+import numpy as np
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
+_UNBOUNDED = 10**6  # columns of a pipe
+_FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
+_MOST_SCALARS = 400  # rows of any summary
+_MOST_COMPARED = 40  # rows of a comparison, the largest discrepancies first
+_MOST_FINDINGS = 10  # further ones
+
+_seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
+_draws = click.option(
+    "--draws", default=1000, show_default=True, type=click.IntRange(min=4), help="Draws a chain."
+)
+_chains = click.option(
+    "--chains", default=4, show_default=True, type=click.IntRange(min=2), help="Number of chains."
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+
+
+class _Command(click.Command):
+    """A command that remembers how it was called, for a report to show."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["command"] = shlex.join(["bayesmodels", str(ctx.info_name), *args])
+        return super().parse_args(ctx, args)
+
+
+class _Group(click.Group):
+    command_class = _Command
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bayesmodels")
+def main() -> None:
+    """Classical Bayesian models, each as algebra and as PyMC, and a referee between the two."""
+
+
+@main.command()
+@_json
+def models(as_json: bool) -> None:
+    """List the models, with the data set that shows each."""
+    from bayesmodels.command.catalog import ENTRIES
+
+    if as_json:
+        keys = ("name", "title", "purpose", "datasets")
+        rows = [{key: getattr(e, key) for key in keys} | {"prior": list(e.prior)} for e in ENTRIES]
+        click.echo(json.dumps(rows))
+        return
+    listed = [(e.name, e.purpose, ", ".join(e.prior), ", ".join(e.datasets)) for e in ENTRIES]
+    head = ("model", "answers", "prior", "data")
+    _print_table(head, listed, prose=head[1:])
+
+
+@main.command()
+@click.argument("model")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--target", help="Column to model.  [default: the last one]")
+@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.option("--by", help="Column of groups: one problem for each group.")
+@click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
+@click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.")
+@_seed
+@_draws
+@_chains
+@click.option(
+    "--likelihood",
+    type=click.Choice(["rows", "statistic"]),
+    help="How PyMC's model holds the data; rows, up to 10,000 of them, if not given.",
+)
+@_json
+def report(
+    model: str,
+    file: Path | None,
+    target: str | None,
+    features: str | None,
+    by: str | None,
+    trials: str | None,
+    prior: tuple[str, ...],
+    output: Path | None,
+    seed: int,
+    draws: int,
+    chains: int,
+    likelihood: Literal["rows", "statistic"] | None,
+    as_json: bool,
+) -> None:
+    """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
+
+    Without FILE a data set that comes with the package is used. Ends with 0 if formula,
+    declaration and draws agree, with 1 if not or if draws are too few, with 2 for bad input.
+    """
+    with _speaking_errors():
+        from bayesmodels.command import catalog
+        from bayesmodels.report import validate
+
+        parameters = _parameters(prior)
+        if file is None:
+            belief, data, source = catalog.example(model, parameters)
+        else:
+            columns = catalog.Columns(target, features.split(",") if features else None, by, trials)
+            belief, data = catalog.from_frame(model, _read(file), columns, parameters)
+            source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
+        path = output or Path(f"{model}.html")
+        if not path.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(path.parent)!r}.")
+        with _steps(total=7) as step:
+            found = validate(
+                belief,
+                data,
+                draws=draws,
+                tune=draws,
+                chains=chains,
+                likelihood=likelihood,
+                rng=seed,
+                source=source,
+                progress=step,
+            )
+            step("writing the report")
+            _write(found, path)
+    if as_json:
+        click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
+    else:
+        _say(found.source)
+        click.echo()
+        _print_summary(found.posterior)
+        for sentence in found.sentences():
+            _say(sentence)
+        click.echo(f"Report: {path}")
+    sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
+
+
+@main.command()
+@click.argument("names", nargs=-1, metavar="[MODEL]...")
+@_seed
+@_draws
+@_chains
+@_json
+def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json: bool) -> None:
+    """Check models on the data sets that come with the package.
+
+    MODEL is a name from `bayesmodels models`, or `all` (the default). Ends with 0 only if all
+    agree, with 1 if not, with 2 for bad input.
+    """
+    with _speaking_errors():
+        from bayesmodels.command import catalog, parallel
+
+        every = [e.name for e in catalog.ENTRIES]
+        chosen = every if not names or "all" in names else list(names)
+        examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
+        with _steps(total=len(examples)) as step:
+            rows = parallel.validate_examples(
+                examples, seed=seed, draws=draws, chains=chains, progress=step
+            )
+    if as_json:
+        click.echo(json.dumps(rows))
+    else:
+        _print_table(
+            ("model", "data", "verdict", "identity", "worst", "ESS"),
+            [
+                (
+                    row["model"],
+                    row["dataset"],
+                    row["outcome"],
+                    "holds" if row["identity_holds"] else "FAILS",
+                    _worst(row),
+                    f"{row['smallest_ess']:.0f}",
+                )
+                for row in rows
+            ],
+        )
+        for row in rows:
+            if row["outcome"] != "agree":
+                _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
+    sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
+
+
+@main.command()
+@click.argument("target", metavar="FILE.py:NAME")
+@click.option("--html", type=click.Path(path_type=Path), help="Compare, and write a report here.")
+@click.option(
+    "--sample/--no-sample",
+    default=None,
+    help="Compare with draws of PyMC's sampler.  [default: only with --html]",
+)
+@_seed
+@_draws
+@_chains
+@_json
+def exact(
+    target: str,
+    html: Path | None,
+    sample: bool | None,
+    seed: int,
+    draws: int,
+    chains: int,
+    as_json: bool,
+) -> None:
+    """Solve the PyMC model NAME of a Python file, if it has a closed form.
+
+    The file is run, so give only files that you trust. NAME is a pymc.Model, or a function without
+    arguments that returns one.
+
+    Ends with 0 if there is a closed form (and draws that were compared agree with it), with 1 if
+    draws do not agree or are too few, with 2 for bad input, with 3 if no closed form was found.
+    """
+    from bayesmodels.errors import NotConjugate
+
+    check = bool(html) if sample is None else sample
+    if html and not check:
+        _refuse("--html: a report compares with draws; leave out --no-sample.")
+    if html and not html.parent.is_dir():
+        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
+    try:
+        with _speaking_errors(), _steps(total=6 if check else 2) as step:
+            from bayesmodels.command.model_file import load_model
+            from bayesmodels.posteriors.exact import exact as closed_form
+            from bayesmodels.report import validate
+
+            step("loading the model")
+            model, found = load_model(target), None
+            if check:
+                found = validate(
+                    model,
+                    draws=draws,
+                    tune=draws,
+                    chains=chains,
+                    rng=seed,
+                    source=target,
+                    progress=step,
+                )
+                if html:
+                    step("writing the report")
+                    _write(found, html)
+            else:
+                step("closed form")
+            posterior = found.posterior if found else closed_form(model, rng=seed)
+    except NotConjugate as no:
+        said = {"closed_form": False, "reason": no.reason}
+        if as_json:
+            click.echo(json.dumps(said))
+        else:
+            _say(f"No closed form was found: {no.reason}")
+        sys.exit(NO_CLOSED_FORM)
+    if as_json:
+        report = {"report": found.to_dict()} if found else {}
+        file = {"file": str(html)} if html else {}
+        click.echo(json.dumps({"closed_form": True, **_as_values(posterior), **report, **file}))
+    else:
+        _print_posterior(posterior)
+        for sentence in found.sentences() if found else ():
+            _say(sentence)
+        if html:
+            click.echo(f"Report: {html}")
+    sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("files", nargs=-1, required=True)
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
+)
+@click.option("--target", help="Column to model.  [default: the last one]")
+@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.option("--weights", help="Column of weights.")
+@click.option(
+    "--categories",
+    multiple=True,
+    metavar="COLUMN=A,B,...",
+    help="Categories of a column, so that shards fit each other.  [default: those in FILES]",
+)
+@click.option("--resume", is_flag=True, help="Go on with a pass that was stopped.")
+def statistic(
+    model: str,
+    files: tuple[str, ...],
+    output: Path,
+    target: str | None,
+    features: str | None,
+    weights: str | None,
+    categories: tuple[str, ...],
+    resume: bool,
+) -> None:
+    """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
+
+    FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. While they are
+    read, how far that is stands in OUTPUT.pass; if it is stopped, --resume goes on after the last
+    whole chunk.
+    """
+    with _speaking_errors(stopped="Stopped; the same command with --resume goes on."):
+        from bayesmodels.command.shards import statistic_of_files
+
+        if not output.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
+        found = statistic_of_files(
+            model,
+            files,
+            output,
+            target=target,
+            features=features.split(",") if features else None,
+            weights=weights,
+            categories=_lists(categories),
+            resume=resume,
+            progress=sys.stderr.isatty(),
+        )
+    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+
+
+@main.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--var-names", help="Variables to compare, with commas.  [default: all]")
+@click.option(
+    "--level",
+    default=0.01,
+    show_default=True,
+    help="Probability of a false alarm, over everything tested.",
+)
+@click.option(
+    "--tolerance",
+    default=0.1,
+    show_default=True,
+    help="How many standard deviations draws that agree may differ by.",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write a report here.")
+@_json
+def compare(
+    first: Path,
+    second: Path,
+    var_names: str | None,
+    level: float,
+    tolerance: float,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare two files of draws of one posterior, of any samplers or libraries.
+
+    FIRST and SECOND are netCDF files or zarr folders with a group `posterior`, such as ArviZ writes
+    draws of PyMC, Stan, NumPyro and others.
+
+    Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
+    """
+    if html and not html.parent.is_dir():
+        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
+    with _speaking_errors(), _steps(total=3 if html else 2) as step:
+        from bayesmodels.report import validate_draws
+
+        chosen = [name.strip() for name in var_names.split(",")] if var_names else None
+        found = validate_draws(
+            first, second, var_names=chosen, level=level, tolerance=tolerance, progress=step
+        )
+        if html:
+            step("writing the report")
+            _write(found, html)
+    if as_json:
+        file = {"file": str(html)} if html else {}
+        click.echo(json.dumps({**found.to_dict(), **file}, allow_nan=False))
+    else:
+        _print_compared(found.comparison.table)
+        further = found.comparison.findings[1:]
+        for sentence in found.sentences():
+            _say(sentence)
+        for finding in further[:_MOST_FINDINGS]:
+            _say(f"- {finding}")
+        if len(further) > _MOST_FINDINGS:
+            _say(f"And {len(further) - _MOST_FINDINGS} more findings.")
+        if html:
+            click.echo(f"Report: {html}")
+    sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
+)
+def merge(files: tuple[Path, ...], output: Path) -> None:
+    """Merge statistics of disjoint rows, saved in FILES (.json or .npz), in any order.
+
+    If one of the files cannot be read, or is about another model, it is named and nothing is
+    written.
+    """
+    with _speaking_errors():
+        from bayesmodels.scale import merge as merged
+        from bayesmodels.store import save
+
+        if not output.parent.is_dir():
+            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
+        found = merged(files)
+        save(found, output)
+    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+
+
+def _print_posterior(posterior: Any) -> None:
+    """Print what is known in closed form."""
+    from bayesmodels.errors import PriorError
+    from bayesmodels.report.rounding import rounded
+
+    _say(posterior.explain())
+    click.echo()
+    _print_summary(posterior)
+    try:
+        click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
+    except PriorError as error:
+        _say(f"Log evidence: none. {error}")
+    _say(f"Verified {posterior.verified}.")
+
+
+def _print_summary(posterior: Any) -> None:
+    """Print means, standard deviations and intervals; where there are many no covariances."""
+    from bayesmodels.belief.reading import halves_of_symmetric, summary_or_intervals
+    from bayesmodels.report.rounding import beside
+
+    table = summary_or_intervals(posterior)
+    upper, lower = halves_of_symmetric(posterior)
+    table = table.drop(index=lower)  # the same numbers once more
+    if many := len(table) > _FEW_SCALARS:
+        table = table.drop(index=upper)
+    rows = []
+    for label, row in table.head(_MOST_SCALARS).iterrows():
+        spread = float(row.get("sd", np.inf))
+        if not np.isfinite(spread):
+            spread = float(row.iloc[-1] - row.iloc[-2])
+        rows.append((str(label), *(beside(float(x), spread) for x in row)))
+    _print_table(("variable", *table.columns), rows)
+    if many and upper:
+        _say(f"{len(upper):,} covariances are not shown; --json has them all.")
+    if len(table) > _MOST_SCALARS:
+        _say(f"{len(table) - _MOST_SCALARS:,} more rows are not shown; --json has them all.")
+
+
+def _print_compared(table: Any) -> None:
+    """Print the first set of draws beside the second; of many scalars those farthest apart."""
+    from bayesmodels.report.rounding import decimals_of, rounded
+
+    left = len(table) - _MOST_COMPARED
+    if left > 0:
+        table = table.loc[table["z"].abs().sort_values(ascending=False, kind="stable").index]
+    rows = []
+    for label, row in table.head(_MOST_COMPARED).iterrows():
+        digits = decimals_of(max(row["first_sd"], row["second_sd"]), 3)
+        names = ("first_mean", "second_mean", "first_sd", "second_sd")
+        cells = [rounded(row[name], digits) for name in names]
+        cells += [rounded(row[name], n) for name, n in (("ess_bulk", 0), ("r_hat", 3), ("z", 1))]
+        rows.append((str(label), *cells))
+    head = ("variable", "mean, 1st", "mean, 2nd", "sd, 1st", "sd, 2nd", "ESS", "R-hat", "z")
+    _print_table(head, rows)
+    if left > 0:
+        _say(f"{left:,} more rows are not shown; --json has them all.")
+
+
+def _as_values(posterior: Any) -> dict[str, Any]:
+    """Return a closed form as plain values, for JSON."""
+    from bayesmodels.belief.reading import summary_or_intervals
+    from bayesmodels.errors import PriorError
+
+    log_evidence = None
+    with suppress(PriorError):  # an improper prior
+        log_evidence = posterior.log_evidence
+    return {
+        "explanation": posterior.explain(),
+        "verified": posterior.verified,
+        "log_evidence": log_evidence,
+        "families": posterior.families,
+        "summary": summary_or_intervals(posterior).to_dict(orient="index"),
+    }
+
+
+def _worst(row: dict[str, Any]) -> str:
+    """Say the largest discrepancy; of an approximation the largest error, which is no verdict."""
+    if row["largest_z"] is None:
+        return f"off {row['largest_error']:.2f} sd"
+    return f"{row['largest_z']:+.1f} se"
+
+
+def _read(file: Path) -> Any:
+    import pandas as pd
+
+    readers: dict[str, Callable[[Path], Any]] = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
+    if file.suffix.lower() not in readers:
+        _refuse(f"FILE: must end in .csv or .parquet; got {str(file)!r}.")
+    if not file.is_file():
+        _refuse(f"FILE: there is no file {str(file)!r}.")
+    try:
+        table = readers[file.suffix.lower()](file)
+        if file.suffix.lower() == ".csv":  # pandas calls the second of two columns x "x.1"
+            heading = pd.read_csv(file, header=None, nrows=1, dtype=str).iloc[0]
+            for name in heading[heading.duplicated()].dropna():
+                _refuse(f"FILE: two columns of {str(file)!r} are called {name!r}. Rename one.")
+    except UnicodeDecodeError as error:
+        _refuse(f"FILE: {str(file)!r} is no UTF-8 text ({error.reason}). Save it as UTF-8.")
+    except (ValueError, OSError) as error:
+        _refuse(f"FILE: {str(file)!r} can't be read as {file.suffix[1:]}: {str(error).strip()}")
+    return table
+
+
+def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
+    result = {}
+    for text in prior:
+        key, equals, value = text.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = np.nan
+        if not equals or not np.isfinite(number):
+            _refuse(f"--prior: must be KEY=NUMBER, such as alpha=2; got {text!r}.")
+        result[key.strip()] = number
+    return result
+
+
+def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
+    result = {}
+    for text in categories:
+        column, equals, some = text.partition("=")
+        if not equals or not some:
+            _refuse(f"--categories: must be COLUMN=A,B,..., such as vote=yes,no; got {text!r}.")
+        result[column] = some.split(",")
+    return result
+
+
+def _write(found: Any, path: Path) -> None:
+    """Write a report that shows the command."""
+    from bayesmodels.report.html import write
+
+    write(found, path, click.get_current_context().meta["command"])
+
+
+def _refuse(message: str) -> NoReturn:
+    _say(f"Error: {message}", err=True)
+    sys.exit(BAD_INPUT)
+
+
+@contextmanager
+def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
+    """Turn the package's own errors into one line and exit code 2, and warnings into one line."""
+    from bayesmodels.errors import DataError, NumericsWarning, PriorError
+
+    def show(message: Any, category: type[Warning], *place: Any, **other: Any) -> None:
+        if issubclass(category, NumericsWarning):
+            _say(f"Warning: {message}", err=True)
+        else:
+            usual(message, category, *place, **other)
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", NumericsWarning)
+            usual, warnings.showwarning = warnings.showwarning, show
+            yield
+    except (DataError, PriorError) as error:
+        _refuse(str(error))
+    except KeyboardInterrupt:
+        click.echo(stopped, err=True)
+        sys.exit(130)
+
+
+@contextmanager
+def _steps(total: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal; `step(words)` begins the next step."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(bar_width=12), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("starting", total=total)
+        begun = -1
+
+        def step(words: str) -> None:
+            nonlocal begun
+            begun += 1
+            bar.update(task, description=words, completed=begun)
+
+        yield step
+
+
+def _print_table(
+    head: tuple[str, ...], rows: Sequence[tuple[str, ...]], prose: Sequence[str] = ()
+) -> None:
+    """Print a table, or one block a row if it is too wide: only columns of prose are wrapped."""
+    from rich import box
+    from rich.cells import cell_len
+    from rich.columns import Columns
+    from rich.measure import Measurement
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    console = _console()
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
+    for name, *cells in zip(head, *rows, strict=True):
+        widest = 0 if name in prose else max(map(cell_len, (name, *cells)))
+        table.add_column(name, no_wrap=name not in prose, min_width=widest)
+    for row in rows:
+        table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
+    needed = Measurement.get(console, console.options.update_width(_UNBOUNDED), table).minimum
+    if needed <= console.width:
+        console.print(table)
+    else:
+        for first, *rest in rows:
+            click.echo(first)
+            cells = [Text(f"{name}: {cell}") for name, cell in zip(head[1:], rest, strict=True)]
+            console.print(Padding(Columns(cells, padding=(0, 3)), (0, 0, 0, 2)))
+    click.echo()
+
+
+def _say(sentence: str, *, err: bool = False) -> None:
+    """Print a sentence, on a terminal in lines that end between words."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=err)
+    console.print(Text(sentence), soft_wrap=not console.is_terminal)
+
+
+def _console() -> Console:
+    """Return where tables go: as wide as the terminal, or COLUMNS, say; a pipe has no width."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=_UNBOUNDED)

@@ -1,0 +1,1 @@
+"""Any container becomes checked, labelled arrays."""

@@ -1,0 +1,471 @@
+"""Any common container -> one array with the names that came along.
+
+Lists, NumPy arrays, and pandas, polars and Arrow series and tables, the latter three read through
+narwhals. Missing entries are refused here, whatever their container calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.input.labels import unique
+
+Values = NDArray[Any]
+
+NUMBERS = (int, float, np.number, np.bool_)
+"""What an array of objects may hold in order to become an array of numbers."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One argument as read: values with rows on axis 0, and the names that came along.
+
+    ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
+    the squares of all entries, where it is known: one quick look at many numbers. ``levels`` are
+    labels of which the values are the places; None where values are themselves.
+    """
+
+    argument: str
+    values: Values
+    columns: tuple[Hashable, ...] | None = None
+    index: Any = None
+    missing: NDArray[np.bool_] | None = None
+    square: float | None = None
+    levels: tuple[Hashable, ...] | None = None
+
+    def row_labels(self) -> Sequence[Hashable]:
+        """Return the index, or row numbers where there is none or it repeats itself."""
+        if self.index is not None and self.index.is_unique:
+            labels: Sequence[Hashable] = self.index
+            return labels
+        return range(self.values.shape[0])
+
+    def without_columns(self) -> Block:
+        """Return the block without column names."""
+        return replace(self, columns=None)
+
+
+def read(
+    data: Any,
+    argument: str,
+    *,
+    bare: bool = False,
+    scalar_row: bool = False,
+    vector_row: bool = False,
+    missing: bool = False,
+) -> Block:
+    """Read any container; a lone number (or vector) may stand for one row where that is clear.
+
+    Missing entries are refused, or else (``missing=True``) are NaN among numbers and None among
+    other values, and marked.
+    """
+    if isinstance(data, Block):
+        return data
+    if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
+        block = Block(argument, _array(data, argument, missing=missing))
+    else:
+        block = _foreign(data, argument, missing=missing)
+    argument, values = block.argument, _usual(block.values)
+    if values.ndim == 0 and not bare:
+        if not scalar_row:
+            msg = (
+                f"{argument}: must have rows, got the single value {shown(values[()])}; write [x]."
+            )
+            raise DataError(msg)
+        values = values[None]
+    if vector_row and values.ndim == 1:
+        counting = block.index is None or type(block.index).__name__ == "RangeIndex"
+        return Block(argument, values[None], None if counting else tuple(block.index))
+    if not missing:
+        return Block(argument, values, block.columns, block.index)
+    square = sum_of_squares(values)
+    gone = None if square is not None and not np.isnan(square) else missing_entries(values)
+    return Block(argument, values, block.columns, block.index, gone, square)
+
+
+def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] | None:
+    """Return the columns of a frame of numbers as they are, neither looked at nor put together.
+
+    They come with a block of the first of them, which has the names of all and the index. What is
+    missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
+    """
+    if isinstance(data, (np.ndarray, list, tuple, Block)):
+        return None
+    values = _pandas_numbers(data)
+    if values is not None and values.ndim > 1 and values.size and data.columns.is_unique:
+        names = unique(tuple(data.columns.tolist()), f"{argument}: column names")
+        return Block(argument, values[:, 0], names, data.index), tuple(values.T)
+    import narwhals as nw
+
+    native = None if hasattr(data, "tocsr") else wrapped(data, argument)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    kinds = (nw.dtypes.NumericType, nw.Boolean)
+    if not all(isinstance(kind, kinds) for kind in native.schema.values()):
+        return None
+    arrays = tuple(
+        _numpy(column, f"{argument}[{column.name!r}]") for column in native.iter_columns()
+    )
+    if not all(values.dtype.kind in "biuf" for values in arrays):
+        return None
+    names, index = _names(native, argument), nw.maybe_get_index(native)
+    return Block(argument, arrays[0], names, index), arrays
+
+
+def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) -> Block | None:
+    """Return a series or frame of labels as places among the levels, without touching each label.
+
+    Labels are looked up once for each entry of a dictionary, which categorical series have and
+    strings are given by Arrow. None where data are anything else, a label is missing or is none of
+    the levels, or labels are neither all strings nor all whole numbers.
+    """
+    if levels is None or isinstance(data, (np.ndarray, list, tuple, Block)):
+        return None
+    if hasattr(data, "tocsr") or not _one_kind(levels):
+        return None
+    import narwhals as nw
+
+    native = wrapped(data, argument)
+    if isinstance(native, nw.Series):
+        codes = _codes(native, levels)
+        index = nw.maybe_get_index(native)
+        return None if codes is None else Block(argument, codes, None, index, levels=levels)
+    if not isinstance(native, nw.DataFrame) or not native.columns:
+        return None
+    columns = []
+    for column in native.iter_columns():
+        codes = _codes(column, levels)
+        if codes is None:
+            return None
+        columns.append(codes)
+    names, index = _names(native, argument), nw.maybe_get_index(native)
+    return Block(argument, np.stack(columns).T, names, index, levels=levels)
+
+
+def _codes(series: Any, levels: tuple[Hashable, ...]) -> Values | None:
+    import narwhals as nw
+    import pyarrow as pa
+
+    if not isinstance(series.dtype, (nw.String, nw.Categorical, nw.Enum)) or not len(series):
+        return None
+    labels = series.to_arrow()
+    if isinstance(labels, pa.ChunkedArray):
+        labels = labels.unify_dictionaries().combine_chunks()
+    if not isinstance(labels, pa.DictionaryArray):
+        labels = labels.dictionary_encode()
+    if labels.null_count or labels.dictionary.null_count:
+        return None
+    known = labels.dictionary.to_pylist()
+    if not _one_kind([*levels, *known]):
+        return None
+    place = {level: i for i, level in enumerate(levels)}
+    table = np.array([place.get(label, -1) for label in known], np.min_scalar_type(-len(levels)))
+    codes = table.take(labels.indices.to_numpy(zero_copy_only=False))
+    return None if (table < 0).any() and (codes < 0).any() else codes
+
+
+def _one_kind(labels: Sequence[Any]) -> bool:
+    """Return whether labels are all strings or all whole numbers: then equal ones are the same."""
+    return all(isinstance(label, str) for label in labels) or all(
+        isinstance(label, (int, np.integer)) and not isinstance(label, bool) for label in labels
+    )
+
+
+def _usual(values: Values) -> Values:
+    """Return numbers in this machine's byte order, and no halves or long doubles.
+
+    Compiled code elsewhere knows none of these.
+    """
+    if values.dtype.kind in "iuf" and not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype.char == "e":
+        return values.astype(np.float32)
+    if values.dtype.char == "g" and values.dtype.itemsize > np.dtype(float).itemsize:
+        with np.errstate(over="ignore"):  # infinity is refused where numbers are read
+            return values.astype(np.float64)
+    return values
+
+
+def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
+    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+        gone = np.ma.getmaskarray(data)
+        if not missing:
+            raise DataError(missing_message(argument, gone))
+        return _with_gaps(_plain(np.asarray(data.data, dtype=object)[~gone], argument), gone)
+    try:
+        values = np.asarray(data)
+    except ValueError as error:  # ragged lists
+        msg = f"{argument}: rows must have the same length ({error})."
+        raise DataError(msg) from None
+    if values.dtype == object or values.dtype.kind in "US":
+        return _plain(np.asarray(data, dtype=object), argument, missing=missing)
+    return values
+
+
+def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
+    numbers = _pandas_numbers(data)
+    if numbers is not None and numbers.ndim == 1 and not np.isnan(numbers).any():
+        return Block(_named(argument, data.name), numbers, None, data.index)
+    import narwhals as nw
+
+    refused = (Iterator, set, dict, str, bytes, type(None))
+    if isinstance(data, refused) or hasattr(data, "tocsr"):
+        raise DataError(_no_container(argument, data))
+    native = wrapped(data, argument)
+    if isinstance(native, nw.Series):
+        argument = _named(argument, native.name)
+        values = _series(native, argument, missing=missing)
+        return Block(argument, values, None, nw.maybe_get_index(native))
+    if isinstance(native, nw.DataFrame):
+        names = _names(native, argument)
+        if not names:
+            msg = f"{argument}: must have at least one column; the frame has none."
+            raise DataError(msg)
+        columns = zip(names, native.iter_columns(), strict=True)
+        arrays = [
+            _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
+        ]
+        # One column after the other in memory, as frames have them.
+        return Block(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
+    try:
+        values = _array(data, argument, missing=missing)
+    except TypeError:  # as datasets of xarray say
+        values = np.array(None)
+    if values.ndim == 0 and values.dtype == object:
+        raise DataError(_no_container(argument, data))
+    return Block(argument, values)
+
+
+def _no_container(argument: str, data: Any) -> str:
+    return (
+        f"{argument}: must be an array, a list, or a series or frame of pandas, polars or Arrow; "
+        f"got {type(data).__name__}. Turn it into one of these first."
+    )
+
+
+def _pandas_numbers(data: Any) -> Values | None:
+    """Return the values of a pandas series or frame that has one dtype, NumPy's and of numbers.
+
+    What narwhals does for containers of all kinds takes longer than an update by some hundred rows.
+    """
+    from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
+
+    if is_pandas_series(data):
+        kinds = {data.dtype}
+    elif is_pandas_dataframe(data):
+        kinds = set(data.dtypes)
+    else:
+        return None
+    one = kinds.pop() if len(kinds) == 1 else None
+    return data.to_numpy() if isinstance(one, np.dtype) and one.kind in "biuf" else None
+
+
+def _named(argument: str, name: Hashable) -> str:
+    """Return what to call a series: as columns of frames are, if it has a name."""
+    own = f"[{name!r}]"
+    return argument if name in (None, "") or argument.endswith(own) else argument + own
+
+
+def _names(frame: Any, argument: str) -> tuple[Hashable, ...]:
+    return unique(tuple(frame.columns), f"{argument}: column names")
+
+
+def wrapped(data: Any, argument: str) -> Any:
+    """Wrap a series or frame of any library for narwhals; return anything else as it is."""
+    import narwhals as nw
+
+    if type(data).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        if isinstance(data, pa.Array):
+            data = pa.chunked_array([data])
+        elif isinstance(data, pa.RecordBatch):
+            data = pa.Table.from_batches([data])
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        twice = ", ".join(line.strip("- ") for line in str(error).splitlines()[1:])
+        msg = f"{argument}: column names must differ; got {twice}. Rename or drop one."
+        raise DataError(msg) from None
+    if isinstance(native, nw.LazyFrame):
+        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
+        raise DataError(msg)
+    return native
+
+
+def _numpy(series: Any, argument: str) -> Values:
+    """Return the values of a series, if each is one value of a kind that NumPy has."""
+    import narwhals as nw
+
+    if not isinstance(series.dtype, (nw.Struct, nw.List, nw.Array, nw.Int128, nw.UInt128)):
+        try:
+            return np.asarray(series.to_numpy())
+        except NotImplementedError:  # unions of Arrow
+            pass
+    kind = getattr(series.to_native(), "dtype", None) or series.to_native().type
+    msg = (
+        f"{argument}: must hold one number or label a row, of a type that NumPy has; got a column "
+        f"of {kind}. Take it apart or cast it first."
+    )
+    raise DataError(msg)
+
+
+def _series(series: Any, argument: str, *, missing: bool = False) -> Values:
+    gone = series.is_null()
+    if not gone.any():
+        values = _numpy(series, argument)
+        return _plain(values, argument, missing=missing) if values.dtype == object else values
+    if not missing:
+        raise DataError(missing_message(argument, gone.to_numpy().astype(bool)))
+    here = _numpy(series.filter(~gone), argument)
+    here = _plain(here, argument) if here.dtype == object else here
+    return _with_gaps(here, gone.to_numpy().astype(bool))
+
+
+def _plain(values: Values, argument: str, *, missing: bool = False) -> Values:
+    """Give an object array its natural dtype; refuse missing entries, or make them all alike."""
+    import pandas as pd
+
+    gone = np.asarray(pd.isna(values))
+    if gone.any():
+        if not missing:
+            raise DataError(missing_message(argument, gone))
+        return _with_gaps(_plain(values[~gone], argument), gone)
+    flat = values.ravel()
+    if all(isinstance(v, (bool, np.bool_)) for v in flat) and flat.size:
+        return values.astype(bool)
+    if all(isinstance(v, NUMBERS) for v in flat) and flat.size:
+        return np.array(flat.tolist()).reshape(values.shape)
+    return values
+
+
+def _with_gaps(here: Values, gone: Values) -> Values:
+    """Spread values over the places that have one: NaN elsewhere, None if they are no numbers."""
+    numeric = here.dtype.kind in "iuf"
+    result = np.full(gone.shape, np.nan if numeric else None, dtype=float if numeric else object)
+    result[~gone] = here
+    return result
+
+
+def sum_of_squares(values: Values) -> float | None:
+    """Return the sum of squares, NaN only if an entry is; None where it takes longer than a look.
+
+    Examples
+    --------
+    >>> sum_of_squares(np.array([np.inf, -np.inf])), sum_of_squares(np.array([1.0, np.nan]))
+    (inf, nan)
+    """
+    if values.dtype != np.float64 or not values.flags.forc:
+        return None
+    flat = values.ravel(order="K")
+    with np.errstate(all="ignore"):
+        return float(np.vdot(flat, flat))
+
+
+def missing_entries(values: Values) -> NDArray[np.bool_] | None:
+    """Return which entries are NaN, NaT or None; None where there is no such entry."""
+    if values.dtype.kind == "f":
+        gone = np.isnan(values)
+    elif values.dtype.kind in "mM":
+        gone = np.isnat(values)
+    elif values.dtype == object:
+        import pandas as pd
+
+        gone = np.asarray(pd.isna(values))  # columns of several kinds may have NaN as well as None
+    else:
+        return None
+    return gone if gone.any() else None
+
+
+def present(block: Block) -> Values:
+    """Return the entries of a block that are there, in one row after the other."""
+    if block.missing is None:
+        return block.values.ravel()
+    here = block.values[~block.missing]
+    return _plain(here, block.argument) if here.dtype == object else here
+
+
+def first(bad: Values) -> tuple[int, ...]:
+    """Return the index of the first true entry."""
+    return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
+
+
+def where(at: tuple[int, ...], columns: Sequence[Hashable] | None = None) -> str:
+    """Say in words which entry an index is; of columns with names, its column's."""
+    if not at:
+        return "it"
+    row, *rest = at
+    named = [shown(columns[rest[0]])] if columns and len(rest) == 1 else map(str, rest)
+    return f"row {row}" + (f", column {', '.join(named)}" if rest else "")
+
+
+def shown(value: Any) -> str:
+    """Show a value as its owner wrote it: 3, not np.int64(3); of a long one the beginning."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def listed(labels: Sequence[Hashable]) -> str:
+    """Show labels in a list; of many the first three and the last."""
+    some = [shown(label) for label in (labels if len(labels) <= _MANY else labels[:3])]
+    if len(labels) > _MANY:
+        some += ["...", shown(labels[-1])]
+    return f"[{', '.join(some)}]"
+
+
+_LONG, _MANY = 60, 20
+
+
+def index_of(labels: Any) -> Any:
+    """Return a pandas index of labels as they are; of strings it would make Arrow's otherwise."""
+    import pandas as pd
+
+    text = (
+        labels.dtype == object
+        if isinstance(labels, np.ndarray)
+        else any(isinstance(label, str) for label in labels)
+    )
+    return pd.Index(labels, dtype=object if text else None, tupleize_cols=False)
+
+
+def places(values: Values, levels: Sequence[Hashable]) -> NDArray[np.intp]:
+    """Return the place of each value among labels that differ; -1 where it is none of them."""
+    known = index_of(levels)
+    try:
+        return np.asarray(known.get_indexer(index_of(values)), dtype=np.intp)
+    except TypeError:  # lists, say, which can be no labels
+        texts = [value if _hashable(value) else None for value in values]
+        return np.asarray(known.get_indexer(index_of(_objects(texts))), dtype=np.intp)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _objects(values: Sequence[Any]) -> Values:
+    result = np.empty(len(values), dtype=object)
+    result[:] = values
+    return result
+
+
+DROP_ROWS = " Drop these rows first."
+
+
+def missing_message(argument: str, missing: Values) -> str:
+    """Return the complaint about missing entries."""
+    if missing.ndim == 0:
+        return f"{argument}: must not be missing (NaN, None or NA)."
+    return (
+        f"{argument}: missing values are not allowed; {int(missing.sum())} of {missing.size} are "
+        f"missing, the first in {where(first(missing))}.{DROP_ROWS}"
+    )

@@ -1,0 +1,279 @@
+"""Whether values lie where they should: finite, 0 or 1, whole, probabilities, categories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.input.containers import (
+    NUMBERS,
+    Block,
+    Values,
+    first,
+    listed,
+    missing_message,
+    places,
+    shown,
+    sum_of_squares,
+    where,
+)
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.class_statistics import not_binary, not_codes, not_finite, not_within
+
+ROUNDING = 1e-8
+"""What probabilities may miss a sum of one by."""
+
+LARGEST_COUNT = 2**53
+"""Beyond it float64 cannot tell neighbouring whole numbers apart."""
+
+LARGEST_MEASUREMENT = 1e150
+"""Beyond it sums of squares overflow."""
+
+
+def numbers(block: Block) -> Values:
+    """Return the values, which are finite numbers."""
+    values = block.values
+    if values.dtype.kind not in "biuf":
+        if values.size == 0 and values.dtype == object:
+            return values.astype(float)
+        raise DataError(_not_numbers(block))
+    at = not_finite(values)
+    if at is not None:
+        missing = np.isnan(values)
+        if missing.any():
+            raise DataError(missing_message(block.argument, missing))
+        msg = f"{block.argument}: must be finite; {where(at, block.columns)} holds {values[at]}."
+        raise DataError(msg)
+    return values
+
+
+def _not_numbers(block: Block) -> str:
+    """Return the complaint about values that are no numbers; it shows the first of them."""
+    values = block.values
+    message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
+    if values.size:
+        at = _no_number(values)
+        message += f"; {where(at, block.columns)} holds {shown(values[at])}"
+    return f"{message}. Convert the values first."
+
+
+def _no_number(values: Values) -> tuple[int, ...]:
+    """Return the index of the first value that reads as no number, else of the first non-number."""
+    wrong = [not _reads_as_number(value) for value in values.flat]
+    if not any(wrong):
+        wrong = [not isinstance(value, NUMBERS) for value in values.flat]
+    return first(np.reshape(wrong, values.shape))
+
+
+def _reads_as_number(value: object) -> bool:
+    try:
+        return complex(value).imag == 0  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def not_squarable(values: Array) -> bool:
+    """Return whether some value is NaN, infinite, or so large that squares overflow."""
+    return not_within(values, LARGEST_MEASUREMENT) is not None
+
+
+def squarable(values: Array, argument: str) -> None:
+    """Check that squares of the values do not overflow."""
+    at = not_within(values, LARGEST_MEASUREMENT)
+    if at is not None:
+        msg = (
+            f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
+            f"taken; {where(at)} holds {values[at]:g}. Choose a larger unit."
+        )
+        raise DataError(msg)
+
+
+def finite(block: Block) -> Array:
+    """Return the values as finite float64."""
+    return np.asarray(numbers(block), dtype=np.float64)
+
+
+def measured_as_given(block: Block) -> Values:
+    """Return the same in the dtype they have, for sums in float64."""
+    if block.values.dtype in (np.float16, np.float32) or block.values.dtype.kind in "iu":
+        return numbers(block)
+    return measured(block)
+
+
+def measured(block: Block) -> Array:
+    """Return the values as finite float64 whose squares do not overflow."""
+    # One quick look says that all is well; only if not, others say what is wrong.
+    square = sum_of_squares(block.values) if block.square is None else block.square
+    if square is not None and square < LARGEST_MEASUREMENT**2:
+        return block.values
+    result = finite(block)
+    squarable(result, block.argument)
+    return result
+
+
+def positive(block: Block) -> Array:
+    """Return the values, which are positive numbers."""
+    values = finite(block)
+    if (values <= 0).any():
+        msg = f"{block.argument}: must be positive; got {values[first(values <= 0)]:g}."
+        raise DataError(msg)
+    return values
+
+
+def fractions(block: Block) -> Array:
+    """Return the values, which are numbers from 0 to 1."""
+    values = finite(block)
+    bad = (values < 0) | (values > 1)
+    if bad.any():
+        msg = (
+            f"{block.argument}: must be probabilities, from 0 to 1; got {values[first(bad)]:g}. "
+            "Divide counts by their total."
+        )
+        raise DataError(msg)
+    return values
+
+
+def probabilities(block: Block) -> Array:
+    """Return the values, which add up to one along the last axis; rounding is divided away."""
+    values = fractions(block)
+    if values.ndim == 0:
+        msg = f"{block.argument}: must hold one probability for each case; got {values:g}."
+        raise DataError(msg)
+    adding_up(values, block.argument)
+    return values / values.sum(-1, keepdims=True)
+
+
+def adding_up(values: Array, argument: str) -> None:
+    """Check that values add up to one along the last axis."""
+    total = np.asarray(values.sum(-1))
+    bad = np.abs(total - 1) > ROUNDING
+    if bad.any():
+        msg = (
+            f"{argument}: must add up to one along the last axis; got a sum of "
+            f"{total[first(bad)]:g}. Divide by the sum."
+        )
+        raise DataError(msg)
+
+
+def binary(block: Block) -> Values:
+    """Return the values, which are 0 or 1."""
+    values = numbers(block)
+    if values.dtype.kind == "b":
+        return values.view(np.uint8)
+    at = not_binary(values)
+    if at is not None:
+        msg = (
+            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at, block.columns)} "
+            f"holds {values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
+        )
+        raise DataError(msg)
+    return values
+
+
+def counts(block: Block) -> NDArray[np.int64]:
+    """Return the values, which are whole numbers that float64 can tell apart."""
+    return whole_numbers(block).astype(np.int64)
+
+
+def whole_numbers(block: Block) -> Values:
+    """Return the same in the dtype they have."""
+    # One look says that all is well; only if not, another says what is wrong.
+    if block.values.dtype.kind in "iuf" and not_codes(block.values, LARGEST_COUNT + 1) is None:
+        return block.values
+    values = numbers(block)
+    at = not_codes(values, LARGEST_COUNT + 1)
+    if at is not None:
+        msg = (
+            f"{block.argument}: must hold whole numbers from 0 to 2**53; "
+            f"{where(at, block.columns)} holds {values[at]:g}."
+        )
+        raise DataError(msg)
+    return values
+
+
+def codes(
+    block: Block,
+    levels: tuple[Hashable, ...] | None,
+    size: int,
+    other: Hashable | None = None,
+    what: str = "categories",
+) -> NDArray[np.integer]:
+    """Return category numbers; a label that is none of the levels counts as `other`, if given."""
+    values = block.values
+    if block.levels is not None and block.levels == levels:
+        return values
+    if levels is None:
+        if values.dtype.kind not in "biuf" and values.size:
+            at = _no_number(values)
+            msg = (
+                f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
+                f"was given no categories; {where(at, block.columns)} holds {shown(values[at])}. "
+                "Name them: DirichletCategorical(alpha, categories=[...])."
+            )
+            raise DataError(msg)
+        numbered = whole_numbers(block)
+        place = not_codes(numbered, size)
+        # Small whole numbers stay small: there may be many of them.
+        small = numbered.dtype.kind in "iu" and numbered.dtype != np.uint64
+        found = numbered if small else numbered.astype(np.intp)
+    else:
+        found = _places(block, levels)
+        if other is not None:
+            found = np.where(found < 0, levels.index(other), found)
+        unknown = found < 0
+        place = first(unknown) if unknown.any() else None
+    if place is not None:
+        known = f"0 to {size - 1}" if levels is None else listed(levels)
+        msg = (
+            f"{block.argument}: must hold only the model's {what} {known}; "
+            f"{where(place, block.columns)} holds {shown(values[place])}. "
+            f"Declare all {what} in the prior."
+        )
+        raise DataError(msg)
+    return found
+
+
+def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
+    """Return the place of each label among the levels; -1 of others."""
+    values = block.values
+    found = _places_of_numbers(values, levels)
+    if found is not None:
+        return found
+    import pandas as pd
+
+    missing = np.asarray(pd.isna(values))
+    if missing.any():
+        raise DataError(missing_message(block.argument, missing))
+    found = places(values.ravel(), levels).reshape(values.shape)
+    for at in zip(*np.nonzero(found < 0), strict=True) if values.dtype == object else ():
+        if not isinstance(values[at], Hashable):  # not even "other"
+            msg = (
+                f"{block.argument}: must hold labels of categories, such as text or numbers; "
+                f"{where(at, block.columns)} holds {shown(values[at])}."
+            )
+            raise DataError(msg)
+    return found
+
+
+_MOST_PLACES = 2**16
+
+
+def _places_of_numbers(values: Values, levels: tuple[Hashable, ...]) -> NDArray[np.integer] | None:
+    """Return the places of whole numbers, looked up in a table; None where that is not so."""
+    if values.dtype.kind not in "iu" or not all(type(level) is int for level in levels):
+        return None
+    numbers = np.array(levels)
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if numbers.dtype.kind != "i" or high - low >= _MOST_PLACES:
+        return None
+    # With a place at either end for what lies outside.
+    table = np.full(high - low + 3, -1, dtype=np.min_scalar_type(-len(levels)))
+    table[numbers - low + 1] = np.arange(len(numbers))
+    if values.dtype.itemsize > 2:  # noqa: PLR2004 - bytes: smaller ones cannot overflow below
+        range_ = np.iinfo(values.dtype)
+        least, most = (min(max(at, range_.min), range_.max) for at in (low - 1, high + 1))
+        values = np.clip(values, least, most)
+    return table.take(values.astype(np.intp) - (low - 1), mode="clip")

@@ -1,0 +1,587 @@
+"""Dirichlet-categorical and Dirichlet-multinomial: the probabilities of K categories.
+
+=============  =================================================================================
+Prior          theta ~ Dirichlet(alpha)
+Rows           x_i | theta ~ Categorical(theta), or n_i | theta ~ Multinomial(M_i, theta)
+Statistic      N_k = number of rows in category k
+Posterior      Dirichlet(alpha + N)
+Log evidence   ln B(alpha + N) - ln B(alpha)  [+ log multinomial coefficients for counts]
+Predictive     counts of M new draws ~ DirichletMultinomial(M, alpha)
+=============  =================================================================================
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.special import gammaln, xlogy
+
+from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.discounting import discounted
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.errors import DataError, ModeError, PriorError
+from bayesmodels.input import containers, labels
+from bayesmodels.input import data as checked
+from bayesmodels.input.labels import Coords
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.class_statistics import (
+    count_log_coefficients,
+    log_table,
+    log_tokens,
+    log_words,
+    sparse_sums,
+    sums,
+    tables,
+)
+from bayesmodels.numerics.laws import DirichletMultinomial, beta, dirichlet_draws, log_dirichlet
+from bayesmodels.numerics.special import (
+    log_dirichlet_multinomial,
+    log_given_total,
+    log_multinomial_coefficient,
+    log_split,
+)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class CategoricalStatistic:
+    r"""Numbers of rows in each category; ``a + b`` merges disjoint rows.
+
+    Parameters
+    ----------
+    counts : array_like of shape (batch..., K), default 0
+        Counts, not negative. A single 0 is the empty statistic.
+    log_given_total : array_like of shape (batch...), optional
+        Log probability of the data given these totals, which no parameter changes; by default that
+        of rows in the order observed. See `BernoulliStatistic`.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Examples
+    --------
+    >>> CategoricalStatistic([5, 0, 2]) + CategoricalStatistic([1, 1, 1])
+    CategoricalStatistic(counts=[6, 1, 3])
+    """
+
+    counts: Array
+    log_given_total: Array = field(repr=False)
+    coords: Coords
+
+    def __init__(
+        self,
+        counts: ArrayLike = 0,
+        log_given_total: ArrayLike | None = None,
+        coords: Any = None,
+    ) -> None:
+        counts = np.atleast_1d(checked.totals(counts, "counts", counted=True))
+        given = (
+            -log_multinomial_coefficient(counts)
+            if log_given_total is None
+            else np.broadcast_to(
+                checked.parameter(log_given_total, "log_given_total"), counts.shape[:-1]
+            )
+        )
+        coords = labels.named(coords, counts.shape[:-1], "coords")
+        values.fill(self, counts=counts, log_given_total=given, coords=coords)
+
+    def __add__(self, other: Self) -> Self:
+        self._check_categories(other)
+        coords = labels.joined(
+            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
+        )
+        split = log_split(self.counts, other.counts)
+        given = self.log_given_total + other.log_given_total + split
+        return checked.made(type(self), self.counts + other.counts, given, coords)
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the statistic without rows that are in it."""
+        self._check_categories(other)
+        coords = labels.joined(
+            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
+        )
+        counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
+        split = log_split(counts, other.counts)
+        return checked.made(
+            type(self), counts, self.log_given_total - other.log_given_total - split, coords
+        )
+
+    def _check_categories(self, other: Self) -> None:
+        checked.alike(self, other, CategoricalStatistic)
+        size, theirs = self.counts.shape[-1], other.counts.shape[-1]
+        if size != theirs:
+            msg = f"data: statistics must have the same categories; got {size} and {theirs}."
+            raise DataError(msg)
+
+    discounted = discounted
+
+    def _times(self, rho: float) -> Self:
+        counts = rho * self.counts
+        given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
+        return checked.made(type(self), counts, given, self.coords)
+
+    @property
+    def log_coefficient(self) -> Array:
+        """Sum of the log multinomial coefficients of the data; 0 for rows in the order observed."""
+        return (self.log_given_total + log_multinomial_coefficient(self.counts))[()]
+
+    def seen(self) -> dict[str, float]:
+        """Return what every model of the same rows must agree on; see `compare_evidence`."""
+        pooled = self.counts.reshape(-1, self.counts.shape[-1]).sum(0)
+        coefficient = float(np.sum(self.log_coefficient))
+        found = {
+            "number of observations": float(pooled.sum()),
+            "log coefficient of the counts": coefficient,
+        }
+        return found | {"sum of squared counts": float(pooled @ pooled)}
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same batch."""
+        return type(self)(np.zeros(self.counts.shape), coords=self.coords)
+
+    def mle(self) -> dict[str, Array]:
+        """Return the maximum-likelihood estimate N_k / N.
+
+        Raises
+        ------
+        DataError
+            Without rows, where every value is as likely as any other.
+
+        Examples
+        --------
+        >>> CategoricalStatistic([5, 0, 3]).mle()["theta"]
+        array([0.625, 0.   , 0.375])
+        """
+        total = self.counts.sum(-1, keepdims=True)
+        if (total == 0).any():
+            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
+            raise DataError(msg)
+        return {"theta": self.counts / total}
+
+    __setstate__ = values.restore
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class DirichletCategorical:
+    r"""Belief about the probabilities of K categories.
+
+    .. math:: p(\theta) = \prod_k \theta_k^{\alpha_k - 1} / B(\alpha), \qquad
+        \textstyle\sum_k \theta_k = 1
+
+    Parameters
+    ----------
+    alpha : array_like of shape (batch..., K)
+        Pseudo-counts, positive; K is at least 2.
+    categories : sequence of length K, optional
+        What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1.
+    other : hashable, optional
+        The category that stands for every label not among the others. Without it the set of
+        categories is closed: an unknown label is an error.
+    coords : dict, optional
+        Names of the batch axes with their labels.
+
+    Raises
+    ------
+    PriorError
+        If a pseudo-count is not positive and finite, or there are fewer than two categories.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 3.4.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.DirichletCategorical([1, 1, 1], categories=["red", "green", "blue"])
+    >>> prior.update(["red", "blue", "red"]).mean()["theta"].round(3)
+    array([0.5  , 0.167, 0.333])
+    """
+
+    alpha: Array
+    categories: tuple[Hashable, ...] | None
+    other: Hashable | None
+    coords: Coords
+
+    title: ClassVar = "Dirichlet–categorical"
+    equations: ClassVar = (
+        ("Prior", r"\theta \sim \mathrm{Dirichlet}(\alpha)"),
+        ("Likelihood", r"x_i \mid \theta \sim \mathrm{Categorical}(\theta)"),
+        ("Posterior", r"\theta \mid x \sim \mathrm{Dirichlet}(\alpha + N)"),
+        ("Evidence", r"\ln p(x) = \ln B(\alpha + N) - \ln B(\alpha)"),
+    )
+
+    def __init__(
+        self,
+        alpha: ArrayLike,
+        categories: Sequence[Hashable] | None = None,
+        coords: Any = None,
+        *,
+        other: Hashable | None = None,
+    ) -> None:
+        categories = checked.names_of(categories, "categories", alpha=alpha)
+        alpha = checked.parameter(alpha, "alpha", positive=True)
+        if alpha.ndim == 0 or alpha.shape[-1] < 2:  # noqa: PLR2004 - one category has no law
+            msg = (
+                f"alpha: must hold at least two pseudo-counts, one a category; got shape "
+                f"{alpha.shape}. For K equal ones write [a] * K."
+            )
+            raise PriorError(msg)
+        size = alpha.shape[-1]
+        if categories is not None:
+            categories = labels.unique(tuple(categories), "categories")
+            if len(categories) != size:
+                msg = f"categories: must be {size}, one for each alpha; got {len(categories)}."
+                raise PriorError(msg)
+        if other is not None and other not in (categories or ()):
+            known = containers.listed(categories or ())
+            msg = f"other: must be one of the categories {known}; got {containers.shown(other)}."
+            raise PriorError(msg)
+        batch = {k: v for k, v in (coords or {}).items() if k != "category"}
+        given = labels.named(batch, alpha.shape[:-1], "coords")
+        axes = labels.completed(given, alpha.shape[:-1])
+        axes = {**axes, "category": categories or tuple(range(size))}
+        values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of ``theta``; the last one is ``category``."""
+        return {"theta": tuple(self.coords)}
+
+    def parameters(self) -> dict[str, Array]:
+        """Return alpha by the symbols of `equations`, as a report shows them."""
+        return {"α": self.alpha}
+
+    def statistic(self, data: Any) -> CategoricalStatistic:
+        """Count the rows of each category.
+
+        Parameters
+        ----------
+        data : array_like or Series of categories, shape (n,) or (n, batch...)
+            Rows; or `MultinomialCounts`; or `Grouped` rows or counts; or a statistic.
+
+        Returns
+        -------
+        CategoricalStatistic
+            Of the batch shape of the data.
+
+        Raises
+        ------
+        DataError
+            If a value is missing or is none of the model's categories.
+        """
+        if isinstance(data, CategoricalStatistic):
+            return data
+        d = self._checked(data)
+        lead, size, weights = d.batch.lead, self.alpha.shape[-1], d.batch.weights
+        if not d.counted:
+            counts = tables(d.values, d.batch.groups, size, d.batch.size, weights)
+            counts = counts.reshape((*lead, *d.values.shape[1:], size))
+            given = -log_multinomial_coefficient(counts)
+        elif checked.sparse(d.values):
+            counts = sparse_sums(d.values, d.batch.groups, d.batch.size, weights)
+            given = count_log_coefficients(d.values, d.batch.groups, d.batch.size, weights)
+            counts, given = counts.reshape((*lead, size)), given.reshape(lead)
+            given = given - log_multinomial_coefficient(counts)
+        else:
+            counts = sums(d.values, d.batch.groups, d.batch.size, weights)
+            counts = counts.reshape((*lead, *d.values.shape[1:]))
+            given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
+            given = given.reshape(counts.shape[:-1])
+        coords = labels.named(d.batch.coords, given.shape, "coords")
+        return checked.made(CategoricalStatistic, counts, given, coords)
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior Dirichlet(alpha + N)."""
+        s = self.statistic(data)
+        coords, alpha = self._joined(s), self.alpha + s.counts
+        axes = labels.completed(coords, alpha.shape[:-1])
+        axes = {**axes, "category": self.coords["category"]}
+        return checked.made(type(self), alpha, self.categories, self.other, axes)
+
+    def log_evidence(self, data: Any) -> Array:
+        r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.
+
+        For counts the log multinomial coefficients are added; rows have none.
+
+        Returns
+        -------
+        ndarray of shape (batch...)
+            Natural logarithms.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.DirichletCategorical([1, 1, 1])
+        >>> float(np.exp(prior.log_evidence([0, 1])).round(12))  # 1/3 times 1/4
+        0.083333333333
+        """
+        s = self.statistic(data)
+        self._joined(s)
+        return (log_dirichlet_multinomial(s.counts, self.alpha) + s.log_given_total)[()]
+
+    def predictive(self, trials: ArrayLike = 1) -> DirichletMultinomial:
+        """Return the law of the counts in M new draws: DirichletMultinomial(M, alpha).
+
+        Parameters
+        ----------
+        trials : array_like of int, default 1
+            M. With M = 1 the mean is the mean of theta.
+
+        Returns
+        -------
+        DirichletMultinomial
+            With ``pmf``, ``logpmf``, ``mean``, ``cov``, ``marginal``, ``rvs``.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> bm.DirichletCategorical([2, 1, 1]).predictive().mean()
+        array([0.5 , 0.25, 0.25])
+        """
+        return DirichletMultinomial(self.alpha, checked.whole(trials, "trials"))
+
+    def plug_in(self, parameters: Draws, trials: int = 1) -> Any:
+        """Return the law of new counts as if `parameters` were known: Multinomial(M, theta).
+
+        With ``statistic.mle()`` or ``belief.mode()`` these are the MLE and MAP plug-ins.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> prior = bm.DirichletCategorical([1, 1, 1])
+        >>> prior.plug_in(prior.statistic([0, 1, 1, 1]).mle()).mean()
+        array([0.25, 0.75, 0.  ])
+        """
+        return stats.multinomial(checked.count(trials, "trials"), parameters["theta"])
+
+    def read(self, rows: Any) -> Any:
+        """Return rows as category numbers or counts, the form in which predictions take them."""
+        return self._checked(rows).values
+
+    def counts_categories(self, x: Any) -> bool:
+        """Return whether rows of a belief with a leading batch axis are counts."""
+        return bool(x.ndim == self.alpha.ndim)
+
+    def log_predictive(self, x: Any) -> Array:
+        """Return the log mass of new rows under each member of the leading batch axis.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, batch...), without the leading batch axis
+            Category numbers; -1 is missing, and its factor is dropped. Or counts of the categories,
+            of shape (n, K), also sparse.
+
+        Returns
+        -------
+        ndarray of shape (n, members)
+            Added up over all other axes; Dirichlet-multinomial for counts, since the draws of one
+            row share theta.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> groups = bm.DirichletCategorical([[3, 1], [1, 1]])
+        >>> np.exp(groups.log_predictive(np.array([0, 1]))).round(12)
+        array([[0.75, 0.5 ],
+               [0.25, 0.5 ]])
+        """
+        if self.counts_categories(x):
+            return log_tokens(x, self.alpha)
+        return self.log_plug_in(self.mean(), x)
+
+    def log_plug_in(self, parameters: Draws, x: Any) -> Array:
+        """Return the same with `parameters` as if known (multinomial for counts)."""
+        with np.errstate(divide="ignore"):  # an estimate may be 0
+            logs = np.log(np.asarray(parameters["theta"], dtype=float))
+        if self.counts_categories(x):
+            return log_words(x, logs)
+        size = logs.shape[-1]
+        inner = x.ndim - 1
+        wide = logs.reshape(*logs.shape[: logs.ndim - 1 - inner], -1, size)
+        return log_table(x.reshape(len(x), prod(x.shape[1:])), wide)
+
+    def marginals(self) -> dict[str, Law]:
+        """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""
+        return {"theta": beta(self.alpha, _others(self.alpha))}
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Return (alpha_k - 1) / (sum of alphas - K), the maximum a posteriori (MAP) estimate.
+
+        Raises
+        ------
+        ModeError
+            Unless every alpha exceeds 1; the message names the first that does not.
+        """
+        low = self.alpha <= 1
+        if low.any():
+            at = tuple(np.argwhere(low)[0].tolist())
+            where = (
+                "the density is the same everywhere"
+                if (self.alpha == 1).all()
+                else "the density is largest on the simplex's border"
+            )
+            msg = (
+                f"{reading.label(self, 'theta', at)}: has no interior mode, since its alpha = "
+                f"{self.alpha[at]:g} must exceed 1; {where}. Use mean() instead."
+            )
+            raise ModeError(msg)
+        above = self.alpha - 1
+        return {"theta": above / above.sum(-1, keepdims=True)}
+
+    def equivalent_sample_size(self) -> Array:
+        """Return the sum of the alphas: the number of rows that the belief weighs as much as."""
+        return np.asarray(self.alpha.sum(-1))[()]
+
+    def shrinkage(self, data: Any) -> Array:
+        """Return the weight of the prior mean in the posterior mean.
+
+        ``posterior mean = weight * prior mean + (1 - weight) * MLE`` with
+        ``weight = A / (A + N)``, A the sum of the alphas.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.DirichletCategorical([1, 1, 1]).shrinkage([0, 0, 2]))
+        0.5
+        """
+        prior = self.equivalent_sample_size()
+        return prior / (prior + self.statistic(data).counts.sum(-1))
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., batch..., K)."""
+        return log_dirichlet(draws["theta"], self.alpha)
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
+        theta = np.asarray(draws["theta"])
+        size = (
+            np.abs(xlogy(self.alpha - 1, theta)).sum(-1)
+            + np.abs(gammaln(self.alpha)).sum(-1)
+            + np.abs(gammaln(self.alpha.sum(-1)))
+        )
+        return (8 + self.alpha.shape[-1]) * np.finfo(float).eps * (1 + size)
+
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
+        """Return `draws` independent draws of theta, of shape (draws, batch..., K)."""
+        draws, rng = checked.asked(draws, rng)
+        return {"theta": dirichlet_draws(self.alpha, draws, rng)}
+
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
+        """Return the log mass of each row given theta, of shape (..., n, batch...)."""
+        d = self._dense(data)
+        theta = d.batch.by_row(draws["theta"], event=1)
+        if d.counted:
+            mass = xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
+            return {"x": mass}
+        codes = np.broadcast_to(d.values, _samples(theta, d) + d.values.shape)
+        wide = np.broadcast_to(theta, (*codes.shape, theta.shape[-1]))
+        with np.errstate(divide="ignore"):  # a draw may round to 0
+            return {"x": np.log(np.take_along_axis(wide, codes[..., None], axis=-1)[..., 0])}
+
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
+        """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""
+        rng = checked.randomness(rng)
+        d = self._dense(data)
+        theta = d.batch.by_row(draws["theta"], event=1)
+        if d.counted:
+            return {"x": rng.multinomial(d.values.sum(-1), theta)}
+        shape = _samples(theta, d) + d.values.shape
+        below = theta.cumsum(-1)[..., :-1]
+        codes = np.zeros(shape, dtype=np.min_scalar_type(theta.shape[-1]))
+        uniform = rng.random(shape)
+        for k in range(below.shape[-1]):
+            codes += uniform >= below[..., k]
+        return {"x": codes}
+
+    def observed(self, data: Any) -> Observed:
+        """Return category numbers or counts under the name ``"x"``, with labels of their axes."""
+        d = self._dense(data)
+        axes = labels.completed(d.batch.axes, d.values.shape[1 : 1 + d.batch.inner])
+        if d.counted:
+            axes = {**axes, "category": self.coords["category"]}
+        return {"x": (d.values, {"row": tuple(d.batch.rows), **axes})}
+
+    declare = declare
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model; see `declare`."""
+        import pymc as pm
+        from pymc import math
+
+        from bayesmodels.models.simplex_pymc import Simplex
+
+        checked.declarable(data, CategoricalStatistic, likelihood)
+        s = self.statistic(data)
+        prior = self.update(s.without_rows())
+        theta = pm.Dirichlet(
+            names("theta"),
+            prior.alpha,
+            dims=names.labelled(prior.coords),
+            default_transform=Simplex(),
+        )
+        if likelihood == "statistic":
+            terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
+            pm.Potential(names("likelihood"), terms.sum())
+            return
+        ((x, rows),) = self.observed(data).values()
+        d, axes = self._checked(data), names.labelled(rows)
+        p = d.batch.of_rows(theta)
+        if d.counted:
+            pm.Multinomial(names("x"), n=x.sum(-1), p=p, observed=x, dims=axes)
+        else:
+            pm.Categorical(names("x"), p=p, observed=x, dims=axes)
+
+    def _checked(self, data: Any) -> checked.Categories:
+        return checked.categories(data, self.categories, self.alpha.shape[-1], self.other)
+
+    def _dense(self, data: Any) -> checked.Categories:
+        d = self._checked(data)
+        if checked.sparse(d.values):
+            msg = (
+                "counts: sparse rows are not spread out one by one; declare the model with "
+                "likelihood='statistic', or make a small table dense (.toarray())."
+            )
+            raise DataError(msg)
+        return d
+
+    def _joined(self, s: CategoricalStatistic) -> Coords:
+        """Return the batch coordinates after meeting a statistic."""
+        own = {axis: self.coords[axis] for axis in self.coords if axis != "category"}
+        return labels.joined(own, self.alpha.shape[:-1], s.coords, s.counts.shape[:-1])
+
+    __setstate__ = values.restore
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __repr__ = values.describe
+    _repr_html_ = notebook.belief
+
+
+def _others(alpha: Array) -> Array:
+    """Add up, for each k, all alphas but the k-th, without subtracting from the total."""
+    edge = np.zeros((*alpha.shape[:-1], 1))
+    ahead = np.cumsum(np.concatenate([edge, alpha[..., :-1]], -1), -1)
+    behind = np.cumsum(np.concatenate([edge, np.flip(alpha, -1)[..., :-1]], -1), -1)
+    return ahead + np.flip(behind, -1)
+
+
+def _samples(theta: Array, d: checked.Categories) -> tuple[int, ...]:
+    """Return the sample axes of `_by_row`'s theta, for rows that hold category numbers."""
+    return theta.shape[: theta.ndim - 1 - d.values.ndim]

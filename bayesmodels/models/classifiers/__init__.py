@@ -1,0 +1,1 @@
+"""A class, and features given the class: naive Bayes and Gaussian discriminants."""

@@ -1,0 +1,362 @@
+"""Rows of features in blocks, each row with its class, as the parts of a classifier read them.
+
+A block is what one belief is about: a column, some columns of one kind, or a table of counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.values import short
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input import data as checked
+from bayesmodels.input.containers import Block as ReadBlock
+from bayesmodels.input.containers import present, read, read_codes, shown, wrapped
+from bayesmodels.input.data import MultinomialCounts, Split, Weighted
+from bayesmodels.input.labels import Coords
+from bayesmodels.models.categorical import DirichletCategorical
+
+Select = Callable[[Any], Sequence[Hashable]]
+_EVENT = ("category", "other_feature")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Features of one kind.
+
+    Attributes
+    ----------
+    belief : Belief
+        About the block's parameters; its leading axis is ``class`` once it has met data.
+    columns : label, tuple of labels, callable, or None
+        Which columns: one (the block then has no axis of features), some, those that a function of
+        the frame returns, or all there are.
+    counted : bool
+        Whether the columns are counts of categories, one multinomial observation a row.
+    """
+
+    belief: Any
+    columns: Any = None
+    counted: bool = False
+
+    def __repr__(self) -> str:
+        """Show what a user writes for a block."""
+        if self.columns is None:
+            return repr(self.belief)
+        columns = short(self.columns)
+        if self.counted:
+            columns = f"MultinomialCounts({columns})"
+        return f"({self.belief!r}, {columns})"
+
+
+def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
+    """Say which value of a row no class can have: the first, or None.
+
+    Parameters
+    ----------
+    belief : Belief
+        With the axis ``class``.
+    parameters : mapping
+        Of the belief's shape.
+    x : array of one row
+        As `Classified.cells` returns it.
+    block : str
+        Name of the block.
+    """
+    categorical = isinstance(belief, DirichletCategorical)
+    levels = belief.coords["category"] if categorical else ()
+    if categorical and belief.counts_categories(x):
+        row = csr_array(x)
+        row.eliminate_zeros()
+        places, counts = row.indices, row.data
+        apart = csr_array((counts, places, np.arange(len(counts) + 1)), (len(counts), x.shape[1]))
+        at = _first_impossible(belief.log_plug_in(parameters, apart))
+        return None if at is None else f"{counts[at]:g} of category {levels[places[at]]!r}"
+    features = belief.coords.get("feature", (block,) if block else ())
+    width = x.size
+    gap = -1 if categorical else np.nan
+    for place in range(width):
+        alone = np.full(width, gap, dtype=np.result_type(x.dtype, type(gap)))
+        value = alone[place] = x.flat[place]
+        if _first_impossible(belief.log_plug_in(parameters, alone.reshape(x.shape))) is not None:
+            named = f" of feature {features[place]!r}" if features else ""
+            return f"the value {shown(levels[value] if categorical else value)}{named}"
+    return None
+
+
+def _first_impossible(logs: Any) -> int | None:
+    """Return the first row of logs (..., n, class) that no class can have under some parameters."""
+    never = np.isneginf(logs.max(-1)).reshape(-1, logs.shape[-2]).any(0)
+    return int(never.argmax()) if never.any() else None
+
+
+def block_of(value: Any, name: Hashable) -> Block:
+    """Read what a user wrote for a block: a belief, or a belief with its columns."""
+    default = None if name == "" else name
+    belief, columns = value if isinstance(value, tuple) else (value, default)
+    counted = isinstance(columns, MultinomialCounts)
+    columns = columns.counts if isinstance(columns, MultinomialCounts) else columns
+    if not hasattr(belief, "log_plug_in"):
+        msg = (
+            f"features[{name!r}]: must be a belief about features, such as BetaBernoulli, "
+            f"DirichletCategorical or NormalInverseGamma; got {type(belief).__name__}."
+        )
+        raise PriorError(msg)
+    if hasattr(columns, "tolist"):  # an index or an array
+        columns = columns.tolist()
+    if isinstance(columns, list):
+        columns = tuple(columns)
+    if counted and not isinstance(belief, DirichletCategorical):
+        msg = f"features[{name!r}]: counts need a DirichletCategorical belief."
+        raise PriorError(msg)
+    if counted and callable(columns):
+        msg = (
+            f"features[{name!r}]: columns that are counts must be listed, in the order of the "
+            "categories; got a function, which need not keep to an order."
+        )
+        raise PriorError(msg)
+    return Block(belief, columns, counted)
+
+
+def of_classes(block: Block, name: str, classes: DirichletCategorical) -> Block:
+    """Return the block; its belief may have an axis ``class`` only if that lists these classes."""
+    coords, wanted = block.belief.coords, classes.coords["category"]
+    if "class" in coords and (next(iter(coords)) != "class" or coords["class"] != wanted):
+        msg = (
+            f"{argument(name)}: the axis 'class' of its belief must be the first one and list the "
+            f"classes {list(wanted)} in this order; got the axes {dict(coords)}."
+        )
+        raise PriorError(msg)
+    return block
+
+
+class Classified:
+    """Rows of features in blocks, with their classes and weights where they are for training.
+
+    Parameters
+    ----------
+    classes : DirichletCategorical
+        Whose categories are the classes.
+    blocks : mapping
+        The blocks by name.
+    data : Design, pair (X, y) or Weighted pair; or the features alone
+        What a user gave.
+    new : bool
+        Whether `data` are features alone, of rows whose class is to be predicted.
+    """
+
+    def __init__(
+        self,
+        classes: DirichletCategorical,
+        blocks: Mapping[str, Block],
+        data: Any,
+        *,
+        new: bool = False,
+    ) -> None:
+        self._blocks, self._weights = blocks, None
+        self._first: ReadBlock | None = None
+        self._axis: Coords = {"class": classes.coords["category"]}
+        if new:
+            self._features = data
+            return
+        weights = None
+        if isinstance(data, Weighted):
+            data, weights = data.rows, data.weights
+        design = checked.paired(data)
+        if design.intercept:
+            msg = "intercept: a classifier has none; leave intercept=False."
+            raise DataError(msg)
+        self._features = design.features
+        coded = read_codes(design.target, "target", classes.categories)
+        self._target = self._first = coded or read(design.target, "target")
+        if self._target.values.ndim != 1:
+            msg = f"target: must hold one class a row; got shape {self._target.values.shape}."
+            raise DataError(msg)
+        self._codes = classes.read(self._target).astype(np.intp, copy=False)
+        if weights is not None:
+            self._weights = checked.checked_weights(weights, self._target)
+
+    @property
+    def target(self) -> Any:
+        """The classes of the rows, as the belief about classes reads them."""
+        if self._weights is None:
+            return self._target
+        return Weighted(self._target, self._weights)
+
+    def rows(self, name: str) -> tuple[Split, bool]:
+        """Return the rows of a block by class; and whether they are cells, some being missing."""
+        block, given = self._blocks[name], self._given(name)
+        found = self._read(given, name)
+        if isinstance(given, MultinomialCounts):
+            counts = MultinomialCounts(found.values if checked.sparse(found.values) else found)
+            return Split(counts, self._codes, self._axis, self._weights), False
+        if found.missing is None:
+            return Split(found, self._codes, self._axis, self._weights), False
+        self._allow_missing(block, name)
+        if not found.missing.all():
+            block.belief.read(_filled(found))  # complains of places in the user's own rows
+        here = np.nonzero(~found.missing)
+        codes, axes = self._codes[here[0]], self._axis
+        if found.values.ndim > 1:
+            columns = found.columns or tuple(range(found.values.shape[1]))
+            codes, axes = codes * len(columns) + here[1], {**axes, "feature": columns}
+        cells = ReadBlock(found.argument, present(found))
+        weights = None if self._weights is None else self._weights[here[0]]
+        return Split(cells, codes, axes, weights), True
+
+    def cells(self, name: str) -> Any:
+        """Return checked values of a block's rows; missing ones are NaN, or -1 for a category."""
+        belief, given = self.belief(name), self._given(name)
+        found = self._read(given, name)
+        coded = isinstance(belief, DirichletCategorical)
+        if isinstance(given, MultinomialCounts):
+            if not coded or belief.alpha.ndim != 2:  # noqa: PLR2004 - class and category
+                msg = f"{argument(name)}: its belief is not about counts; got MultinomialCounts."
+                raise DataError(msg)
+            counts = found.values if checked.sparse(found.values) else found
+            return belief.read(MultinomialCounts(counts))
+        self._check_width(belief, found)
+        if found.missing is None:
+            return belief.read(found)
+        gap, kind = (-1, np.intp) if coded else (np.nan, np.float64)
+        if found.missing.all():
+            return np.full(found.values.shape, gap, kind)
+        result = belief.read(_filled(found)).astype(kind)
+        result[found.missing] = gap
+        return result
+
+    def _read(self, given: Any, name: str) -> ReadBlock:
+        """Read rows, and check that all arguments have the same ones."""
+        if not isinstance(given, MultinomialCounts):
+            levels = getattr(self._blocks[name].belief, "categories", None)
+            coded = read_codes(given, argument(name), levels)
+            found = coded or read(given, argument(name), missing=True)
+        elif checked.sparse(given.counts):
+            found = ReadBlock("counts", given.counts)
+        else:
+            found = read(given.counts, "counts", vector_row=True)
+        if self._first is None:
+            self._first = found
+        checked.same_rows(self._first, found)
+        return found
+
+    def belief(self, name: str) -> Any:
+        """Return a block's belief with the axis ``class``, which a prior lacks before any data."""
+        belief = self._blocks[name].belief
+        if "class" in belief.coords:
+            return belief
+        given = self._given(name)
+        none = np.zeros(0, dtype=np.intp)
+        if isinstance(given, MultinomialCounts) and "category" in belief.coords:
+            given = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
+        else:
+            found = read(given, argument(name), missing=True)
+            given = ReadBlock(found.argument, found.values[:0], found.columns)
+            if found.values.dtype == object:
+                given = ReadBlock(found.argument, np.zeros(given.values.shape), found.columns)
+        return belief.update(Split(given, none, self._axis))
+
+    def _given(self, name: str) -> Any:
+        """Select the rows of a block, in the container that the user chose."""
+        block, features = self._blocks[name], self._features
+        if isinstance(features, Mapping):
+            for key, rows in features.items():
+                if str(key) == name:
+                    return rows
+            msg = f"features: must have the block {name!r}; has {list(features)}."
+            raise DataError(msg)
+        if isinstance(features, MultinomialCounts):
+            return features
+        rows = _select(features, block, name)
+        return MultinomialCounts(rows) if block.counted else rows
+
+    def _check_width(self, belief: Any, found: ReadBlock) -> None:
+        inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
+        if list(found.values.shape[1:]) != inner:
+            if not inner:
+                msg = (
+                    f"{found.argument}: must be one column, a series or an array of one axis, as "
+                    f"in the data before; got rows of shape {found.values.shape[1:]}."
+                )
+                raise DataError(msg)
+            msg = (
+                f"{found.argument}: must have {inner[0]} column(s), one a feature; got rows of "
+                f"shape {found.values.shape[1:]}."
+            )
+            raise DataError(msg)
+
+    def _allow_missing(self, block: Block, name: str) -> None:
+        if hasattr(block.belief, "df"):
+            msg = (
+                f"{argument(name)}: missing cells cannot be integrated out of the update of a "
+                "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
+                "features (a diagonal covariance)."
+            )
+            raise DataError(msg)
+
+
+def argument(name: str) -> str:
+    """Return what complaints call a block."""
+    return f"features[{name!r}]" if name else "features"
+
+
+def _filled(block: ReadBlock) -> ReadBlock:
+    """Return the block with a value that is there in place of those that are missing."""
+    here = present(block)
+    filled = np.full(block.values.shape, here[0], dtype=here.dtype)
+    filled[~cast("Any", block.missing)] = here
+    return ReadBlock(block.argument, filled, block.columns, block.index)
+
+
+def _select(features: Any, block: Block, name: str) -> Any:
+    """Select columns by name from a frame, or by number from an array."""
+    import narwhals as nw
+
+    wanted = columns_known(block.belief, block.columns)
+    frame = None if isinstance(features, (np.ndarray, list)) else wrapped(features, "features")
+    if not isinstance(frame, nw.DataFrame):
+        return features if wanted is None else _by_number(features, wanted, name)
+    if wanted is None and "class" in block.belief.coords:  # the columns that it has met
+        met = block.belief.coords.get("feature", ())
+        known = all(column in frame.columns or isinstance(column, str) for column in met)
+        wanted = tuple(met) if met and known else None
+    if wanted is None:
+        return features
+    if callable(wanted):
+        chosen = wanted(features)
+        wanted = chosen if isinstance(chosen, str) else tuple(chosen)
+    names = wanted if isinstance(wanted, tuple) else (wanted,)
+    for column in names:
+        if column not in frame.columns:
+            msg = f"{argument(name)}: has no column {column!r}; its columns are {frame.columns}."
+            raise DataError(msg)
+    places = [frame.columns.index(column) for column in names]
+    chosen = frame[:, places] if isinstance(wanted, tuple) else frame[:, places[0]]
+    return chosen.to_native()
+
+
+def _by_number(features: Any, columns: Any, name: str) -> Any:
+    values = read(features, "features", missing=True).values
+    numbers = columns if isinstance(columns, tuple) else (columns,)
+    width = values.shape[1] if values.ndim > 1 else 0
+    for number in numbers:
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < width:
+            msg = (
+                f"{argument(name)}: there is no column {number!r} in features of shape "
+                f"{values.shape}. Give a frame with named columns, or column numbers."
+            )
+            raise DataError(msg)
+    return values[:, list(columns) if isinstance(columns, tuple) else columns]
+
+
+def columns_known(belief: Any, columns: Any) -> Any:
+    """Return the columns that a function selected, once the belief has met them."""
+    if callable(columns) and "class" in belief.coords:
+        return tuple(belief.coords["feature"])
+    return columns

@@ -1,0 +1,129 @@
+r"""The generative-discriminative pair: normal classes with one covariance, as logistic regression.
+
+=================  =============================================================================
+One covariance     ln p(c | x) / p(0 | x) = (mu_c - mu_0)' Sigma⁻¹ x
+                   - ½ (mu_c + mu_0)' Sigma⁻¹ (mu_c - mu_0) + ln(pi_c / pi_0)
+Diagonal           = sum over features of (mu_ci - mu_0i) x_i / sigma_i²
+                   + (mu_0i² - mu_ci²) / (2 sigma_i²), plus ln(pi_c / pi_0)
+=================  =============================================================================
+
+Both are linear in x: linear discriminant analysis, or Gaussian naive Bayes with variances that the
+classes share, and logistic regression have the same decision rules. They differ in how weights are
+learnt: from p(x, y), or from p(y | x) alone.
+
+Ng and Jordan (2002), *On discriminative vs. generative classifiers: a comparison of logistic
+regression and naive Bayes*; Murphy (2012), *Machine Learning: A Probabilistic Perspective*,
+section 8.6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesmodels.errors import DataError
+from bayesmodels.models.classifiers.decision import boundary
+from bayesmodels.models.classifiers.gaussian_discriminant import GaussianDiscriminant
+from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.normal import NormalInverseGamma
+from bayesmodels.numerics import Array
+
+
+def logistic_coefficients(
+    model: GaussianDiscriminant | NaiveBayes, parameters: Mapping[str, Any]
+) -> dict[str, Array]:
+    """Return the weights of the logistic regression that a generative classifier amounts to.
+
+    Parameters
+    ----------
+    model : GaussianDiscriminant or NaiveBayes
+        Naive Bayes of `NormalInverseGamma` features only.
+    parameters : mapping
+        Parameters taken as known, such as ``model.mean()``: ``pi``, ``mu`` and ``Sigma`` or
+        ``sigma2``, under the model's names. Covariances must be the same in all classes.
+
+    Returns
+    -------
+    dict
+        ``w`` of shape (D + 1,) for two classes, (C - 1, D + 1) for more: the intercept, then a
+        weight for each feature, of the log odds of each class against the first.
+
+    Raises
+    ------
+    DataError
+        If covariances differ between classes, so that the log odds are quadratic; if a block of
+        features is not normal; if a variable is missing or has another shape.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, numpy as np
+    >>> flowers = bm.datasets.load("iris")
+    >>> data = bm.Design.from_frame(flowers, "species", ["petal_length", "petal_width"])
+    >>> names = sorted(set(flowers["species"]))
+    >>> normal = bm.NormalInverseWishart([4, 1], 0.01, 4, np.eye(2))
+    >>> lda = bm.GaussianDiscriminant(
+    ...     bm.DirichletCategorical([1, 1, 1], names), normal, covariance="shared"
+    ... ).update(data)
+    >>> known = lda.mean()
+    >>> pair = bm.LogisticRegression(mean=np.zeros(3), cov=1, classes=names)
+    >>> w, rows = bm.logistic_coefficients(lda, known), data.features.to_numpy()
+    >>> np.allclose(
+    ...     pair.class_probabilities(rows, w, intercept=True), lda.class_probabilities(rows, known)
+    ... )
+    True
+    """
+    pi, mu, Sigma = _known(model, parameters)
+    rows = []
+    for c in range(1, len(pi)):
+        pair = [0, c]
+        edge = boundary(pi[pair] / pi[pair].sum(), mu[pair], Sigma[pair])
+        if not edge.linear:
+            labels = model.classes.coords["category"]
+            msg = (
+                f"parameters: classes {labels[0]!r} and {labels[c]!r} have covariances that "
+                "differ, so their log odds are quadratic and no logistic regression has them. Use "
+                "covariance='shared', or one variance a feature."
+            )
+            raise DataError(msg)
+        _, slope, constant = edge.about_zero()
+        rows.append(np.append(constant, slope))
+    return {"w": rows[0] if len(rows) == 1 else np.stack(rows)}
+
+
+def _known(model: Any, parameters: Mapping[str, Any]) -> tuple[Array, Array, Array]:
+    """Return class probabilities (C,), means (C, D) and covariances (C, D, D)."""
+    size = len(model.classes.alpha)
+    pi = _variable(parameters, "pi", (size,))
+    if isinstance(model, GaussianDiscriminant):
+        width = model.gaussian.location.shape[-1]
+        mu = _variable(parameters, "mu", (size, width))
+        found = np.asarray(model.covariances({**parameters, "mu": mu}), dtype=float)
+        return pi, mu, np.broadcast_to(found, (size, width, width))
+    means, variances = [], []
+    for belief, names in model.parts()[1:]:
+        if not isinstance(belief, NormalInverseGamma):
+            msg = (
+                f"model: all features must be normal; {names('theta')!r} belongs to "
+                f"{type(belief).__name__}. Only normal features make a logistic regression here."
+            )
+            raise DataError(msg)
+        shape = tuple(len(belief.coords[axis]) for axis in belief.dims["mu"] if axis != "class")
+        means.append(_variable(parameters, names("mu"), (size, *shape)).reshape(size, -1))
+        found = _variable(parameters, names("sigma2"), (size, *shape))
+        variances.append(found.reshape(size, -1))
+    mu, sigma2 = np.concatenate(means, axis=-1), np.concatenate(variances, axis=-1)
+    return pi, mu, sigma2[..., None] * np.eye(mu.shape[-1])
+
+
+def _variable(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+    """Return a variable of this shape; one value for all classes stands for each."""
+    if name not in parameters:
+        msg = f"parameters: must hold {name!r}; has {list(parameters)}."
+        raise DataError(msg)
+    value = np.asarray(parameters[name], dtype=float)
+    if value.shape not in (shape, shape[1:]):
+        msg = f"parameters: {name} must have the shape {shape}; got {value.shape}."
+        raise DataError(msg)
+    return np.broadcast_to(value, shape)

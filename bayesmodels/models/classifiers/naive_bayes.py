@@ -1,0 +1,160 @@
+r"""Naive Bayes: a class, and features that are independent given the class.
+
+=============  =================================================================================
+Prior          pi ~ Dirichlet(alpha); for each class and feature a belief of the feature's family
+Rows           y_i | pi ~ Categorical(pi), x_ij | y_i = c ~ family(parameters of feature j, class c)
+Statistic      N_c, and the family's statistic of feature j over the rows of class c
+Posterior      the same beliefs, each updated with the rows of its class
+Log evidence   the sum of the parts'
+Predictive     p(c | x) ∝ p(c) prod_j p(x_j | c), each factor the family's predictive
+=============  =================================================================================
+
+Families: `BetaBernoulli` for bits, `DirichletCategorical` for categories, the same with counts for
+bags of words (one multinomial observation a document), `NormalInverseGamma` for numbers,
+`NormalInverseWishart` for vectors. A missing cell is integrated out: its factor is dropped, in
+training as in prediction, which is right if what is missing does not depend on its value.
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief.declaring import declare
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input import data as checked
+from bayesmodels.input import labels
+from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers import generative
+from bayesmodels.models.classifiers.features import Block, block_of, columns_known, of_classes
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NaiveBayes:
+    r"""Belief about class probabilities and about features given the class.
+
+    .. math:: p(y = c, x) = \pi_c \prod_j p(x_j \mid \theta_{jc})
+
+    Parameters
+    ----------
+    classes : DirichletCategorical
+        Belief about the class probabilities; its categories are the labels of the classes.
+    features : belief or mapping
+        One belief for all columns, or from the name of a block of columns to a belief or a pair
+        ``(belief, columns)``. Columns are a label, a list of labels, or a function from the frame
+        to labels, such as scikit-learn's ``make_column_selector``; by default the column that the
+        block is named after. ``MultinomialCounts([...])`` marks columns that are counts, such as
+        words. A belief without the axis ``class`` is the prior of every class.
+
+    Raises
+    ------
+    PriorError
+        If a block has no belief about features.
+
+    Notes
+    -----
+    Variables are ``pi`` and those of the families, with the block's name behind them:
+    ``theta_smoker``, ``mu_size``. With one belief for all columns they stay ``theta``, ``mu``.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 3.5.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> classes = bm.DirichletCategorical([1, 1], categories=["ham", "spam"])
+    >>> prior = bm.NaiveBayes(classes, bm.BetaBernoulli(1, 1))
+    >>> posterior = prior.update(([[1, 0], [1, 1], [0, 0]], ["spam", "spam", "ham"]))
+    >>> posterior.class_probabilities([[1, 0]]).round(3)
+    array([[0.283, 0.717]])
+
+    Several families, and a missing cell:
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"smoker": [1, 0, None, 0], "age": [61.0, 35.0, 58.0, 29.0]})
+    >>> mixed = bm.NaiveBayes(
+    ...     bm.DirichletCategorical([1, 1], categories=["ill", "well"]),
+    ...     {"smoker": bm.BetaBernoulli(1, 1), "age": bm.NormalInverseGamma(45, 0.1, 2, 100)},
+    ... )
+    >>> after = mixed.update((table, ["ill", "well", "ill", "well"]))
+    >>> after.most_probable_class(table)
+    array(['ill', 'well', 'ill', 'well'], dtype='<U4')
+    """
+
+    classes: DirichletCategorical
+    blocks: dict[str, Block]
+
+    title: ClassVar = "Naive Bayes"
+    equations: ClassVar = (
+        ("Prior", r"\pi \sim \mathrm{Dirichlet}(\alpha), \quad \theta_{jc} \sim p_j(\theta)"),
+        ("Likelihood", r"y_i \mid \pi \sim \mathrm{Categorical}(\pi)"),
+        ("", r"x_{ij} \mid y_i = c \sim p_j(x \mid \theta_{jc})"),
+        ("Posterior", r"\pi \mid y \sim \mathrm{Dirichlet}(\alpha + N)"),
+        ("", r"\theta_{jc} \mid x, y: \text{ updated with the rows of class } c"),
+        ("Predictive", r"p(c \mid x) \propto p(c \mid D) \prod_j p(x_j \mid c, D)"),
+    )
+
+    def __init__(self, classes: DirichletCategorical, features: Any) -> None:
+        generative.check_classes(classes)
+        given = features if isinstance(features, Mapping) else {"": features}
+        if not given:
+            msg = "features: must hold at least one block; got none."
+            raise PriorError(msg)
+        try:
+            for name in labels.unique(tuple(given), "features: names of blocks"):
+                labels.part_of_names(str(name), "features: names of blocks")
+        except DataError as error:
+            raise PriorError(str(error)) from None
+        blocks = {}
+        for name, value in given.items():
+            blocks[str(name)] = of_classes(block_of(value, name), str(name), classes)
+        values.fill(self, classes=classes, blocks=blocks)
+
+    dims = property(generative.dims)
+    coords = property(generative.coords)
+    parts = generative.parts
+    parameters = generative.parameters
+    statistic = generative.statistic
+
+    def update(self, data: Any) -> Self:
+        """Return the posterior: every part updated with its own rows."""
+        s = self.statistic(data)
+        blocks = {}
+        for name, block in self.blocks.items():
+            belief = block.belief.update(s.features[name])
+            columns = columns_known(belief, block.columns)
+            blocks[name] = Block(belief, columns, block.counted)
+        return checked.made(type(self), self.classes.update(s.classes), blocks)
+
+    log_evidence = generative.log_evidence
+    log_predictive = generative.log_predictive
+    log_joint = generative.log_joint
+    class_probabilities = generative.class_probabilities
+    class_probability_interval = generative.class_probability_interval
+    most_probable_class = generative.most_probable_class
+    marginals = generative.marginals
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+    mode = generative.mode
+    log_density = generative.log_density
+    log_density_rounding = generative.log_density_rounding
+    sample = generative.sample
+    log_likelihood = generative.log_likelihood
+    replicate = generative.replicate
+    observed = generative.observed
+    declare = declare
+    add_to_model = generative.add_to_model
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
+    __repr__ = values.describe
+    _repr_html_ = notebook.belief

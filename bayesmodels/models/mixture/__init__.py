@@ -1,0 +1,1 @@
+"""Mixtures of naive Bayes: exact posteriors, EM, Gibbs sampling."""

@@ -1,0 +1,416 @@
+r"""EM for mixtures of naive Bayes: maximum likelihood and maximum a posteriori, from many starts.
+
+.. math:: r_{ic} \propto \pi_c \prod_j p(x_{ij} \mid \theta_{jc}), \qquad
+    \theta \leftarrow \arg\max \sum_{ic} r_{ic} \ln \pi_c p(x_i \mid \theta_c) \; [+ \ln p(\theta)]
+
+By Jensen's inequality no step lowers the objective, which is checked at every step. All starts run
+side by side over the distinct rows, so that a table of few patterns costs the same for any number
+of rows.
+
+Dempster, Laird and Rubin (1977); Murphy (2012), section 11.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.belief.declaring import Names
+from bayesmodels.errors import DataError, PriorError, warn
+from bayesmodels.input import data as checked
+from bayesmodels.models.mixture.em_steps import (
+    AT_ONCE,
+    Ends,
+    Estimate,
+    LatentRows,
+    Point,
+    Run,
+    Steps,
+)
+from bayesmodels.models.mixture.latent_rows import Cells, Discrete, MixtureStatistic, Numbers
+from bayesmodels.numerics import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+
+_SAME = 1e-3  # log densities of rows of two optima that are called one
+_EDGE = 1e-6  # probability that is called a border
+_UNFINISHED = "The best start had not converged; allow more iterations."
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """One local maximum.
+
+    Attributes
+    ----------
+    objective : float
+        Log likelihood, for MAP plus the log prior density.
+    log_likelihood : float
+        Natural logarithm, of all rows.
+    parameters : dict
+        By variable name, as in the PyMC model.
+    found : int
+        Number of starts that ended here.
+    """
+
+    objective: float
+    log_likelihood: float
+    parameters: dict[str, Array] = field(repr=False)
+    found: int
+
+
+@dataclass(frozen=True)
+class EMResult:
+    """What EM found.
+
+    Attributes
+    ----------
+    estimate : {"mle", "map"}
+        What was maximised.
+    optima : tuple of Optimum
+        All distinct local maxima, the best first.
+    trace : ndarray of shape (steps,)
+        Objective of the best start after each step.
+    converged : int
+        Number of starts that stopped by themselves.
+    starts : int
+        Number of starts, those that failed included.
+    findings : tuple of str
+        What an analyst should know of the best optimum, in sentences; empty if there is nothing.
+    number_of_rows : float
+        Each as often as it occurs.
+    free_parameters : int
+        Number of parameters less constraints.
+    entropy : float
+        Of the classes given the rows, summed over rows; 0 if every row is certain of its class.
+    """
+
+    estimate: Estimate
+    optima: tuple[Optimum, ...]
+    trace: Array = field(repr=False)
+    converged: int
+    starts: int
+    findings: tuple[str, ...]
+    number_of_rows: float
+    free_parameters: int
+    entropy: float
+    _model: NaiveBayesMixture = field(repr=False)
+    _statistic: MixtureStatistic | None = field(repr=False)
+
+    @property
+    def parameters(self) -> dict[str, Array]:
+        """Parameters of the best optimum, by variable name."""
+        return self.optima[0].parameters
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log likelihood of the best optimum."""
+        return self.optima[0].log_likelihood
+
+    @property
+    def objective(self) -> float:
+        """What was maximised, at the best optimum."""
+        return self.optima[0].objective
+
+    @property
+    def aic(self) -> float:
+        """Akaike's information criterion, 2 p - 2 ln L."""
+        return 2 * self.free_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, p ln n - 2 ln L; smaller is better."""
+        return self.free_parameters * float(np.log(self.number_of_rows)) - 2 * self.log_likelihood
+
+    @property
+    def relative_entropy(self) -> float:
+        """1 less the entropy over its largest possible value: 1 if every class is certain."""
+        classes = len(self._model.classes.alpha)
+        return 1 - self.entropy / (self.number_of_rows * float(np.log(classes)))
+
+    def responsibilities(self, rows: Any) -> Array:
+        """Return the probability (n, class) of each class for new rows at the best optimum."""
+        return self._model.responsibilities(rows, self.parameters)
+
+    def standard_errors(self) -> dict[str, Array]:
+        """Return standard errors from the observed information; see `observed_information`.
+
+        Raises
+        ------
+        DataError
+            If the information is not positive definite, or the rows were read in chunks.
+        """
+        from bayesmodels.models.mixture.standard_errors import standard_errors
+
+        if self._statistic is None:
+            msg = (
+                "standard_errors: need the rows, which were read in chunks and not kept. Use "
+                "model.em(some_rows, start=result.parameters) on rows that fit into memory."
+            )
+            raise DataError(msg)
+        return standard_errors(self._model, self._statistic, self.parameters)
+
+    def table(self) -> pd.DataFrame:
+        """Return the optima, one a row: objective, log likelihood and how often each was found."""
+        import pandas as pd
+
+        rows = [(o.objective, o.log_likelihood, o.found) for o in self.optima]
+        return pd.DataFrame(rows, columns=["objective", "log_likelihood", "found"])
+
+
+def em(
+    self: NaiveBayesMixture,
+    data: Any,
+    *,
+    estimate: Estimate = "mle",
+    starts: int = 20,
+    start: Mapping[str, Any] | None = None,
+    iterations: int = 5000,
+    tolerance: float = 1e-10,
+    rng: np.random.Generator | int | None = None,
+    progress: Callable[[str], object] = lambda _: None,
+) -> EMResult:
+    """Return maximum-likelihood or maximum a posteriori estimates from many random starts.
+
+    Parameters
+    ----------
+    data : features, or pair (X, y) with missing entries in y, also Weighted; or a statistic
+        Rows whose class is known count in their class alone.
+    estimate : {"mle", "map"}
+        Maximise the likelihood, or the likelihood times the prior density of the parameters.
+    starts : int, default 20
+        Number of random starts: each row's class probabilities are drawn uniformly.
+    start : mapping, optional
+        Parameters to begin from in place of random starts, such as those of another result;
+        several starts with an axis in front.
+    iterations : int, default 5000
+        Steps at most.
+    tolerance : float, default 1e-10
+        A start stops when a step gains less than this much a row.
+    rng : numpy.random.Generator or int, optional
+        Source of the starts.
+    progress : callable, optional
+        Told, in words, how many starts still run.
+
+    Returns
+    -------
+    EMResult
+        With `parameters`, all distinct optima, `findings`, `aic`, `bic` and `standard_errors`.
+
+    Raises
+    ------
+    DataError
+        If there are no rows, or every start ran into a class of numbers without spread, where the
+        likelihood has no bound.
+    PriorError
+        For MAP, if a pseudo-count is below 1: the density then has no bound on the border.
+    ArithmeticError
+        If a step lowers the objective by more than rounding can: an error of this program.
+
+    Warns
+    -----
+    NumericsWarning
+        If the best start had not converged after all `iterations`.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 11.4.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> rng = np.random.default_rng(1)
+    >>> z = rng.integers(0, 2, 200)
+    >>> bits = rng.random((200, 6)) < np.where(z, 0.9, 0.2)[:, None]
+    >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> found = model.em(bits, rng=1)
+    >>> np.sort(found.parameters["theta"].mean(-1)).round(1)
+    array([0.2, 0.9])
+    """
+    number, steps = check_settings(self, estimate, starts, iterations, tolerance)
+    rng = checked.randomness(rng)
+    s = self.statistic(data)
+    if not s.number_of_rows > 0:
+        msg = "data: EM needs at least one row; got none."
+        raise DataError(msg)
+    model = self.with_axes(s)
+    work, rows = Steps(model, list(model.cells_of(s)), estimate), LatentRows(model, s)
+    runs: list[Run] = []
+    if start is not None:
+        first = rows.expected(work.read(start))
+        number = len(first.counts)
+        runs = work.climb(first, rows.expected, steps, tolerance)
+    else:
+        together = max(1, AT_ONCE // (len(s.labels) * numbers_a_row(work)))
+        for begin in range(0, number, together):
+            some = min(together, number - begin)
+            progress(f"EM: starts {begin + 1} to {begin + some} of {number}")
+            runs += work.climb(rows.random(some, rng), rows.expected, steps, tolerance)
+    usable = best_first(runs)
+    point = side_by_side([run.end for run in usable])
+    numbers = len(usable) * numbers_a_row(work)
+    ends = reduce(add, (LatentRows(model, some).ends(point) for some in slices(s, numbers)))
+    return result(work, usable, ends, number, s)
+
+
+def check_settings(
+    model: NaiveBayesMixture, estimate: str, starts: Any, iterations: Any, tolerance: float
+) -> tuple[int, int]:
+    """Check what EM is asked for; return the number of starts and of steps."""
+    if estimate not in ("mle", "map"):
+        msg = f"estimate: must be 'mle' or 'map'; got {estimate!r}."
+        raise DataError(msg)
+    if model.terms is not None:
+        msg = "em: needs the prior, not an exact posterior; pass all rows to the prior."
+        raise PriorError(msg)
+    if not tolerance > 0:
+        msg = f"tolerance: must be positive; got {tolerance!r}."
+        raise DataError(msg)
+    return (
+        checked.count(starts, "starts", 1),
+        checked.count(iterations, "iterations", 1),
+    )
+
+
+def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
+    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
+    step = max(1, AT_ONCE // numbers)
+    for at in range(0, max(len(s.labels), 1), step):
+        yield s.take(np.arange(at, min(at + step, len(s.labels))))
+
+
+def numbers_a_row(work: Steps) -> int:
+    """Return how many numbers a pass makes of a row and a start."""
+    widths = (part.x.shape[1] for part, _ in work.cells if isinstance(part, Numbers))
+    return len(work.model.classes.alpha) * max(1, max(widths, default=1))
+
+
+def best_first(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that ended well, the best first.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    usable = sorted((run for run in runs if not run.collapsed), key=lambda run: -run.objective)
+    if not usable:
+        msg = (
+            f"data: in all {len(runs)} starts a class of numbers lost its spread, where the "
+            "likelihood has no bound. Use estimate='map', whose prior keeps variances positive, or "
+            "take fewer classes."
+        )
+        raise DataError(msg)
+    return usable
+
+
+def side_by_side(points: Sequence[Point]) -> Point:
+    """Return the parameters of all these starts."""
+    blocks = zip(*(point.parameters for point in points), strict=True)
+    return Point(
+        np.concatenate([point.pi for point in points]),
+        tuple({v: np.concatenate([own[v] for own in same]) for v in same[0]} for same in blocks),
+    )
+
+
+def result(
+    work: Steps, runs: Sequence[Run], ends: Ends, starts: int, s: MixtureStatistic | None
+) -> EMResult:
+    """Put equal optima together and describe the best one.
+
+    Parameters
+    ----------
+    work : Steps
+        Whose runs these are.
+    runs : sequence of Run
+        The best first; none of them collapsed.
+    ends : Ends
+        What all rows say about them.
+    starts : int
+        Number of starts, those that collapsed included.
+    s : MixtureStatistic, optional
+        The rows, if they are kept.
+    """
+    optima: dict[int, int] = {}
+    for i, run in enumerate(runs):
+        same = next((k for k in optima if ends.apart[i, k] < _SAME), i)
+        optima[same] = optima.get(same, 0) + run.found
+    best = runs[0]
+    if not best.converged:
+        warn(f"EM: {_UNFINISHED}")
+    free = sum(int(np.prod(run_shape(part))) for part, _ in work.cells)
+    usable = sum(run.found for run in runs)
+    return EMResult(
+        estimate=work.estimate,
+        optima=tuple(
+            Optimum(runs[k].objective, runs[k].log_likelihood, work.named(runs[k].end), found)
+            for k, found in optima.items()
+        ),
+        trace=best.trace,
+        converged=sum(run.found for run in runs if run.converged),
+        starts=starts,
+        findings=tuple(_findings(work, best, ends, usable, starts)),
+        number_of_rows=float(ends.counts.sum()),
+        free_parameters=free + len(work.model.classes.alpha) - 1,
+        entropy=max(ends.entropy, 0.0),
+        _model=work.model,
+        _statistic=s,
+    )
+
+
+def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> list[str]:
+    labels = work.model.classes.coords["category"]
+    said = []
+    if not best.converged:
+        said.append(_UNFINISHED)
+    if usable < starts:
+        said.append(
+            f"{starts - usable} of {starts} starts ended where a class of numbers has no "
+            "spread and the likelihood no bound; they are left out."
+        )
+    number = ends.counts.sum()
+    empty = [c for c in range(len(labels)) if ends.counts[c] < _EDGE * number]
+    said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
+    said += [
+        f"Classes {labels[a]!r} and {labels[b]!r} are the same: fewer fit as well."
+        for a in range(len(labels))
+        for b in range(a + 1, len(labels))
+        if a not in empty and b not in empty and ends.gaps[a, b] < _SAME
+    ]
+    edges = []
+    for (part, names), values in zip(work.cells, best.end.parameters, strict=True):
+        if isinstance(part, Discrete):
+            levels = part.levels({v: x[0] for v, x in values.items()})
+            at = np.argwhere((levels < _EDGE) & ~np.isin(np.arange(len(labels)), empty)[:, None])
+            edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
+    if edges:
+        some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
+        said.append(
+            f"On the border of what is possible: {some}. Standard errors there have no meaning."
+        )
+    return said
+
+
+def run_shape(part: Cells) -> tuple[int, ...]:
+    """Return the shape of a block's free parameters."""
+    size = len(part.belief.coords["class"])
+    if isinstance(part, Numbers):
+        return (size, part.x.shape[1], 2)
+    return (size, *part.shape[:-1], part.shape[-1] - 1)
+
+
+def _named_edge(part: Discrete, names: Names, c: int, place: int) -> str:
+    """Say which probability is 0."""
+    *inner, level = np.unravel_index(place, part.shape)
+    coords = list(part.belief.coords.items())
+    axes = [labels[i] for (_, labels), i in zip(coords, (c, *inner), strict=False)]
+    value = (1, 0)[level] if part.bits else coords[-1][1][level]
+    return f"{names('theta')}[{', '.join(map(str, axes))}] of {value!r} is 0"

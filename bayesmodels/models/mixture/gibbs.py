@@ -1,0 +1,195 @@
+r"""Collapsed Gibbs sampling of mixtures of naive Bayes.
+
+All parameters are integrated out; the class of each row is drawn given the classes of all others,
+
+.. math:: p(y_i = c \mid y_{-i}, x) \propto (\alpha_c + n_{c,-i})
+    \prod_j p(x_{ij} \mid \{x_{lj} : y_l = c, l \neq i\}),
+
+the family's predictive. Parameters are then drawn from their conjugate posterior given the classes.
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 24.2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from bayesmodels.belief.datatree import tree_of
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.data import count, randomness, weighted
+from bayesmodels.models.mixture.latent_rows import UNKNOWN, MixtureStatistic, Numbers, latent_rows
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.numerics import Array, kernels
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_AT_ONCE = 4_000_000  # numbers
+
+
+def gibbs_draws(
+    prior: NaiveBayesMixture,
+    data: Any,
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    rng: np.random.Generator | int | None = None,
+    progress: Callable[[str], object] = lambda _: None,
+) -> xr.DataTree:
+    """Return draws of classes and parameters of a mixture by collapsed Gibbs sampling.
+
+    Parameters
+    ----------
+    prior : NaiveBayesMixture
+        The prior.
+    data : features, or pair (X, y) with missing entries in y
+        A known class stays what it is; a missing cell is integrated out.
+    draws, tune, chains : int
+        Numbers of draws and of discarded sweeps a chain, and of chains.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+    progress : callable, optional
+        Told, in words, which chain runs.
+
+    Returns
+    -------
+    xarray.DataTree
+        The groups of `exact_draws`; ``posterior`` holds the class of each row as ``y`` besides the
+        parameters.
+
+    Raises
+    ------
+    DataError
+        If the rows are weighted, or there are none.
+
+    Notes
+    -----
+    Chains may stay in different orders of the classes; see `relabel`.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 24.2.4.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> bits = [[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 1]]
+    >>> tree = bm.gibbs_draws(prior, bits, draws=50, tune=10, rng=np.random.default_rng(1))
+    >>> dict(tree.posterior.theta.sizes)
+    {'chain': 4, 'draw': 50, 'class': 2, 'feature': 3}
+    """
+    if prior.terms is not None:
+        msg = "prior: must be a prior, not an exact posterior; pass all rows to the prior."
+        raise PriorError(msg)
+    if weighted(data) or isinstance(data, MixtureStatistic):
+        msg = (
+            "data: Gibbs sampling gives a class to every single row; pass rows without weights, "
+            "not a statistic."
+        )
+        raise DataError(msg)
+    number, before = count(draws, "draws", 1), count(tune, "tune")
+    several = count(chains, "chains", 1)
+    rng = randomness(rng)
+    s = latent_rows(prior.classes, prior.blocks, data)
+    if not len(s.labels):
+        msg = "data: must have rows; got none."
+        raise DataError(msg)
+    met = prior.update(s.distinct().without_rows())
+    tables = _tables(met, s)
+    sweep = kernels.compiled(kernels.gibbs_sweep)
+    alpha = met.classes.alpha
+    kept = np.empty((several, number, len(s.labels)), dtype=np.intp)
+    for chain in range(several):
+        progress(f"Gibbs sampling: chain {chain + 1} of {several}")
+        z = np.where(s.labels == UNKNOWN, rng.integers(0, len(alpha), len(s.labels)), s.labels)
+        for step in range(before + number):
+            sweep(z, s.labels, alpha, *tables, rng.random(len(z)))
+            if step >= before:
+                kept[chain, step - before] = z
+    posterior = _parameters(met, s, kept.reshape(-1, kept.shape[-1]), rng)
+    shaped: dict[str, NDArray[Any]] = {
+        name: x.reshape(several, number, *x.shape[1:]) for name, x in posterior.items()
+    }
+    lp = np.asarray(met.log_density(shaped))
+    lp = lp + prior.log_likelihood(shaped, data)["rows"].sum(-1)
+    shaped["y"] = kept
+    return tree_of(prior, met, data, shaped, {"lp": lp}, rng)
+
+
+def _parameters(
+    met: NaiveBayesMixture, s: MixtureStatistic, z: NDArray[np.intp], rng: np.random.Generator
+) -> dict[str, Array]:
+    """Draw parameters given the classes, once for each set of classes (draws, n)."""
+    size = len(met.classes.alpha)
+    step = max(1, _AT_ONCE // (size * z.shape[1]))
+    found: dict[str, list[Array]] = {}
+    for start in range(0, len(z), step):
+        allotted = (z[start : start + step, :, None] == np.arange(size)).astype(float)
+        for name, x in met.sample_given(s, allotted, rng).items():
+            found.setdefault(name, []).append(x)
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _tables(met: NaiveBayesMixture, s: MixtureStatistic) -> tuple[Any, Any, Any]:
+    """Return rows and priors of all blocks in the form in which the sweep reads them."""
+    size, n = len(met.classes.alpha), len(s.labels)
+    tables, sums, alphas, totals, numbers = [], [], [], [], []
+    for part, _ in met.cells_of(s):
+        if isinstance(part, Numbers):
+            numbers.append(part)
+            continue
+        alpha = part.pseudo_counts()
+        width = part.shape[-1]
+        table = csr_array(part.indicators)
+        group = np.arange(table.shape[1]) // width
+        spread = csr_array(
+            (np.ones(len(group)), (np.arange(len(group)), group)),
+            (len(group), table.shape[1] // width),
+        )
+        tables.append(table)
+        sums.append(csr_array(table @ spread))
+        alphas.append(alpha)
+        totals.append(alpha.reshape(size, -1, width).sum(-1))
+    return (
+        _pointed(tables, alphas, n, size),
+        _pointed(sums, totals, n, size),
+        _numbers(numbers, n, size),
+    )
+
+
+def _pointed(tables: list[Any], alphas: list[Array], n: int, size: int) -> tuple[Any, ...]:
+    from scipy.sparse import hstack
+
+    if not tables:
+        empty = np.zeros(0, dtype=np.intp)
+        return np.zeros(n + 1, dtype=np.intp), empty, np.zeros(0), np.zeros((size, 0))
+    table = csr_array(hstack(tables, format="csr"))
+    table.eliminate_zeros()
+    return (
+        table.indptr.astype(np.intp),
+        table.indices.astype(np.intp),
+        table.data.astype(float),
+        np.ascontiguousarray(np.concatenate(alphas, axis=1)),
+    )
+
+
+def _numbers(parts: list[Numbers], n: int, size: int) -> tuple[Array, ...]:
+    """Return centred rows and priors of all columns of numbers."""
+    if not parts:
+        return np.zeros((n, 0)), np.zeros((n, 0)), *(np.zeros((size, 0)),) * 4
+    beliefs = [part.belief for part in parts]
+    here = [np.ones_like(part.x) if part.here is None else part.here for part in parts]
+    priors = [
+        np.concatenate([getattr(b, name).reshape(size, -1) for b in beliefs], axis=1)
+        for name in ("location", "kappa", "shape", "scale")
+    ]
+    priors[0] = priors[0] - np.concatenate([part.centre for part in parts])
+    x = np.concatenate([part.x for part in parts], axis=1)
+    return x, np.concatenate(here, axis=1), *map(np.ascontiguousarray, priors)

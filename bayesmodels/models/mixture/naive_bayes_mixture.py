@@ -1,0 +1,646 @@
+r"""Mixture of naive Bayes: latent classes, with all, some or none of the classes known.
+
+=============  =================================================================================
+Prior          pi ~ Dirichlet(alpha); for each class and feature a belief of the feature's family
+Rows           y_i | pi ~ Categorical(pi), mostly not observed;  x_ij | y_i = c ~ family
+Statistic      the distinct rows and how often each occurs: no shorter one exists
+Posterior      sum over terms t of w_t Dirichlet(alpha + n_t) prod_jc (belief of j, c after term t);
+               a term is a way to allot the rows to the classes, w_t its share of the evidence
+Log evidence   log of the sum, over all ways, of the evidence of the rows so classified
+Predictive     p(c, x) = sum_t w_t p_t(c) prod_j p_t(x_j | c)
+=============  =================================================================================
+
+Ways that give the same statistic are one term, with the number of such ways as its multiplicity.
+
+Murphy, *Machine Learning: A Probabilistic Perspective* (2012), sections 11.2 to 11.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.errors import DataError, ModeError, PriorError
+from bayesmodels.input import data as checked
+from bayesmodels.input.labels import Coords
+from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
+from bayesmodels.models.classifiers import generative
+from bayesmodels.models.classifiers.features import Block, columns_known
+from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.mixture.em import em
+from bayesmodels.models.mixture.latent_rows import (
+    UNKNOWN,
+    Cells,
+    MixtureStatistic,
+    cells,
+    latent_rows,
+)
+from bayesmodels.models.mixture.terms import (
+    Terms,
+    allotments,
+    every_term,
+    log_evidence_of_terms,
+    refuse,
+    taken,
+    terms_of,
+)
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.laws import MixtureLaw
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+BUDGET = 200_000
+"""Terms of an exact posterior at most, unless a model says otherwise."""
+_AT_ONCE = 1 << 20  # numbers
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class NaiveBayesMixture:
+    r"""Belief about a mixture of classes whose features are independent given the class.
+
+    .. math:: p(x \mid \pi, \theta) = \sum_c \pi_c \prod_j p(x_j \mid \theta_{jc})
+
+    Its exact posterior is a finite mixture of beliefs, one term for each distinguishable way to
+    allot the rows to the classes. That is feasible for small data; for more rows there are `em`,
+    `gibbs`, and `declare` with PyMC's sampler.
+
+    Parameters
+    ----------
+    components : DirichletCategorical
+        Belief about the class probabilities; its categories are the labels of the classes.
+    features : belief or mapping
+        As in `NaiveBayes`; of the families `BetaBernoulli`, `DirichletCategorical` (also with
+        counts of words) and `NormalInverseGamma`.
+    budget : int, default 200000
+        Number of terms beyond which an exact posterior is refused.
+
+    Raises
+    ------
+    PriorError
+        If a block has no belief about features.
+
+    Notes
+    -----
+    Data are features alone, or pairs ``(X, y)`` in which a missing y is a class not known. With
+    priors that treat all classes alike and no class known, the posterior is the same for every
+    permutation of the classes: only what does not depend on their order can be compared.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, sections 11.2 to 11.4.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> bits = [[1, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 1]]
+    >>> posterior = prior.update(bits)
+    >>> float(prior.log_evidence(bits).round(6))
+    -9.052778
+    >>> posterior.co_clustering(bits).round(2)[0]
+    array([1.  , 0.83, 0.34, 0.46])
+    """
+
+    classes: DirichletCategorical
+    blocks: dict[str, Block]
+    terms: Terms | None
+    budget: int
+
+    title: ClassVar = "Mixture of naive Bayes"
+    equations: ClassVar = (
+        ("Prior", r"\pi \sim \mathrm{Dirichlet}(\alpha), \quad \theta_{jc} \sim p_j(\theta)"),
+        (
+            "Likelihood",
+            r"p(x_i \mid \pi, \theta) = \sum_c \pi_c \prod_j p_j(x_{ij} \mid \theta_{jc})",
+        ),
+        (
+            "Posterior",
+            r"\sum_t w_t \, \mathrm{Dirichlet}(\pi \mid \alpha + n_t) \prod_{jc} p_t(\theta_{jc})",
+        ),
+        ("Evidence", r"\ln p(x) = \ln \sum_z p(z) \, p(x \mid z)"),
+    )
+
+    def __init__(
+        self, components: DirichletCategorical, features: Any, *, budget: int = BUDGET
+    ) -> None:
+        read = NaiveBayes(components, features)
+        most = checked.count(budget, "budget", 1)
+        values.fill(self, classes=read.classes, blocks=read.blocks, terms=None, budget=most)
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of every variable."""
+        return generative.dims(self)
+
+    @property
+    def coords(self) -> Coords:
+        """Labels along every axis."""
+        return generative.coords(self)
+
+    def parameters(self) -> dict[str, Array]:
+        """Return the prior's parameters of every part by the part's variables and the symbol."""
+        return generative.parameters(self)
+
+    def parts(self) -> list[tuple[Any, Names]]:
+        """Return the prior's beliefs about classes and blocks, with their names."""
+        return generative.parts(self)
+
+    def statistic(self, data: Any) -> MixtureStatistic:
+        """Return the distinct rows and how often each occurs.
+
+        Parameters
+        ----------
+        data : features, Design or pair (X, y), or any of them Weighted
+            A missing cell is integrated out; a missing class in y is summed out.
+
+        Raises
+        ------
+        DataError
+            If a value does not fit its block, or a class is unknown to the model.
+        """
+        s = latent_rows(self.classes, self.blocks, data)
+        return s if s is data else s.distinct()
+
+    def update(self, data: Any) -> Self:
+        """Return the exact posterior: a finite mixture of beliefs.
+
+        Raises
+        ------
+        DataError
+            If it has more terms than the budget allows, or rows have fractional weights.
+        """
+        s = self.statistic(data)
+        wide = self.with_axes(s)
+        if not len(s.labels):
+            return wide
+        new = every_term(wide.rows_by_block(s), s, len(self.classes.alpha), self.budget)
+        terms = new if self.terms is None else self._with(new)
+        return wide.with_terms(terms)
+
+    def log_evidence(self, data: Any) -> Array:
+        r"""Return :math:`\ln \sum_z p(z)\, p(x \mid z)`, of rows in the order observed.
+
+        The sum is over all ways to give classes to the rows whose class is not known.
+
+        Returns
+        -------
+        ndarray of shape ()
+            Natural logarithm.
+        """
+        after = self.update(data)
+        before = 0.0 if self.terms is None else logsumexp(self.log_terms)
+        total = 0.0 if after.terms is None else logsumexp(after.log_terms)
+        return np.asarray(total - before)[()]
+
+    def log_predictive(self, rows: Any) -> Array:
+        """Return the log predictive density of each new row, all parameters integrated out.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Natural logarithms.
+        """
+        return np.asarray(logsumexp(self.log_joint(rows), axis=-1))
+
+    def log_joint(self, rows: Any, parameters: Draws | None = None) -> Array:
+        """Return the log density of each new row and class.
+
+        Parameters
+        ----------
+        rows : as the features of the data
+            A missing cell is integrated out.
+        parameters : mapping, optional
+            Parameters to be taken as known: those of `em`, or draws with sample axes in front. By
+            default they are integrated over the belief.
+
+        Returns
+        -------
+        ndarray of shape (..., n, class)
+            Natural logarithms.
+        """
+        if parameters is not None or self.terms is None:
+            return generative.log_joint(self, rows, parameters)
+        s = latent_rows(self.classes, self.blocks, rows)
+        size, chunk = len(self.classes.alpha), max(1, _AT_ONCE // (1 + len(s.labels)))
+        found = np.full((len(s.labels), size), -np.inf)
+        for start in range(0, len(self.terms), chunk):
+            at = np.arange(start, min(start + chunk, len(self.terms)))
+            alpha = self.classes.alpha + self.terms.counts[at]
+            each = np.log(alpha / alpha.sum(-1, keepdims=True)) + self.log_weights[at, None]
+            total = np.broadcast_to(each, (len(s.labels), *each.shape))
+            for name, (belief, _) in zip(self.blocks, self.after_terms(at)[1:], strict=True):
+                flat = _joined_axes(belief)
+                total = total + flat.log_predictive(s.rows[name]).reshape(total.shape)
+            found = np.logaddexp(found, logsumexp(total, axis=1))
+        return found
+
+    def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
+        r"""Return the probability of each class for each new row.
+
+        Parameters
+        ----------
+        rows, parameters
+            As in `log_joint`. Integrated over an exact posterior that treats the classes alike all
+            classes are equally probable; with `parameters` they differ.
+
+        Returns
+        -------
+        ndarray of shape (..., n, class)
+            Rows add up to one.
+        """
+        joint = self.log_joint(rows, parameters)
+        if np.isneginf(joint.max(-1, initial=-np.inf)).any() and joint.size:
+            msg = (
+                "rows: a row has probability 0 in every class under these parameters. Use "
+                "parameters off the border, or leave them out to integrate over the belief."
+            )
+            raise DataError(msg)
+        return np.asarray(np.exp(joint - logsumexp(joint, axis=-1, keepdims=True)))
+
+    def co_clustering(self, rows: Any, parameters: Draws | None = None) -> Array:
+        r"""Return the probability that two rows belong to the same class.
+
+        .. math:: p(y_i = y_j \mid x) \quad\text{or, for draws, the average of}\quad
+            \sum_c p(c \mid x_i, \theta) \, p(c \mid x_j, \theta)
+
+        It does not depend on the order of the classes.
+
+        Parameters
+        ----------
+        rows : features, or a pair with classes
+            Without `parameters` the rows that the posterior was made of, all of them; the model may
+            be the prior or this posterior, the answer is the posterior's.
+        parameters : mapping, optional
+            Draws with sample axes in front, of any sampler.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Ones on the diagonal.
+
+        Raises
+        ------
+        DataError
+            If the exact answer needs more terms than the budget.
+        """
+        if parameters is not None:
+            found = self.responsibilities(rows, parameters)
+            flat = found.reshape(-1, *found.shape[-2:])
+            total = np.zeros((flat.shape[1],) * 2)
+            for r in flat:
+                total += r @ r.T
+            total /= len(flat)
+            np.fill_diagonal(total, 1.0)
+            return total
+        prior = self if self.terms is None else self.with_terms(None)
+        raw = latent_rows(self.classes, self.blocks, rows)
+        first, inverse = raw.patterns()
+        s = raw.take(first, np.bincount(inverse, raw.weights, len(first)))
+        wide = prior.with_axes(s)
+        allotted, ways = allotments(s, len(self.classes.alpha), self.budget)
+        logs = ways + wide.log_evidence_of(terms_of(wide.rows_by_block(s), allotted))
+        weight = np.exp(logs - logsumexp(logs))
+        share = allotted / np.maximum(s.weights, 1)[None, :, None]
+        both = np.einsum("t,tuc,tvc->uv", weight, share, share)
+        m = s.weights
+        again = np.divide(
+            allotted - 1,
+            (m - 1)[None, :, None],
+            where=(m > 1)[None, :, None],
+            out=np.zeros(allotted.shape),
+        )
+        own = np.einsum("t,tuc,tuc->u", weight, share, again)
+        np.fill_diagonal(both, np.where(m > 1, own, 1.0))
+        result = both[np.ix_(inverse, inverse)]
+        np.fill_diagonal(result, 1.0)
+        return np.asarray(result)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape: a mixture over the terms."""
+        if self.terms is None:
+            return generative.marginals(self)
+        # Terms that no double can tell from nothing would only cost time.
+        at = np.flatnonzero(
+            self.log_weights > np.log(np.finfo(float).eps) - np.log(len(self.terms))
+        )
+        weights = np.exp(self.log_weights[at])
+        return {
+            names(v): MixtureLaw(weights, law)
+            for belief, names in self.after_terms(at)
+            for v, law in belief.marginals().items()
+        }
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = reading.to_datatree
+
+    def mode(self) -> dict[str, Array]:
+        """Raise an error: the mode of a mixture has no closed form.
+
+        Raises
+        ------
+        ModeError
+            Unless the model is a prior, whose parts have modes.
+        """
+        if self.terms is None:
+            return generative.mode(self)
+        msg = (
+            "mode: the posterior of a mixture has several modes, at least one for each order of "
+            "the classes, and no closed form. Find them with prior.em(data, estimate='map')."
+        )
+        raise ModeError(msg)
+
+    @cached_property
+    def log_weights(self) -> Array:
+        """Log posterior probabilities of the terms."""
+        if self.terms is None:
+            return np.zeros(1)
+        return np.asarray(self.log_terms - logsumexp(self.log_terms))
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the belief is the same for every order of the classes."""
+        alike = [np.ptp(self.classes.alpha) == 0]
+        for block in self.blocks.values():
+            belief = block.belief
+            if "class" in belief.coords:
+                values_of = [getattr(belief, f.name) for f in fields(belief) if f.name != "coords"]
+                alike += [bool((x == x[:1]).all()) for x in values_of if isinstance(x, np.ndarray)]
+        if self.terms is not None:
+            expected = np.exp(self.log_weights) @ self.terms.counts
+            alike.append(bool(np.ptp(expected) <= 1e-9 * expected.sum()))
+        return all(alike)
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density of all variables, one number a draw."""
+        if self.terms is None:
+            return generative.log_density(self, draws)
+        return _log_sum(self._by_term(draws, "log_density") + self.log_weights)
+
+    def log_density_rounding(self, draws: Draws) -> Array:
+        """Return a bound on the rounding error of `log_density`, from its terms' bounds."""
+        if self.terms is None:
+            return generative.log_density_rounding(self, draws)
+        each = self._by_term(draws, "log_density") + self.log_weights
+        share = np.exp(each - each.max(-1, keepdims=True))
+        share /= share.sum(-1, keepdims=True)
+        own = self._by_term(draws, "log_density_rounding") + self._weight_rounding
+        size = np.abs(each).max(-1, where=np.isfinite(each), initial=0)
+        return np.asarray((share * own).sum(-1) + 4 * np.finfo(float).eps * (1 + size))
+
+    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
+        """Return independent draws of every variable, sample axis first."""
+        draws, rng = checked.asked(draws, rng)
+        if self.terms is None:
+            return generative.sample(self, draws, rng)
+        at = rng.choice(len(self.terms), size=draws, p=np.exp(self.log_weights))
+        return {
+            names(v): x[0]
+            for belief, names in self.after_terms(at)
+            for v, x in belief.sample(1, rng).items()
+        }
+
+    em = em
+
+    def sample_given(
+        self,
+        s: MixtureStatistic,
+        allotted: Array,
+        rng: np.random.Generator | int | None = None,
+    ) -> dict[str, Array]:
+        """Draw all parameters once for each way (draws, n, class) to allot the rows to classes."""
+        rng = checked.randomness(rng)
+        known = self.with_terms(terms_of(self.rows_by_block(s), allotted))
+        parts = known.after_terms(np.arange(len(allotted)))
+        return {names(v): x[0] for belief, names in parts for v, x in belief.sample(1, rng).items()}
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
+        """Return the log density of each row, its class summed out unless it is known."""
+        s = latent_rows(self.classes, self.blocks, data)
+        total = self.log_joint_of(s, draws)
+        known = s.labels != UNKNOWN
+        result = _log_sum(total)
+        result[..., known] = np.take_along_axis(
+            total[..., known, :],
+            np.broadcast_to(s.labels[known, None], (*total.shape[:-2], known.sum(), 1)),
+            -1,
+        )[..., 0]
+        return {"rows": result}
+
+    def replicate(
+        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
+    ) -> Rows:
+        """Return new rows of new classes; rows whose class is known keep it."""
+        rng = checked.randomness(rng)
+        s = latent_rows(self.classes, self.blocks, data)
+        wide, pi = self.with_axes(s), np.asarray(draws["pi"])
+        below = pi.cumsum(-1)[..., None, :-1]
+        classes = (rng.random((*pi.shape[:-1], len(s.labels), 1)) >= below).sum(-1)
+        classes = np.where(s.labels == UNKNOWN, classes, s.labels)
+        return {
+            names("x"): part.new_rows({v: draws[names(v)] for v in part.belief.dims}, classes, rng)
+            for part, names in wide.cells_of(s)
+        }
+
+    def observed(self, data: Any) -> Observed:
+        """Return the features of each block; NaN, or -1 for a category, is missing."""
+        s = latent_rows(self.classes, self.blocks, data)
+        found = {}
+        for (belief, names), name in zip(self.with_axes(s).parts()[1:], self.blocks, strict=True):
+            x = s.rows[name]
+            if checked.sparse(x):
+                msg = "counts: sparse rows are not spread out one by one; make the table dense."
+                raise DataError(msg)
+            axes = dict(list(belief.coords.items())[1 : x.ndim])
+            found[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
+        return found
+
+    declare = declare
+
+    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
+        """Write prior and likelihood into the current PyMC model, unknown classes summed out."""
+        del names  # a mixture is never a part of something else
+        checked.declarable(data, MixtureStatistic, likelihood)
+        if self.terms is not None:
+            msg = (
+                "mixture: an exact posterior of many terms cannot be declared as a prior. Declare "
+                "the prior with all rows."
+            )
+            raise PriorError(msg)
+        s = latent_rows(self.classes, self.blocks, data)
+        self._add_rows(s.distinct() if likelihood == "statistic" else s)
+
+    def declare_rows(self, s: MixtureStatistic) -> pm.Model:
+        """Return the PyMC model of rows that are checked already, each of them once."""
+        import pymc as pm
+
+        with pm.Model() as model:
+            self._add_rows(s)
+        return model
+
+    def _add_rows(self, s: MixtureStatistic) -> None:
+        import pymc as pm
+        from pymc import math
+
+        wide = self.with_axes(s)
+        size = len(self.classes.alpha)
+        empty = CategoricalStatistic(np.zeros(size))
+        (_, of_classes), *_ = wide.parts()
+        self.classes.add_to_model(empty, "statistic", of_classes)
+        model = pm.modelcontext(None)
+        joint = math.log(model[of_classes("theta")])[None, :]
+        for part, own in wide.cells_of(s):
+            nothing = part.statistic(np.zeros((len(s.labels), size)), part.belief.coords)
+            part.belief.add_to_model(nothing, "statistic", own)
+            joint = joint + part.declared({v: model[own(v)] for v in part.belief.dims})
+        known = np.flatnonzero(s.labels != UNKNOWN)
+        unknown = np.flatnonzero(s.labels == UNKNOWN)
+        total = (s.weights[known] * joint[known, s.labels[known]]).sum()
+        if len(unknown):
+            total = total + (s.weights[unknown] * math.logsumexp(joint[unknown], axis=1)).sum()
+        pm.Potential("mixture", total)
+
+    # --- parts of the above ----------------------------------------------------------------------
+
+    def with_terms(self, terms: Terms | None) -> Self:
+        """Return the same prior after these terms."""
+        return checked.made(type(self), self.classes, self.blocks, terms, self.budget)
+
+    def with_axes(self, s: MixtureStatistic) -> Self:
+        """Return the same belief with the axes of the rows."""
+        blocks = {}
+        for name, block in self.blocks.items():
+            belief = cells(block.belief, s.rows[name][:0], s.axes[name], name).belief
+            blocks[name] = replace(
+                block, belief=belief, columns=columns_known(belief, block.columns)
+            )
+        met = self.with_terms(self.terms)
+        values.fill(met, blocks=blocks)
+        return met
+
+    def cells_of(self, s: MixtureStatistic) -> Iterator[tuple[Cells, Names]]:
+        """Yield the rows of each block in the form in which mixtures use them, with its names."""
+        for (belief, names), name in zip(self.parts()[1:], self.blocks, strict=True):
+            yield cells(belief, s.rows[name], s.axes[name], name), names
+
+    def rows_by_block(self, s: MixtureStatistic) -> dict[str, Cells]:
+        """Return the rows of each block by its name."""
+        return {name: part for (part, _), name in zip(self.cells_of(s), self.blocks, strict=True)}
+
+    def log_evidence_of(self, terms: Terms) -> Array:
+        """Return the log evidence of rows and classes under the prior, one number a term."""
+        beliefs = {name: block.belief for name, block in self.blocks.items()}
+        return log_evidence_of_terms(self.classes, beliefs, terms)
+
+    def after_terms(self, at: NDArray[np.intp]) -> list[tuple[Any, Names]]:
+        """Return the beliefs after some of the terms, with the leading axis ``term``."""
+        terms = self.terms
+        assert terms is not None  # noqa: S101 - for the type checker; callers have looked
+        (classes, own), *rest = self.parts()
+        counted = CategoricalStatistic(terms.counts[at], coords={"term": range(len(at))})
+        found = [(classes.update(counted), own)]
+        for (belief, names), name in zip(rest, self.blocks, strict=True):
+            found.append((belief.update(taken(terms.parts[name], at)), names))
+        return found
+
+    def _by_term(self, draws: Draws, verb: str) -> Array:
+        """Return a sum over all variables, of shape (samples..., terms)."""
+        lead = np.ndim(draws["pi"]) - 1
+        terms = len(self.terms or ())
+        size = sum(np.size(draws[name]) for name in self.dims)
+        chunk = max(1, _AT_ONCE // max(size, 1))
+        found = []
+        for start in range(0, terms, chunk):
+            at = np.arange(start, min(start + chunk, terms))
+            total: Any = 0.0
+            for belief, names in self.after_terms(at):
+                own = {v: np.expand_dims(draws[names(v)], lead) for v in belief.dims}
+                each = np.asarray(getattr(belief, verb)(own))
+                each = each.reshape(*each.shape[: lead + 1], -1)
+                total = total + each @ np.ones(each.shape[-1])  # quicker than a sum
+            found.append(total)
+        return np.concatenate(found, axis=-1)
+
+    @cached_property
+    def log_terms(self) -> Array:
+        """Log of each term's multiplicity times its evidence."""
+        terms = self.terms
+        assert terms is not None  # noqa: S101 - as above
+        return terms.log_multiplicity + self.log_evidence_of(terms)
+
+    @cached_property
+    def _weight_rounding(self) -> Array:
+        """Bound on the rounding errors of the terms' log weights."""
+        terms = self.terms
+        assert terms is not None  # noqa: S101 - as above
+        size = 1 + np.abs(self.log_terms) + np.abs(terms.log_multiplicity)
+        return np.asarray(16 * np.finfo(float).eps * (size + terms.places))
+
+    def _with(self, new: Terms) -> Terms:
+        terms = self.terms
+        assert terms is not None  # noqa: S101 - as above
+        if len(terms) * len(new) > self.budget:
+            refuse(len(terms) * len(new), self.budget)
+        return terms.crossed(new)
+
+    def log_joint_of(self, s: MixtureStatistic, draws: Draws) -> Array:
+        """Return log densities (samples..., n, class) of rows and classes under draws."""
+        with np.errstate(divide="ignore"):  # a draw may round to 0
+            total = np.log(np.asarray(draws["pi"], dtype=float))[None]
+        for part, names in self.with_axes(s).cells_of(s):
+            total = total + part.log_density({v: draws[names(v)] for v in part.belief.dims})
+        return np.moveaxis(total, 0, -2)
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+    __setstate__ = values.restore
+
+    _repr_html_ = notebook.belief
+
+    def __repr__(self) -> str:
+        """Show the prior, and of a posterior the number of terms."""
+        after = "" if self.terms is None else f", {len(self.terms)} terms"
+        return f"NaiveBayesMixture({self.classes!r}, {self.blocks!r}{after})"
+
+
+# --- helpers --------------------------------------------------------------------------------------
+
+
+def _joined_axes(belief: Any) -> Any:
+    """Return a belief with the axes term and class as one leading axis."""
+    given = {f.name: getattr(belief, f.name) for f in fields(belief)}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name == "coords":
+            _, _, *rest = value.items()
+            found[name] = {"member": range(prod(map(len, list(value.values())[:2]))), **dict(rest)}
+        elif isinstance(value, np.ndarray):
+            found["mean" if name == "location" else name] = value.reshape(-1, *value.shape[2:])
+        else:
+            found[name] = value
+    return type(belief)(**found)
+
+
+def _log_sum(logs: Array) -> Array:
+    """Return the log of the sum of exponentials over the last axis; also for complex steps."""
+    top = logs.real.max(-1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(logs - top).sum(-1)) + top[..., 0])

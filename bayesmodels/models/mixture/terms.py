@@ -1,0 +1,234 @@
+"""The terms of a mixture's exact posterior: every distinguishable way to allot rows to classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bayesmodels.belief import values
+from bayesmodels.errors import DataError
+from bayesmodels.input import data as checked
+from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
+from bayesmodels.models.mixture.latent_rows import UNKNOWN, Cells, Discrete, MixtureStatistic
+from bayesmodels.numerics import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Statistics of the rows so far, for every distinguishable way to allot them to the classes.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (terms, classes)
+        Numbers of rows in each class.
+    parts : dict
+        From the name of a block to its statistic, with the leading axes ``term`` and ``class``.
+    log_multiplicity : ndarray of shape (terms,)
+        Log number of ways that have this statistic.
+    """
+
+    counts: Array
+    parts: dict[str, Any]
+    log_multiplicity: Array
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def places(self) -> int:
+        """Number of scalars of which a term has a statistic, at most."""
+        return self.counts.shape[1] + sum(
+            prod(np.shape(getattr(part, fields(part)[0].name))[1:]) for part in self.parts.values()
+        )
+
+    def take(self, at: NDArray[np.intp]) -> Terms:
+        """Return some of the terms."""
+        parts = {name: taken(part, at) for name, part in self.parts.items()}
+        return Terms(self.counts[at], parts, self.log_multiplicity[at])
+
+    def crossed(self, other: Terms) -> Terms:
+        """Return each way for these rows with each way for the others."""
+        one, two = (part.ravel() for part in np.indices((len(self), len(other))))
+        here, there = self.take(one), other.take(two)
+        parts = {name: part + there.parts[name] for name, part in here.parts.items()}
+        ways = here.log_multiplicity + there.log_multiplicity
+        return Terms(here.counts + there.counts, parts, ways).merged()
+
+    def merged(self) -> Terms:
+        """Return the terms with ways that have the same statistic put together."""
+        keys = [self.counts, *(_keys(part) for part in self.parts.values())]
+        table = np.concatenate([key.reshape(len(self), -1) for key in keys], axis=1)
+        _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        kept = self.take(first)
+        top = np.full(len(first), -np.inf)
+        np.maximum.at(top, inverse, self.log_multiplicity)
+        total = np.bincount(inverse, np.exp(self.log_multiplicity - top[inverse]), len(first))
+        return replace(kept, log_multiplicity=top + np.log(total))
+
+    __eq__ = values.equal
+    __hash__ = None  # type: ignore[assignment] # arrays have no hash
+
+
+def every_term(blocks: Mapping[str, Cells], s: MixtureStatistic, size: int, budget: int) -> Terms:
+    """Return the terms of all ways to allot rows to classes.
+
+    Parameters
+    ----------
+    blocks : mapping
+        The rows of each block.
+    s : MixtureStatistic
+        Their weights, and the classes that are known.
+    size : int
+        Number of classes.
+    budget : int
+        Number of terms at most.
+
+    Raises
+    ------
+    DataError
+        If there are more, or weights are no whole numbers.
+    """
+    if all(isinstance(part, Discrete) and part.tokens is None for part in blocks.values()):
+        return _counted_terms(blocks, s, size, budget)
+    allotted, ways = allotments(s, size, budget)
+    return replace(terms_of(blocks, allotted), log_multiplicity=ways).merged()
+
+
+def terms_of(blocks: Mapping[str, Cells], allotted: Array) -> Terms:
+    """Return the statistics of given allotments (terms, n, classes)."""
+    by_row = np.moveaxis(allotted, 0, 1)
+    parts = {}
+    for name, part in blocks.items():
+        coords = {"term": tuple(range(len(allotted))), **part.belief.coords}
+        parts[name] = part.statistic(by_row, coords)
+    return Terms(np.asarray(allotted.sum(1), float), parts, np.zeros(len(allotted)))
+
+
+def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
+    if (s.weights != np.floor(s.weights)).any():
+        msg = (
+            f"weights: the exact posterior of a mixture needs whole numbers of rows; got a weight "
+            f"of {s.weights[s.weights != np.floor(s.weights)][0]:g}. Use em() for weighted rows."
+        )
+        raise DataError(msg)
+    return s.weights.astype(np.intp)
+
+
+def allotments(s: MixtureStatistic, size: int, budget: int) -> tuple[Array, Array]:
+    """Return all allotments (terms, n, classes) of the rows, and log numbers of ways."""
+    table, ways = np.zeros((1, 0, size)), np.zeros(1)
+    for m, label in zip(_whole_weights(s), s.labels, strict=True):
+        _check_budget(len(table), int(m), size, int(label), budget)
+        some = _compositions(int(m), size, int(label))
+        one, two = (part.ravel() for part in np.indices((len(table), len(some))))
+        table = np.concatenate([table[one], some[two][:, None]], axis=1)
+        ways = ways[one] + _log_ways(some, label)[two]
+    return table, ways
+
+
+def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, budget: int) -> Terms:
+    """Return the terms of rows of categories, those with equal counts put together row by row."""
+    import pandas as pd
+
+    shapes = [part.indicators.shape[1] for part in parts.values()]
+    # What one row adds to its class: itself, and its levels.
+    row = np.concatenate(
+        [np.ones((len(s.labels), 1)), *(_dense(part.indicators) for part in parts.values())], axis=1
+    ).astype(np.int64)
+    keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
+    for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
+        _check_budget(len(keys), int(m), size, int(label), budget)
+        some = _compositions(int(m), size, int(label))
+        wide = (keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]).reshape(
+            -1, size, row.shape[1]
+        )
+        logs = (ways[:, None] + _log_ways(some, label)).ravel()
+        flat = np.ascontiguousarray(wide.reshape(len(wide), -1))
+        codes, _ = pd.factorize(flat.view(f"V{flat.shape[1] * 8}").ravel().astype(object))
+        number = codes.max() + 1
+        first = np.full(number, len(wide))
+        np.minimum.at(first, codes, np.arange(len(wide)))
+        top = np.full(number, -np.inf)
+        np.maximum.at(top, codes, logs)
+        ways = top + np.log(np.bincount(codes, np.exp(logs - top[codes]), number))
+        keys = wide[first]
+    order = np.lexsort(keys.reshape(len(keys), -1).T[::-1])
+    keys, ways = keys[order].astype(float), ways[order]
+    found, at = {}, 1
+    for (name, part), width in zip(parts.items(), shapes, strict=True):
+        coords = {"term": tuple(range(len(keys))), **part.belief.coords}
+        found[name] = part.statistic_of(keys[..., at : at + width], coords)
+        at += width
+    return Terms(np.asarray(keys[..., 0], float), found, np.asarray(ways))
+
+
+def _check_budget(terms: int, m: int, size: int, label: int, budget: int) -> None:
+    """Refuse before the ways to split m equal rows are written down."""
+    ways = comb(m + size - 1, m) if label == UNKNOWN else 1
+    if terms * ways > budget:
+        refuse(terms * ways, budget)
+
+
+def _compositions(m: int, size: int, label: int) -> Array:
+    """Return the ways to split m equal rows over classes; all to one class if it is known."""
+    if label != UNKNOWN:
+        return m * np.eye(size)[[label]]
+    if size == 1:
+        return np.array([[float(m)]])
+    inner = [
+        np.concatenate([np.full((len(rest), 1), float(k)), rest], axis=1)
+        for k in range(m + 1)
+        for rest in [_compositions(m - k, size - 1, UNKNOWN)]
+    ]
+    return np.concatenate(inner)
+
+
+def _log_ways(some: Array, label: int) -> Array:
+    """Return the log number of ways to choose which of the equal rows go where."""
+    if label != UNKNOWN:
+        return np.zeros(len(some))
+    return np.asarray(gammaln(some.sum(-1) + 1) - gammaln(some + 1).sum(-1))
+
+
+def refuse(terms: int, budget: int) -> None:
+    """Raise the error of too many terms."""
+    msg = (
+        f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
+        f"{budget}. Use em(), bm.gibbs_draws or bm.mcmc_draws; or give the model a larger budget."
+    )
+    raise DataError(msg)
+
+
+def log_evidence_of_terms(
+    classes: DirichletCategorical, beliefs: Mapping[str, Any], terms: Terms
+) -> Array:
+    """Return the log evidence of rows and classes under these priors, one number a term."""
+    counted = CategoricalStatistic(terms.counts, coords={"term": range(len(terms))})
+    total = np.asarray(classes.log_evidence(counted))
+    for name, belief in beliefs.items():
+        each = np.asarray(belief.log_evidence(terms.parts[name]))
+        total = total + each.reshape(len(terms), -1).sum(-1)
+    return total
+
+
+def _dense(table: Any) -> NDArray[Any]:
+    return np.asarray(table.toarray() if checked.sparse(table) else table)
+
+
+def _keys(part: Any) -> Array:
+    """Return numbers, a row a term, that are equal only if the statistics are."""
+    arrays = [getattr(part, f.name) for f in fields(part) if f.name != "coords"]
+    return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
+
+
+def taken(part: Any, at: NDArray[np.intp]) -> Any:
+    """Return some terms of a statistic or a belief whose leading axis is ``term``."""
+    given = {f.name: getattr(part, f.name) for f in fields(part)}
+    coords = {**given.pop("coords"), "term": tuple(range(len(at)))}
+    return type(part)(**{name: array[at] for name, array in given.items()}, coords=coords)

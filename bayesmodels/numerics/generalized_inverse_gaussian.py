@@ -1,0 +1,346 @@
+r"""The generalized inverse Gaussian law: moments, probabilities, quantiles, draws.
+
+With :math:`\omega = \sqrt{ab}` and the high point :math:`u^*` of the density of :math:`\ln U`,
+the deviation :math:`y = \ln(U / u^*)` has a log-concave density proportional to
+
+.. math:: \exp\{-|\nu| (e^{\pm y} - 1 \mp y) - \delta (\cosh y - 1)\}, \qquad
+    \delta = \sqrt{\nu^2 + \omega^2} - |\nu|,
+
+with the sign of the order :math:`\nu` (Devroye, 2014, *Random variate generation for the
+generalized inverse Gaussian distribution*). Nothing in it cancels or overflows, however large the
+order, where SciPy's Bessel functions do from an order of some hundred on. It is an entire function
+that falls off at least exponentially: the trapezoidal rule converges exponentially on it, which
+gives moments, and Gauss's rule on panels gives the tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from bayesmodels.errors import PriorError
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.special import log1p_minus
+
+_LEVEL = 42.0  # exp(-42) is 6e-19: what lies lower than that below the high point is left out
+_LOWEST = 800.0  # exp(-800) is zero
+_SMALLEST = 1e-100  # of sqrt(a b): from there on exp(2 y) stays finite
+_NO_ORDER = 1e-300  # stands for zero, since zero times infinity is NaN
+_BLOCK = 1000  # elements at once, which bounds the memory
+_STEP = 0.4  # of the trapezoidal rule, in standard deviations
+_WIDTH, _DECAY = 1.5, 12.0  # of a panel: standard deviations, and logarithms of the density
+_TINY = float(np.finfo(float).tiny)
+_MOST, _CLOSE = 60, 1e-9  # steps for quantiles, and the error before the last
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+class GeneralizedInverseGaussian:
+    r"""Law of a positive X whose power U = X or U = X² is generalized inverse Gaussian.
+
+    .. math:: p(u) = \frac{(a/b)^{\nu/2}}{2 K_\nu(\sqrt{ab})} \, u^{\nu - 1}
+        \exp\left\{-\tfrac12 \left(a u + \tfrac b u\right)\right\}
+
+    Moments and quantiles of X have at least 12 digits, also for orders of many thousands. So have
+    probabilities of either tail, however small, up to the rounding of x itself; skewness and
+    excess kurtosis where they are not small beside one.
+
+    Parameters
+    ----------
+    order : array_like
+        Any numbers.
+    a, b : array_like
+        Positive; broadcast against `order`.
+    power : {1, 2}, default 1
+        Of X, which has the law.
+
+    Raises
+    ------
+    PriorError
+        If a parameter is out of its range, or sqrt(a b) is below 1e-100.
+
+    Examples
+    --------
+    >>> law = GeneralizedInverseGaussian([-500.0, 0.5], a=2.0, b=[1000.0, 8.0])
+    >>> law.mean().round(6)
+    array([0.999996, 2.5     ])
+    >>> law.cdf(law.ppf(0.05)).round(12)
+    array([0.05, 0.05])
+    """
+
+    def __init__(self, order: ArrayLike, a: ArrayLike, b: ArrayLike, power: int = 1) -> None:
+        if power not in (1, 2):
+            msg = f"power: must be 1 or 2; got {power!r}."
+            raise PriorError(msg)
+        given = {"order": order, "a": a, "b": b}
+        for name, value in given.items():
+            number = np.asarray(value, dtype=float)
+            bad = ~np.isfinite(number) | ((number <= 0) & (name != "order"))
+            if bad.any():
+                rule = "finite" if name == "order" else "positive and finite"
+                msg = f"{name}: must be {rule}; got {number[bad][0]:g}."
+                raise PriorError(msg)
+        shape = np.broadcast_shapes(*map(np.shape, given.values()))
+        self.order, self.a, self.b = (
+            np.broadcast_to(np.asarray(value, dtype=float), shape) for value in given.values()
+        )
+        self.power = int(power)
+        self._omega = np.sqrt(self.a) * np.sqrt(self.b)
+        if (self._omega < _SMALLEST).any():
+            msg = (
+                f"a, b: the root of their product must be at least {_SMALLEST:g}; got "
+                f"{self._omega.min():g}. Use a Gamma or inverse-Gamma law, which is the limit."
+            )
+            raise PriorError(msg)
+        self._centre = self._peak(self.order)
+
+    def entry(self, at: tuple[int, ...]) -> GeneralizedInverseGaussian:
+        """Return the law of one element."""
+        return GeneralizedInverseGaussian(self.order[at], self.a[at], self.b[at], self.power)
+
+    def log_normaliser(self) -> Array:
+        r"""Return :math:`\ln Z = \ln\{2 K_\nu(\sqrt{ab}) (b/a)^{\nu/2}\}`, of the density of U."""
+        power_of_peak = self.order * self.power * np.log(self._centre)
+        return power_of_peak - np.hypot(self.order, self._omega) + self._integrated[0]
+
+    def mode(self) -> Array:
+        """Return where the density of X is largest."""
+        return self._peak(self.order - 1 / self.power)
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return self._centre * np.exp(self._integrated[1])
+
+    def var(self) -> Array:
+        """Return the variance; infinite where it is beyond the largest float."""
+        with np.errstate(over="ignore"):
+            return self.std() ** 2
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return self.mean() * self._integrated[2]
+
+    def stats(self, moments: str) -> Any:
+        """Return mean "m", variance "v", skewness "s", excess kurtosis "k", as SciPy does."""
+        _, _, _, skew, kurtosis = self._integrated
+        known = {"m": self.mean(), "v": self.var(), "s": skew, "k": kurtosis}
+        found = tuple(known[moment] for moment in moments)
+        return found[0] if len(found) == 1 else found
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density of X, elementwise."""
+        x = np.asarray(x, dtype=float)
+        inside = (x > 0) & np.isfinite(x)
+        positive = np.where(inside, x, 1.0)
+        height = _log_height(self.order, self._omega, self._deviation(positive))
+        result = height - self._integrated[0] + np.log(self.power) - np.log(positive)
+        return np.where(inside, result, np.where(np.isnan(x), np.nan, -np.inf))[()]
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x, elementwise."""
+        return self._tail(x, -1)
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x, elementwise."""
+        return self._tail(x, 1)
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Return the quantile with probability q below it, elementwise."""
+        return self._quantile(q, -1)
+
+    def isf(self, q: ArrayLike) -> Array:
+        """Return the quantile with probability q above it, elementwise."""
+        return self._quantile(q, 1)
+
+    def rvs(self, size: int, rng: np.random.Generator) -> Array:
+        """Draw `size` values of every element, on a new first axis.
+
+        Exact, by rejection from a hat of a constant and two exponential tails (Devroye, 2014).
+        """
+        order, omega = self.order.ravel(), self._omega.ravel()
+        right, left = _end(order, omega, 1.0), -_end(-order, omega, 1.0)
+        after, before = -1 / _slope(order, omega, right), -1 / _slope(order, omega, left)
+        # The hat is one between the points at which the tangents at both ends reach one.
+        right = right + after * _log_height(order, omega, right)
+        left = left + before * _log_height(order, omega, left)
+        areas = np.cumsum([right - left, after, -before], axis=0)
+        y = np.empty(size * order.size)
+        waiting = np.arange(y.size)
+        while waiting.size:
+            at = waiting % order.size
+            under, far = rng.uniform(size=at.size) * areas[2, at], rng.standard_exponential(at.size)
+            parts = [under < areas[0, at], under < areas[1, at]]
+            middle, above = left[at] + under, right[at] + after[at] * far
+            new = np.select(parts, [middle, above], left[at] + before[at] * far)
+            log_uniform = -rng.standard_exponential(at.size)
+            log_hat = np.where(parts[0], 0.0, -far)
+            taken = log_hat + log_uniform <= _log_height(order[at], omega[at], new)
+            y[waiting[taken]] = new[taken]
+            waiting = waiting[~taken]
+        return self._centre * np.exp(y.reshape(size, *self.order.shape) / self.power)
+
+    def _peak(self, order: Array) -> Array:
+        """Return the high point of x**(power * order) exp(-(a u + b / u) / 2)."""
+        total = np.abs(order) + np.hypot(order, self._omega)
+        below = order < 0
+        u = np.where(below, self.b, total) / np.where(below, total, self.a)
+        return u ** (1 / self.power)
+
+    def _deviation(self, x: Array) -> Array:
+        """Return y; the log of a quotient has more digits than the difference of two logs."""
+        with np.errstate(over="ignore", divide="ignore"):
+            ratio = x / self._centre
+            known = (ratio > _TINY) & (ratio < np.inf)
+            far = np.log(x) - np.log(self._centre)
+            return self.power * np.where(known, np.log(ratio), far)
+
+    @cached_property
+    def _integrated(self) -> Array:
+        return _elementwise(_moments, self.order, self._omega, 1 / self.power)
+
+    def _tail(self, x: ArrayLike, side: int) -> Array:
+        """Return the probability on one side of x: integrated there, so that it may be small."""
+        x = np.asarray(x, dtype=float)
+        inside = (x > 0) & np.isfinite(x)
+        y = self._deviation(np.where(inside, x, 1.0))
+        tail = _elementwise(_log_upper_tail, side * self.order, self._omega, side * y)
+        outside = np.where(np.isnan(x), np.nan, (x <= 0) == (side == 1))
+        return np.where(inside, np.exp(np.minimum(tail - self._integrated[0], 0)), outside)[()]
+
+    def _quantile(self, q: ArrayLike, side: int) -> Array:
+        q = np.asarray(q, dtype=float)
+        inside = (q > 0) & (q < 1)
+        share = np.where(inside, q, 0.5)
+        # The tail that holds at most one half; 1 - q is exact for any q above that.
+        turned = np.where(share > 0.5, -side, side)  # noqa: PLR2004 - one half
+        share = np.minimum(share, 1 - share)
+        end = _elementwise(
+            _upper_quantile, turned * self.order, self._omega, share, self._integrated[0]
+        )
+        x = self._centre * np.exp(turned * end / self.power)
+        zero, one = (np.inf, 0.0) if side == 1 else (0.0, np.inf)
+        return np.select([inside, q == 0, q == 1], [x, zero, one], np.nan)[()]
+
+
+def _elementwise(function: Callable[..., Array], *arguments: ArrayLike) -> Array:
+    """Evaluate a function of rows of numbers, a block at a time; it may add first axes."""
+    shape = np.broadcast_shapes(*map(np.shape, arguments))
+    rows = [np.broadcast_to(argument, shape).ravel() for argument in arguments]
+    starts = range(0, max(rows[0].size, 1), _BLOCK)
+    parts = [function(*(row[start : start + _BLOCK] for row in rows)) for start in starts]
+    return np.concatenate(parts, -1).reshape((*parts[0].shape[:-1], *shape))
+
+
+def _root_delta(order: Array, omega: Array) -> Array:
+    return omega / np.sqrt(np.hypot(order, omega) + np.abs(order))
+
+
+def _log_height(order: Array, omega: Array, y: Array) -> Array:
+    """Return the log density of y over that at its high point, y = 0."""
+    size = np.maximum(np.abs(order), _NO_ORDER)
+    z = np.where(order < 0, -y, y)
+    near = np.abs(z) < 0.5  # noqa: PLR2004 - beyond it the plain difference loses nothing
+    with np.errstate(over="ignore"):
+        grown = np.expm1(z)
+        curved = np.where(near, -log1p_minus(np.where(near, grown, 0.0)), grown - z)
+        return -(size * curved + 2 * (_root_delta(order, omega) * np.sinh(y / 2)) ** 2)
+
+
+def _slope(order: Array, omega: Array, y: Array) -> Array:
+    """Return the derivative of `_log_height`."""
+    grown = order * np.expm1(np.where(order < 0, -y, y))
+    return -(grown + _root_delta(order, omega) ** 2 * np.sinh(y))
+
+
+def _end(order: Array, omega: Array, level: Array | float) -> Array:
+    """Return the y > 0 at which the log density is `level` below its high point."""
+    share = level / np.maximum(np.abs(order), _NO_ORDER)
+    along = np.sqrt(2 * share)
+    against = share + np.minimum(1.0, along)
+    for _ in range(3):
+        along = np.log1p(share + along)
+    either = 2 * np.arcsinh(np.sqrt(level / 2) / _root_delta(order, omega))
+    y = np.minimum(np.where(order < 0, against, along), either)
+    for _ in range(5):  # from outside: Newton's steps on a concave function all go inwards
+        y = y - (_log_height(order, omega, y) + level) / _slope(order, omega, y)
+    return y
+
+
+def _moments(order: Array, omega: Array, root: Array) -> Array:
+    """Return log integral and, of exp(root * y), log mean, relative sd, skewness and kurtosis."""
+    tilted = order + 4 * root  # of the fourth moment's integrand
+    shift = np.arcsinh(tilted / omega) - np.arcsinh(order / omega)
+    left, right = -_end(-order, omega, _LEVEL), shift + _end(tilted, omega, _LEVEL)
+    curvature = np.maximum(np.hypot(order, omega), np.hypot(tilted, omega)) + 5
+    number = np.max((right - left) * np.sqrt(curvature) / _STEP, initial=1.0)
+    y = np.linspace(left, right, int(number) + 2)
+    log_mass = _log_height(order, omega, y)
+    log_sum = logsumexp(log_mass, axis=0)
+    log_mass -= log_sum
+    log_mean = logsumexp(log_mass + root * y, axis=0)
+    z = root * y - log_mean
+    with np.errstate(divide="ignore", over="ignore"):
+        # ln|e^z - 1|: the distance from the mean, over the mean
+        distance = np.maximum(z, 0) + np.log(-np.expm1(-np.abs(z)))
+        log_spread = logsumexp(log_mass + 2 * distance, axis=0) / 2
+        standard = distance - log_spread
+        skew = (np.sign(z) * np.exp(log_mass + 3 * standard)).sum(0)
+        fourth = np.exp(log_mass + 4 * standard).sum(0)
+        log_total = log_sum + np.log((right - left) / (len(y) - 1))
+        return np.stack([log_total, log_mean, np.exp(log_spread), skew, fourth - 3])
+
+
+def _edges(order: Array, omega: Array, left: Array, right: Array) -> Array:
+    """Return edges of panels from left to right, in which the density does not change too much."""
+    rate = np.sqrt(np.hypot(order, omega) + 1) / _WIDTH
+    edges = [np.linspace(left, right, int(np.max((right - left) * rate, initial=1.0)) + 2)]
+    for side in (-1, 1):
+        near, far = np.sort(np.maximum([side * left, side * right], 0), axis=0)
+        low, high = (-_log_height(side * order, omega, end) for end in (near, far))
+        number = int(np.max(high - low, initial=1.0) / _DECAY) + 2
+        # Not level zero, where the slope is zero too.
+        levels = np.maximum(np.linspace(low, high, number)[1:-1], _SMALLEST)
+        edges.append(side * np.clip(_end(side * order, omega, levels), near, far))
+    return np.sort(np.clip(np.concatenate(edges), left, right), axis=0)
+
+
+def _integrals(order: Array, omega: Array, edges: Array, log_scale: Array) -> Array:
+    """Return the integrals over panels of the density over exp(log_scale)."""
+    half = np.diff(edges, axis=0) / 2
+    y = edges[:-1] + half * (1 + _NODES[:, None, None])
+    return half * np.tensordot(_WEIGHTS, np.exp(_log_height(order, omega, y) - log_scale), axes=1)
+
+
+def _log_upper_tail(order: Array, omega: Array, y: Array) -> Array:
+    """Return the log of the integral of the density above y."""
+    # Beyond these ends a tail is zero in floating point.
+    y = np.clip(y, -_end(-order, omega, _LOWEST), _end(order, omega, _LOWEST))
+    top = np.where(y > 0, _log_height(order, omega, y), 0.0)
+    start = np.maximum(y, -_end(-order, omega, _LEVEL))
+    edges = _edges(order, omega, start, _end(order, omega, _LEVEL - top))
+    return np.log(_integrals(order, omega, edges, top).sum(0)) + top
+
+
+def _upper_quantile(order: Array, omega: Array, q: Array, log_total: Array) -> Array:
+    """Return the y above which lies the probability q, at most one half."""
+    scale = np.maximum(np.log(q), -690.0)  # of the largest float, exp(709), a little is left
+    target = np.log(q) - scale + log_total
+    right = _end(order, omega, _LEVEL - np.log(q))
+    edges = _edges(order, omega, -_end(-order, omega, _LEVEL), right)
+    tails = np.cumsum(_integrals(order, omega, edges, scale)[::-1], axis=0)[::-1]
+    tails = np.concatenate([tails, np.zeros((1, order.size))])
+    panel = (tails[1:] >= np.exp(target)).sum(0)
+    number = np.arange(order.size)
+    y, upper, beyond = edges[panel, number], edges[panel + 1, number], tails[panel + 1, number]
+    # The log tail is concave: after the first step Newton's come from the right, and stay there.
+    for _ in range(_MOST):
+        tail = beyond + _integrals(order, omega, np.stack([y, upper]), scale)[0]
+        gap = np.log(tail) - target
+        y = np.minimum(y + gap * tail / np.exp(_log_height(order, omega, y) - scale), upper)
+        if (np.abs(gap) < _CLOSE).all():  # squared by the last step
+            break
+    return y

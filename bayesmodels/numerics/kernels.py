@@ -1,0 +1,409 @@
+"""Loops over the cells of large tables, which Numba compiles where there are enough of them.
+
+Each has an equal in `bayesmodels.numerics.class_statistics` made of NumPy's and SciPy's functions,
+which needs no compiler. The loops write no arrays in between, which is what takes the time there.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.numerics import Array
+
+# Loading Numba takes as long as it saves in three calls on so many cells.
+PAYS_FROM = 2**22
+PAYS_IF_LOADED_FROM = 2**16
+SMALL_SHARE = 1e-3  # below it, five terms of ln(1 - share) are exact but for rounding
+
+
+def pay(cells: int) -> bool:
+    """Return whether so many cells are worth compiled loops."""
+    return cells >= (PAYS_IF_LOADED_FROM if "numba" in sys.modules else PAYS_FROM)
+
+
+@cache
+def compiled(loop: Callable[..., None], *, in_any_order: bool = False) -> Callable[..., None]:
+    """Return the loop compiled, such that it runs on several threads at once.
+
+    Sums that may be taken in any order are taken several numbers at a time. NaN stays NaN.
+    """
+    import numba
+
+    free = {"reassoc", "contract", "nsz"} if in_any_order else False
+    return numba.njit(nogil=True, cache=True, fastmath=free)(loop)
+
+
+def add_rows(
+    values: Array, pointers: NDArray[Any], table: Array, total: Array, logs: Array
+) -> None:
+    """Put each row's sum of values into `total`, and of what `table` holds for them into `logs`."""
+    for row in range(len(pointers) - 1):
+        values_sum = 0.0
+        logs_sum = 0.0
+        for k in range(pointers[row], pointers[row + 1]):
+            values_sum += values[k]
+            logs_sum += table[int(values[k])]
+        total[row] = values_sum
+        logs[row] = logs_sum
+
+
+def add_cells(
+    values: Array,
+    words: NDArray[Any],
+    pointers: NDArray[Any],
+    groups: NDArray[Any],
+    weights: Array,
+    total: Array,
+) -> None:
+    """Add each row's cells, as often as its weight says, to the row of `total` of its group."""
+    for row in range(len(pointers) - 1):
+        weight = weights[row]
+        mine = total[groups[row]]
+        for k in range(pointers[row], pointers[row + 1]):
+            mine[words[k]] += weight * values[k]
+
+
+def add_tokens(
+    values: Array,
+    words: NDArray[Any],
+    pointers: NDArray[Any],
+    tables: Array,
+    total: Array,
+    logs: Array,
+) -> None:
+    """Put each row's sum of values into `total`, and of ``tables[value, word, c]`` into `logs`.
+
+    `tables` is of shape (levels, V, C), a word's classes side by side in memory, and `logs` of
+    shape (rows, C); C is a multiple of four. Values beyond the levels count as the last.
+    """
+    last, classes = len(tables) - 1, tables.shape[2]
+    for row in range(len(pointers) - 1):
+        # Four sums at a time stay in registers.
+        for c in range(0, classes, 4):
+            values_sum = one = two = three = four = 0.0
+            for k in range(pointers[row], pointers[row + 1]):
+                values_sum += values[k]
+                level, word = min(last, int(values[k])), words[k]
+                one += tables[level, word, c]
+                two += tables[level, word, c + 1]
+                three += tables[level, word, c + 2]
+                four += tables[level, word, c + 3]
+            total[row] = values_sum
+            logs[row, c] = one
+            logs[row, c + 1] = two
+            logs[row, c + 2] = three
+            logs[row, c + 3] = four
+
+
+def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
+    X: Array, y: Array, shift: Array, total: Array
+) -> None:
+    """Add the products of the columns of [X - shift, y - shift, 1] to `total`.
+
+    X is of shape (n, p) and `total` of shape (p + 2, p + 2).
+    """
+    rows, width = X.shape
+    lanes, size = 128, width + 2  # rows at a time, side by side in memory
+    even = size + size % 2
+    block, sums = np.zeros((even, lanes)), np.zeros((even, even))
+    for start in range(0, rows, lanes):
+        here = min(lanes, rows - start)
+        # A few rows by all columns, so that neither reading nor writing leaps far.
+        for first in range(0, here - 7, 8):
+            for j in range(width):
+                for i in range(8):
+                    block[j, first + i] = X[start + first + i, j] - shift[j]
+        for j in range(width):
+            for i in range(here // 8 * 8, here):
+                block[j, i] = X[start + i, j] - shift[j]
+        for i in range(here):
+            block[width, i] = y[start + i] - shift[width]
+            block[width + 1, i] = 1.0
+        # Two columns by two: each number that is read takes part in two products.
+        for j in range(0, even, 2):
+            for k in range(0, j + 1, 2):
+                one = two = three = four = 0.0
+                for i in range(here):
+                    one += block[j, i] * block[k, i]
+                    two += block[j, i] * block[k + 1, i]
+                    three += block[j + 1, i] * block[k, i]
+                    four += block[j + 1, i] * block[k + 1, i]
+                sums[j, k] += one
+                sums[j, k + 1] += two
+                sums[j + 1, k] += three
+                sums[j + 1, k + 1] += four
+    for j in range(size):
+        for k in range(j + 1):
+            total[j, k] += sums[j, k]
+            if k < j:
+                total[k, j] += sums[j, k]
+
+
+def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
+    x: Array,
+    codes: NDArray[Any],
+    weights: Array,
+    n: Array,
+    mean: Array,
+    rest: Array,
+    scatter: Array,
+) -> None:
+    """Put the moments of the rows of each group into zeros: see `class_statistics.moments`."""
+    rows, width = x.shape
+    for i in range(rows):
+        c, weight = codes[i], weights[i]
+        n[c] += weight
+        for j in range(width):
+            mean[c, j] += weight * x[i, j]
+    for c in range(len(n)):
+        for j in range(width):
+            if n[c] > 0:
+                mean[c, j] /= n[c]
+    for i in range(rows):
+        c, weight = codes[i], weights[i]
+        for j in range(width):
+            gap = x[i, j] - mean[c, j]
+            rest[c, j] += weight * gap
+            scatter[c, j] += weight * gap * gap
+    for c in range(len(n)):
+        for j in range(width):
+            if n[c] > 0:
+                rest[c, j] /= n[c]
+                scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
+
+
+def leave_numbers_out(
+    x: Array,
+    groups: NDArray[Any],
+    location: Array,
+    rest: Array,
+    unit: Array,
+    constant: Array,
+    shape: Array,
+    least: float,
+    logs: Array,
+    lost: NDArray[Any],
+) -> None:
+    """Put ``constant + shape ln(1 - share)`` of each number into `logs`.
+
+    The share is the square of ``x - location - rest`` by `unit`; where it leaves no more than
+    `least`, it counts as none and `lost` is true. Numbers, `logs` and `lost` are of shape (n, D),
+    `groups` of shape (n,) and parameters of shape (groups, D).
+    """
+    for i in range(len(x)):
+        g = groups[i]
+        for j in range(x.shape[1]):
+            away = (x[i, j] - location[g, j]) - rest[g, j]
+            share = away * away * unit[g, j]
+            left = 1 - share
+            log, there = 0.0, left > least  # not if it is NaN
+            if there and share < SMALL_SHARE:  # nearly all rows, if there are many
+                log = -share * (1 + share * (1 / 2 + share * (1 / 3 + share * (1 / 4 + share / 5))))
+            elif there:  # log1p takes three times as long
+                log = math.log(left) * (share / (1 - left))
+            lost[i, j] = not there
+            logs[i, j] = constant[g, j] + shape[g, j] * log
+
+
+def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
+    rows: Array, root: Array, leverage: Array, square: Array
+) -> None:
+    """Solve ``root u = row`` for each row, and keep of u the square of its last entry and the rest.
+
+    `root` is lower triangular, of shape (p + 1, p + 1); `square` is that of the last entry of u,
+    `leverage` the sum of the squares of the others. A zero on the diagonal makes them NaN.
+    """
+    n, size, lanes = len(rows), len(root), 64  # rows at a time, side by side in memory
+    unit = np.empty((size, lanes))
+    for start in range(0, n, lanes):
+        here = min(lanes, n - start)
+        for i in range(here):
+            leverage[start + i] = 0.0
+            for j in range(size):
+                unit[j, i] = rows[start + i, j]
+        for j in range(size):
+            for k in range(j):
+                factor = root[j, k]
+                for i in range(here):
+                    unit[j, i] -= factor * unit[k, i]
+            length = root[j, j] if root[j, j] != 0 else np.nan
+            for i in range(here):
+                unit[j, i] /= length
+            if j < size - 1:
+                for i in range(here):
+                    leverage[start + i] += unit[j, i] * unit[j, i]
+        for i in range(here):
+            square[start + i] = unit[size - 1, i] * unit[size - 1, i]
+
+
+def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
+    """Put the number of entries into `found` that are not whole numbers from 0 to below `levels`.
+
+    NaN is none either.
+    """
+    bad = 0
+    for i in range(len(values)):
+        x = values[i]
+        bad += not ((x >= 0) & (x < levels) & (x == np.floor(x)))
+    found[0] = bad
+
+
+def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
+    rows: Array, centre: Array, turned: Array, centres: Array, out: Array
+) -> None:
+    """Put squared distances of rows from each class into `out`, of shape (C, rows).
+
+    ``turned @ (row - centre)`` is a row's place; `centres`, of shape (apart, C), those of the
+    classes, which differ in the first coordinates only. The other rows of `turned` begin with
+    zeros, each with one more than the row before it.
+    """
+    size, width = rows.shape
+    apart, classes = centres.shape
+    lanes = 64  # rows at a time, such that inner loops run over neighbours in memory
+    block, z = np.zeros((width, lanes)), np.empty(lanes)
+    squares = np.empty((classes, lanes))
+    for start in range(0, size, lanes):
+        here = min(lanes, size - start)
+        for i in range(here):
+            for d in range(width):
+                block[d, i] = rows[start + i, d] - centre[d]
+        tail = np.zeros(lanes)
+        squares[:] = 0.0
+        for d in range(width):
+            z[:] = 0.0
+            for e in range(max(0, d - apart), width):
+                weight = turned[d, e]
+                for i in range(lanes):
+                    z[i] += weight * block[e, i]
+            if d < apart:
+                for c in range(classes):
+                    for i in range(lanes):
+                        squares[c, i] += (z[i] - centres[d, c]) ** 2
+            else:
+                for i in range(lanes):
+                    tail[i] += z[i] * z[i]
+        for c in range(classes):
+            for i in range(here):
+                out[c, start + i] = squares[c, i] + tail[i]
+
+
+def normalise(logs: Array) -> None:
+    """Turn columns of logs, of shape (C, rows), into probabilities; zeros if all are -inf."""
+    classes, rows = logs.shape
+    for i in range(rows):
+        top = logs[0, i]
+        for c in range(1, classes):
+            top = max(top, logs[c, i])
+        if top == -np.inf:
+            top = 0.0
+        total = 0.0
+        for c in range(classes):
+            logs[c, i] = np.exp(logs[c, i] - top)
+            total += logs[c, i]
+        if total != 0.0:
+            for c in range(classes):
+                logs[c, i] /= total
+
+
+def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other, to be compiled
+    z: NDArray[np.intp],
+    known: NDArray[np.intp],
+    class_alpha: Array,
+    levels: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
+    groups: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
+    numbers: tuple[Array, Array, Array, Array, Array, Array],
+    uniform: Array,
+) -> None:
+    """Draw the class of each row in turn, given those of all others; parameters integrated out.
+
+    `levels` and `groups` are rows as pointers, places and amounts, with pseudo-counts of shape
+    (C, places): of the levels that a row has, and of the groups of levels, each one Dirichlet.
+    `numbers` are rows, 1 where one is there, and mean, kappa, shape and scale of shape (C, F).
+    """
+    pointers, places, amounts, alpha = levels
+    group_pointers, group_places, group_amounts, group_alpha = groups
+    x, here, location, kappa, shape, scale = numbers
+    rows, classes, width = len(z), len(class_alpha), x.shape[1]
+    counts, totals, size = alpha.copy(), group_alpha.copy(), class_alpha.copy()
+    n = np.zeros((classes, width))
+    mean = np.zeros((classes, width))
+    scatter = np.zeros((classes, width))
+    logs = np.empty(classes)
+    for turn in range(2 * rows):
+        # The first round counts the rows as they are, the second draws.
+        i = turn if turn < rows else turn - rows
+        if turn >= rows:
+            c = z[i]
+            if known[i] >= 0:
+                continue
+            size[c] -= 1.0
+            for k in range(pointers[i], pointers[i + 1]):
+                counts[c, places[k]] -= amounts[k]
+            for k in range(group_pointers[i], group_pointers[i + 1]):
+                totals[c, group_places[k]] -= group_amounts[k]
+            for j in range(width):
+                if here[i, j] > 0:
+                    n[c, j] -= 1.0
+                    if n[c, j] < 0.5:  # noqa: PLR2004 - none is left
+                        n[c, j] = mean[c, j] = scatter[c, j] = 0.0
+                    else:
+                        gap = x[i, j] - mean[c, j]
+                        mean[c, j] -= gap / n[c, j]
+                        scatter[c, j] = max(scatter[c, j] - gap * (x[i, j] - mean[c, j]), 0.0)
+            for c in range(classes):
+                total = np.log(size[c])
+                for k in range(pointers[i], pointers[i + 1]):
+                    a = counts[c, places[k]]
+                    if amounts[k] == 1.0:
+                        total += np.log(a)
+                    else:
+                        total += math.lgamma(a + amounts[k]) - math.lgamma(a)
+                for k in range(group_pointers[i], group_pointers[i + 1]):
+                    a = totals[c, group_places[k]]
+                    if group_amounts[k] == 1.0:
+                        total -= np.log(a)
+                    else:
+                        total -= math.lgamma(a + group_amounts[k]) - math.lgamma(a)
+                for j in range(width):
+                    if here[i, j] > 0:
+                        k_n = kappa[c, j] + n[c, j]
+                        gap = mean[c, j] - location[c, j]
+                        centre = location[c, j] + gap * n[c, j] / k_n
+                        a = shape[c, j] + 0.5 * n[c, j]
+                        b = scale[c, j] + 0.5 * scatter[c, j]
+                        b += 0.5 * kappa[c, j] * n[c, j] / k_n * gap * gap
+                        spread = 2.0 * b * (k_n + 1.0) / k_n
+                        total += math.lgamma(a + 0.5) - math.lgamma(a)
+                        total -= 0.5 * np.log(np.pi * spread)
+                        total -= (a + 0.5) * np.log1p((x[i, j] - centre) ** 2 / spread)
+                logs[c] = total
+            top = logs.max()
+            whole = 0.0
+            for c in range(classes):
+                logs[c] = np.exp(logs[c] - top)
+                whole += logs[c]
+            left = uniform[i] * whole
+            chosen = 0
+            while chosen < classes - 1 and left >= logs[chosen]:
+                left -= logs[chosen]
+                chosen += 1
+            z[i] = chosen
+        c = z[i]
+        size[c] += 1.0
+        for k in range(pointers[i], pointers[i + 1]):
+            counts[c, places[k]] += amounts[k]
+        for k in range(group_pointers[i], group_pointers[i + 1]):
+            totals[c, group_places[k]] += group_amounts[k]
+        for j in range(width):
+            if here[i, j] > 0:
+                n[c, j] += 1.0
+                gap = x[i, j] - mean[c, j]
+                mean[c, j] += gap / n[c, j]
+                scatter[c, j] += gap * (x[i, j] - mean[c, j])

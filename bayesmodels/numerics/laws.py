@@ -1,0 +1,483 @@
+"""Predictive laws that SciPy lacks or computes with too few digits; used like SciPy's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.linalg import solve_triangular
+from scipy.special import (
+    betainc,
+    betaincc,
+    betainccinv,
+    betaincinv,
+    betaln,
+    gammaln,
+    log1p,
+)
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.special import (
+    gaps_of_shares,
+    log_dirichlet_density,
+    log_dirichlet_multinomial,
+    log_gamma_kernel,
+    log_gamma_ratio,
+    lower_gamma,
+    lower_gamma_inverse,
+    numbers,
+    times_logs,
+)
+from bayesmodels.numerics.triangular import half_log_det
+
+
+class _BetaBinomial(type(stats.betabinom)):  # type: ignore[misc]
+    """SciPy's beta-binomial law with a log mass that keeps its digits at large parameters."""
+
+    def _logpmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
+        k, n, a, b = np.broadcast_arrays(k, n, a, b)
+        return log_dirichlet_multinomial(np.stack([k, n - k], -1), np.stack([a, b], -1))
+
+    def _pmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
+        return np.exp(self._logpmf(k, n, a, b))
+
+    def _cdf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
+        most = np.max(x, initial=0)
+        if most > _MOST_SUMMED:
+            msg = (
+                f"cdf, sf, ppf: add up the mass of every number of successes, at most "
+                f"{_MOST_SUMMED:,}; got {most:,.0f}. Draw with rvs(), or take the law of theta, "
+                "which for so many trials is that of the share of successes."
+            )
+            raise DataError(msg)
+        return super()._cdf(x, n, a, b)
+
+
+_MOST_SUMMED = 2**21  # some seconds, and a gigabyte
+
+beta_binomial = _BetaBinomial(name="beta_binomial")
+"""Beta-binomial law: ``beta_binomial(n, alpha, beta)`` is frozen as SciPy's `betabinom` is."""
+
+
+class _InAnyUnit:
+    """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
+
+    def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
+        own = super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
+        return np.asarray(scale * own)[()]
+
+
+class _Beta(type(stats.beta)):  # type: ignore[misc]
+    """SciPy's Beta law with a log density, moments and quantiles that keep their digits."""
+
+    def _stats(self, a: Any, b: Any, moments: str = "mv") -> tuple[Any, ...]:
+        mean = a / (a + b)
+        higher = super()._stats(a, b)[2:] if set("sk") & set(moments) else (None, None)
+        return mean, mean * (b / (a + b)) / (a + b + 1), *higher
+
+    # Not the root of the variance, which underflows long before it does.
+    def std(self, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
+        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+        root = np.sqrt(a / (a + b)) * np.sqrt(b / (a + b)) / np.sqrt(a + b + 1)
+        return np.asarray(scale * root)[()]
+
+    def _logpdf(self, x: Any, a: Any, b: Any) -> Array:
+        return log_beta_density(x, a, b)
+
+    def _ppf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betaincinv(a, b, q), q, betainc, 1, a, b)
+
+    def _isf(self, q: Any, a: Any, b: Any) -> Array:
+        return self._nearer(betainccinv(a, b, q), q, betaincc, -1, a, b)
+
+    def _nearer(self, x: Any, q: Any, tail: Any, sign: int, a: Any, b: Any) -> Array:
+        """Take Newton's last step in ln(tail), since SciPy's inverse may stop at nine digits."""
+        with np.errstate(all="ignore"):  # at the ends
+            value = tail(a, b, x)
+            slope = np.exp(self._logpdf(x, a, b) + np.log(x))
+            step = sign * value * np.log(value / q) / slope  # of ln x
+            return np.where(np.abs(step) < _LAST_STEP, x * np.exp(-step), x)
+
+    def _pdf(self, x: Any, a: Any, b: Any) -> Array:
+        return np.exp(self._logpdf(x, a, b))
+
+
+_LAST_STEP = 1e-6
+
+beta = _Beta(a=0.0, b=1.0, name="beta")
+"""Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
+
+
+class _InverseGamma(_InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
+    """The same of the inverse-gamma law."""
+
+    def _logpdf(self, x: Any, a: Any) -> Array:
+        return log_gamma_kernel(1 / x, a) - np.log(x)
+
+    def _pdf(self, x: Any, a: Any) -> Array:
+        return np.exp(self._logpdf(x, a))
+
+    def _sf(self, x: Any, a: Any) -> Array:
+        return lower_gamma(a, 1 / x)
+
+    def _isf(self, q: Any, a: Any) -> Array:
+        return 1 / lower_gamma_inverse(a, q)
+
+
+inverse_gamma = _InverseGamma(a=0.0, name="inverse_gamma")
+"""Inverse-gamma law: ``inverse_gamma(shape, scale=b)`` is frozen as SciPy's `invgamma` is."""
+
+
+class _Student(_InAnyUnit, type(stats.t)):  # type: ignore[misc]
+    """SciPy's Student-t law with a log density whose squares don't overflow."""
+
+    def _logpdf(self, x: Any, df: Any) -> Array:
+        df = np.asarray(df, dtype=float)
+        z = np.abs(x) / np.sqrt(df)
+        far = z > _FAR
+        log = np.where(far, 2 * np.log(np.where(far, z, 1.0)), np.log1p(np.where(far, 0.0, z) ** 2))
+        constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df)
+        return constant - (df + 1) / 2 * log
+
+    def _pdf(self, x: Any, df: Any) -> Array:
+        return np.exp(self._logpdf(x, df))
+
+    # SciPy 1.16 misses the median by a rounding error, which is all that there is of it.
+    def _ppf(self, q: Any, df: Any) -> Array:
+        return np.where(q == 0.5, 0.0, super()._ppf(q, df))  # noqa: PLR2004 - the median
+
+    def _isf(self, q: Any, df: Any) -> Array:
+        return np.where(q == 0.5, 0.0, super()._isf(q, df))  # noqa: PLR2004 - the median
+
+
+_FAR = 1e100  # beyond it 1 + z² is z²
+
+student_t = _Student(name="student_t")
+"""Student-t law: ``student_t(df, loc, scale)`` is frozen as SciPy's `t` is."""
+
+
+class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: ignore[misc]
+    r"""SciPy's multivariate Student-t law, of columns of any units.
+
+    SciPy's takes eigenvalues below 2e-10 of the largest for zeros, as those of two columns are
+    of which one has standard deviations of 1 and the other of 1e5.
+
+    Parameters
+    ----------
+    loc : ndarray of shape (D,)
+        Location.
+    root : ndarray of shape (D, D)
+        Lower triangular A; the scale matrix is A A'.
+    df : float
+        Degrees of freedom.
+
+    Examples
+    --------
+    >>> law = MultivariateStudent(np.zeros(2), np.diag([1.0, 1e9]), 3.0)
+    >>> float(law.logpdf([0.0, 0.0]).round(6))
+    -22.561143
+    """
+
+    def __init__(self, loc: Array, root: Array, df: float) -> None:
+        super().__init__(loc, np.eye(len(loc)), df)
+        self.shape, self._root = root @ root.T, root
+        self.shape_info.U = solve_triangular(root, np.eye(len(root)), lower=True).T
+        self.shape_info.log_pdet = 2 * half_log_det(root)
+
+    def rvs(self, size: int | tuple[int, ...] = 1, random_state: Any = None) -> Array:
+        """Draw `size` vectors."""
+        rng = np.random.default_rng(random_state)
+        lead = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+        z = rng.standard_normal((*lead, self.dim)) @ self._root.T
+        stretch = np.sqrt(rng.chisquare(self.df, lead) / self.df)
+        found: Array = self.loc + z / stretch[..., None]
+        return found[0] if lead == (1,) else found
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density of points of shape (..., D)."""
+        df, width = self.df, self.dim
+        if np.isinf(df):
+            return super().logpdf(x)
+        gap = np.asarray(x, dtype=float) - self.loc
+        gap = gap[..., None] if width == 1 and gap.shape[-1:] != (1,) else gap
+        square = ((gap @ self.shape_info.U) ** 2).sum(-1)
+        constant = log_gamma_ratio(df / 2, width / 2) - width / 2 * np.log(np.pi * df)
+        far = (df + width) / 2 * np.log1p(square / df)
+        return np.squeeze(constant - 0.5 * self.shape_info.log_pdet - far)[()]
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density of points of shape (..., D)."""
+        return np.exp(self.logpdf(x))
+
+
+def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
+    """Return the log density of a Beta law, elementwise.
+
+    Examples
+    --------
+    >>> float(log_beta_density(0.5, 2.0, 2.0).round(12)), float(np.log(1.5).round(12))
+    (0.405465108108, 0.405465108108)
+    """
+    theta, a, b = (numbers(part) for part in (theta, alpha, beta))
+    if np.max(a + b, initial=0) <= _FEW:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            yes, no = np.log(theta), log1p(-theta)
+        found: Array = times_logs(a - 1, yes) - betaln(a, b)
+        found += times_logs(b - 1, no)  # in place: there may be millions
+        return found
+    theta, a, b = np.broadcast_arrays(theta, a, b)
+    both = np.stack([a, b], -1)
+    gap = gaps_of_shares(theta[..., None], both)[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.stack([np.log(theta), np.log1p(-theta)], -1)
+    return log_dirichlet_density(np.stack([gap, -gap], -1), logs, both)
+
+
+def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
+    """Return the log density of a Dirichlet law at points of shape (..., K).
+
+    Examples
+    --------
+    >>> float(log_dirichlet([0.25, 0.75], [2.0, 2.0]).round(12)), float(np.log(1.125).round(12))
+    (0.117783035656, 0.117783035656)
+    """
+    theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
+    total = alpha.sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(theta)
+    if np.max(total, initial=0) <= _FEW:
+        if np.isfinite(logs).all():  # quicker than a sum of products
+            powers = np.einsum("...k,...k->...", alpha - 1, logs)
+        else:
+            powers = times_logs(alpha - 1, logs).sum(-1)
+        return powers - gammaln(alpha).sum(-1) + gammaln(total)
+    return log_dirichlet_density(gaps_of_shares(theta, alpha), logs, alpha)
+
+
+_FEW = 1e4  # pseudo-counts whose log densities keep 11 digits by the plain formula, much faster
+
+
+class DirichletMultinomial:
+    r"""Counts of categories in `trials` draws whose probabilities follow a Dirichlet law.
+
+    .. math:: p(n) = \binom{M}{n} \frac{B(\alpha + n)}{B(\alpha)}, \qquad \sum_k n_k = M.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (..., K)
+        Positive concentrations.
+    trials : ndarray of shape (...)
+        Numbers of draws M.
+
+    Examples
+    --------
+    >>> law = DirichletMultinomial([1.0, 1.0, 1.0], 2)
+    >>> float(law.pmf([2, 0, 0]).round(6))  # all six outcomes are equally likely
+    0.166667
+    """
+
+    def __init__(self, alpha: ArrayLike, trials: ArrayLike) -> None:
+        self.alpha = np.asarray(alpha, dtype=float)
+        self.trials = np.asarray(trials)
+
+    def logpmf(self, counts: ArrayLike) -> Array:
+        """Return the log mass of counts of shape (..., K); -inf where they do not add up to M."""
+        counts = np.asarray(counts, dtype=float)
+        possible = (counts.sum(-1) == self.trials) & (counts >= 0).all(-1)
+        possible &= (counts == np.floor(counts)).all(-1)
+        mass = log_dirichlet_multinomial(np.where(counts >= 0, counts, 0), self.alpha)
+        return np.where(possible, mass, -np.inf)
+
+    def pmf(self, counts: ArrayLike) -> Array:
+        """Return the mass of counts of shape (..., K)."""
+        return np.exp(self.logpmf(counts))
+
+    def mean(self) -> Array:
+        """Return the expected counts, of shape (..., K)."""
+        p: Array = self.alpha / self.alpha.sum(-1, keepdims=True)
+        return self.trials[..., None] * p
+
+    def cov(self) -> Array:
+        """Return the covariance matrix of the counts, of shape (..., K, K)."""
+        total = self.alpha.sum(-1)[..., None, None]
+        p = (self.alpha / self.alpha.sum(-1, keepdims=True))[..., None, :]
+        trials = self.trials[..., None, None]
+        spread = np.eye(self.alpha.shape[-1]) * p - p * np.swapaxes(p, -1, -2)
+        return trials * (trials + total) / (total + 1) * spread
+
+    def var(self) -> Array:
+        """Return the variances of the counts, of shape (..., K)."""
+        return np.diagonal(self.cov(), axis1=-2, axis2=-1)
+
+    def marginal(self) -> Any:
+        """Return the beta-binomial law of each category's count."""
+        rest = self.alpha.sum(-1, keepdims=True) - self.alpha
+        return beta_binomial(self.trials[..., None], self.alpha, rest)
+
+    def rvs(
+        self, size: int, random_state: np.random.Generator | int | None = None
+    ) -> NDArray[np.int64]:
+        """Draw `size` tables of counts, of shape (size, ..., K)."""
+        rng = np.random.default_rng(random_state)
+        theta = dirichlet_draws(self.alpha, size, rng)
+        return rng.multinomial(self.trials, theta)
+
+
+def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Array:
+    """Draw from Dirichlet laws, in logs: finite and adding up to one for any positive `alpha`.
+
+    A Gamma(a) variable with small a underflows to zero, all K of them at once for small `alpha`.
+    Its logarithm does not: ``ln Gamma(a) = ln Gamma(a + 1) + ln(U) / a`` in law.
+
+    Parameters
+    ----------
+    alpha : array_like of shape (..., K)
+        Positive concentrations.
+    size : int
+        Number of draws.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (size, ..., K)
+        Points of the simplex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = dirichlet_draws([1e-10, 1e-10], 3, np.random.default_rng(0))
+    >>> x.sum(-1)
+    array([1., 1., 1.])
+    """
+    alpha = np.asarray(alpha, dtype=float)
+    shape = (size, *alpha.shape)
+    if (alpha >= 1).all():  # no underflow, and half the work
+        weights = rng.standard_gamma(alpha, shape)
+        weights /= weights.sum(-1, keepdims=True)
+        return weights
+    logs = np.log(rng.standard_gamma(alpha + 1, shape))
+    with np.errstate(over="ignore"):  # beyond float64 is as good as infinitely far behind
+        largest = alpha.max(-1, keepdims=True)
+        behind = rng.standard_exponential(shape) / (alpha / largest)
+        logs -= (behind - behind.min(-1, keepdims=True)) / largest
+    weights = np.exp(logs - logs.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+class MixtureLaw:
+    r"""Mixture of laws on the line with given weights, elementwise over an array.
+
+    .. math:: F(x) = \sum_t w_t F_t(x)
+
+    Parameters
+    ----------
+    weights : ndarray of shape (T,)
+        Adding up to one.
+    law : Law
+        Of parameters of shape (T, ...).
+
+    Examples
+    --------
+    >>> law = MixtureLaw(np.array([0.5, 0.5]), stats.norm([-1.0, 3.0]))
+    >>> float(law.mean()), float(law.var()), float(law.ppf(0.5).round(6))
+    (1.0, 5.0, 1.0)
+    """
+
+    def __init__(self, weights: Array, law: Any) -> None:
+        self.weights = weights / weights.sum()
+        self.law = law
+
+    def entry(self, at: tuple[int, ...]) -> MixtureLaw:
+        """Return the law of one element."""
+        shape = np.shape(self.law.std())
+
+        def taken(parameter: Any) -> Array:
+            return np.moveaxis(np.broadcast_to(parameter, shape), 0, -1)[at]
+
+        named = {name: taken(value) for name, value in self.law.kwds.items()}
+        return MixtureLaw(self.weights, self.law.dist(*map(taken, self.law.args), **named))
+
+    def _average(self, each: Any) -> Array:
+        return np.tensordot(self.weights, np.asarray(each, dtype=float), axes=1)
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return self._average(self.law.mean())
+
+    def var(self) -> Array:
+        """Return the variance."""
+        return self._average(self.law.var() + (self.law.mean() - self.mean()) ** 2)
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return np.sqrt(self.var())
+
+    def stats(self, moments: str) -> Array:
+        """Return the excess kurtosis, the only one of SciPy's moments that is asked for."""
+        if moments != "k":
+            msg = f"moments: must be 'k'; got {moments!r}."
+            raise ValueError(msg)
+        skew, kurtosis = self.law.stats("s"), self.law.stats("k")
+        gap, v = self.law.mean() - self.mean(), self.law.var()
+        fourth = (kurtosis + 3) * v**2 + 4 * skew * v**1.5 * gap + 6 * v * gap**2 + gap**4
+        return self._average(fourth) / self.var() ** 2 - 3
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x, elementwise over its last axes."""
+        return self._sum("cdf", x)
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x."""
+        return self._sum("sf", x)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        with np.errstate(divide="ignore"):
+            return np.log(self._sum("pdf", x))
+
+    def _sum(self, verb: str, x: ArrayLike) -> Array:
+        """Add up the parts' probabilities or densities, each times its weight."""
+        inner = np.ndim(self.law.std()) - 1
+        wide = np.expand_dims(np.asarray(x, dtype=float), -1 - inner)
+        each = np.moveaxis(np.asarray(getattr(self.law, verb)(wide)), -1 - inner, 0)
+        return self._average(each)
+
+    def ppf(self, q: float) -> Array:
+        """Return the quantile with probability q below it."""
+        return self._solve(lambda x: self.cdf(x) - q, self._ends("ppf", q))
+
+    def isf(self, q: float) -> Array:
+        """Return the quantile with probability q above it."""
+        return self._solve(lambda x: q - self.sf(x), self._ends("isf", q))
+
+    def _ends(self, verb: str, q: float) -> Array:
+        """Return the parts' quantiles, between which that of the mixture lies."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of steps on the way
+            return np.asarray(getattr(self.law, verb)(q))
+
+    def _solve(self, above: Callable[[Array], Array], ends: Array) -> Array:
+        """Find the root between the parts' quantiles by Newton's steps, or else by bisection."""
+        low, high = ends.min(0), ends.max(0)
+        x = (low + high) / 2
+        for _ in range(_STEPS):
+            gap = above(x)
+            low, high = np.where(gap < 0, x, low), np.where(gap < 0, high, x)
+            slope = np.exp(self.logpdf(x))
+            step = np.divide(gap, slope, out=np.full_like(x, np.inf), where=slope > 0)
+            inside = (x - step >= low) & (x - step <= high)
+            new = np.where(inside, x - step, (low + high) / 2)
+            moved = np.abs(new - x) > 2 * np.finfo(float).eps * np.abs(x)
+            x = new
+            if not moved.any():
+                break
+        return x
+
+
+_STEPS = 100

@@ -1,0 +1,337 @@
+"""Minimising a smooth convex function, with a trace of the way: gradient steps and Newton steps.
+
+=============  =================================================================================
+Gradient       x - t g(x). The step t is fixed (1 / L for a Lipschitz constant L of g never lets
+               the loss rise), or found by backtracking: doubled after each step, then halved until
+               g(x - t g)' g >= 0, so that the loss, which is convex, falls all the way. Unlike a
+               difference of losses (Armijo's rule) this is not rounded away near the minimum
+Row by row     x - t g_i(x) for one row i at a time, rows in random order (Robbins and Monro)
+Newton         x - s H(x)⁻¹ g(x), s halved from 1 until the loss falls by s nu² / 4, where
+               nu² = g' H⁻¹ g is the squared Newton decrement
+=============  =================================================================================
+
+A rise of the loss beyond its rounding error ends Newton and backtracking, so that their traces are
+monotone. Boyd and Vandenberghe, *Convex Optimization* (2004), sections 9.2, 9.3 and 9.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.triangular import EPS, solve_upper
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Step = float | Literal["lipschitz", "backtracking"]
+
+_HALVINGS = 60
+_DONE = 1e-18  # squared Newton decrement: a billionth of a standard error from the minimum
+_NEAR = 1e-10  # from where on a decrement that no longer falls is all rounding error
+_ROUNDING = 32 * EPS  # of a loss, relative to the sizes of what it adds up
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The way of an optimiser, start included.
+
+    Attributes
+    ----------
+    rule : str
+        How steps were chosen, in words.
+    points : ndarray of shape (steps + 1, ...)
+        Where it was.
+    loss : ndarray of shape (steps + 1,)
+        The function's values there. Of an ascent the function is minus the objective.
+    slope : ndarray of shape (steps + 1,)
+        Lengths of the gradient; of Newton's method the Newton decrement, a distance from the
+        minimum in standard errors.
+    step : ndarray of shape (steps,)
+        Factors of the gradient, or of the Newton step.
+    converged : bool
+        Whether the slope became as small as was asked for.
+    """
+
+    rule: str
+    points: Array
+    loss: Array
+    slope: Array
+    step: Array
+    converged: bool
+
+    @property
+    def last(self) -> Array:
+        """Where it ended."""
+        return self.points[-1]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return loss, slope and step, one row a point; the last point has no step (NaN)."""
+        import pandas as pd
+
+        step = np.append(self.step, np.nan)
+        return pd.DataFrame({"loss": self.loss, "slope": self.slope, "step": step})
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else "not converged"
+        return (
+            f"Trace({self.rule}: {len(self.step)} steps, loss {self.loss[0]:.6g} to "
+            f"{self.loss[-1]:.6g}, {state})"
+        )
+
+
+Loss = Callable[[Array], float]
+Gradient = Callable[[Array], Array]
+
+
+def descend(
+    loss: Loss,
+    gradient: Gradient,
+    start: Array,
+    *,
+    step: Step,
+    lipschitz: float,
+    tolerance: float = 1e-8,
+    most: int = 10_000,
+) -> Trace:
+    """Go against the gradient until it is `tolerance` times what it was at the start.
+
+    Parameters
+    ----------
+    loss, gradient : callable
+        The function and its gradient, of the shape of the point.
+    start : ndarray
+        Where to begin.
+    step : float, "lipschitz" or "backtracking"
+        A fixed factor of the gradient; 1 / `lipschitz`; or found anew at every point.
+    lipschitz : float
+        A bound on the curvature: the gradient changes at most by so much a unit of distance.
+    tolerance : float, default 1e-8
+        When to stop.
+    most : int, default 10000
+        Number of steps.
+
+    Returns
+    -------
+    Trace
+        Of all points.
+
+    Raises
+    ------
+    DataError
+        If a fixed step is so long that the loss grows beyond all numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trace = descend(
+    ...     lambda x: float(x @ x), lambda x: 2 * x, np.ones(2), step="lipschitz", lipschitz=2.0
+    ... )
+    >>> trace.last, len(trace.step)
+    (array([0., 0.]), 1)
+    """
+    size, rule = _rule(step, lipschitz)
+    x, g = start, gradient(start)
+    points, losses, slopes = [x], [loss(x)], [float(np.linalg.norm(g))]
+    steps: list[float] = []
+    goal = tolerance * slopes[0]
+    while slopes[-1] > goal and len(steps) < most:
+        if step == "backtracking":
+            size = _backtracked(gradient, x, g, 2 * size)
+            if size == 0:  # the loss is flat to rounding
+                break
+        x = x - size * g
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, g = loss(x), gradient(x)
+        if not (np.isfinite(value) and np.isfinite(g).all()):
+            raise DataError(_too_long(size, lipschitz))
+        points.append(x)
+        losses.append(value)
+        slopes.append(float(np.linalg.norm(g)))
+        steps.append(size)
+    return _trace(rule, points, losses, slopes, steps, converged=slopes[-1] <= goal)
+
+
+def row_by_row(
+    loss: Loss,
+    gradient: Gradient,
+    of_row: Callable[[Array, int], Array],
+    start: Array,
+    order: Iterator[NDArray[np.intp]],
+    *,
+    step: float,
+    lipschitz: float,
+) -> Trace:
+    """Go against the gradient of one row at a time; the trace has a point for each pass.
+
+    Parameters
+    ----------
+    loss, gradient : callable
+        The function of all rows and its gradient.
+    of_row : callable
+        From the point and the number of a row to the row's gradient.
+    start : ndarray
+        Where to begin.
+    order : iterator of ndarray
+        Numbers of the rows in the order of each pass.
+    step : float
+        Factor of the gradient; a fixed one ends near the minimum, not in it.
+    lipschitz : float
+        As in `descend`, for advice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([1.0, 3.0])
+    >>> trace = row_by_row(
+    ...     lambda x: float(((y - x) ** 2).sum() / 2), lambda x: (x - y).sum(keepdims=True),
+    ...     lambda x, i: x - y[i], np.zeros(1), iter([np.array([0, 1])]), step=0.5, lipschitz=2.0,
+    ... )
+    >>> trace.last
+    array([1.75])
+    """
+    size, _ = _rule(step, lipschitz)
+    x = start
+    points, losses, slopes = [x], [loss(x)], [float(np.linalg.norm(gradient(x)))]
+    for rows in order:
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i in rows:
+                x = x - size * of_row(x, i)
+            value, g = loss(x), gradient(x)
+        if not (np.isfinite(value) and np.isfinite(g).all()):
+            raise DataError(_too_long(size, lipschitz))
+        points.append(x)
+        losses.append(value)
+        slopes.append(float(np.linalg.norm(g)))
+    steps = [size] * (len(points) - 1)
+    rule = f"one row at a time, step {size:g}"
+    return _trace(rule, points, losses, slopes, steps, converged=False)
+
+
+def newton(
+    loss: Callable[[Array], tuple[float, float]],
+    gradient: Gradient,
+    factor: Callable[[Array], Array],
+    start: Array,
+    *,
+    most: int = 100,
+) -> tuple[Trace, Array]:
+    """Minimise by Newton's method with a line search; return trace and curvature at its end.
+
+    Parameters
+    ----------
+    loss : callable
+        Value of the function and the size of what it adds up, which bounds its rounding error.
+    gradient : callable
+        Gradient, of shape (d,).
+    factor : callable
+        Upper triangular R of shape (d, d) with R'R the matrix of second derivatives.
+    start : ndarray of shape (d,)
+        Where to begin.
+    most : int, default 100
+        Number of steps.
+
+    Returns
+    -------
+    trace : Trace
+        Converged once the Newton decrement is below 1e-9, or near it as far as rounding lets it.
+    factor : ndarray of shape (d, d)
+        R at the last point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trace, _ = newton(
+    ...     lambda x: (float(x @ x) / 2, float(x @ x)), lambda x: x, lambda x: np.eye(2), np.ones(2)
+    ... )
+    >>> trace.last, trace.converged
+    (array([0., 0.]), True)
+    """
+    x = start
+    (value, weight), g, root = loss(x), gradient(x), factor(x)
+    points, losses, slopes = [x], [value], [np.inf]
+    steps: list[float] = []
+    converged, before = False, np.inf
+    while True:
+        diagonal = np.abs(np.diagonal(root))
+        if not diagonal.all():  # flat in some direction: no step can be worked out
+            break
+        whitened = solve_upper(root, g[:, None], transposed=True)
+        square = float((whitened**2).sum())
+        slopes[-1] = float(np.sqrt(square))
+        converged = square <= _DONE or before / 4 <= square <= before <= _NEAR
+        if converged or len(steps) == most:
+            break
+        before = square
+        direction = solve_upper(root, whitened)[:, 0]
+        size, slack = 1.0, _ROUNDING * weight
+        for _ in range(_HALVINGS):
+            new = x - size * direction
+            after, weight_after = loss(new)
+            if after <= value - size * square / 4 + slack:
+                break
+            size /= 2
+        else:
+            break
+        x, value, weight = new, after, weight_after
+        g, root = gradient(x), factor(x)
+        points.append(x)
+        losses.append(value)
+        slopes.append(np.inf)
+        steps.append(size)
+    rule = "Newton's method, steps halved until the loss falls"
+    return _trace(rule, points, losses, slopes, steps, converged=converged), root
+
+
+def _rule(step: Step, lipschitz: float) -> tuple[float, str]:
+    """Return the first step and the rule in words."""
+    safe = 1 / lipschitz if lipschitz > 0 else 1.0
+    if step == "lipschitz":
+        return safe, f"fixed step 1 / L = {safe:.3g}"
+    if step == "backtracking":
+        return safe, "steps halved until the loss falls all the way"
+    if not isinstance(step, (int, float)) or not (np.isfinite(step) and step > 0):
+        msg = f"step: must be a positive number, 'lipschitz' or 'backtracking'; got {step!r}."
+        raise DataError(msg)
+    return float(step), f"fixed step {step:.3g}"
+
+
+def _backtracked(gradient: Gradient, x: Array, g: Array, size: float) -> float:
+    """Return a step at whose end the convex loss is still falling; 0 if there is none."""
+    for _ in range(_HALVINGS):
+        if np.vdot(gradient(x - size * g), g) >= 0:
+            return size
+        size /= 2
+    return 0.0
+
+
+def _too_long(step: float, lipschitz: float) -> str:
+    return (
+        f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below 2 / L = "
+        f"{2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the columns."
+    )
+
+
+def _trace(
+    rule: str,
+    points: list[Array],
+    losses: list[float],
+    slopes: list[float],
+    steps: list[float],
+    *,
+    converged: bool,
+) -> Trace:
+    return Trace(
+        rule,
+        np.stack(points),
+        np.array(losses),
+        np.array(slopes),
+        np.array(steps, dtype=float),
+        bool(converged),
+    )

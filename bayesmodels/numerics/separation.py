@@ -1,0 +1,148 @@
+r"""Do hyperplanes through the origin of weights separate classes? By linear programming.
+
+Weights :math:`w_1, \ldots, w_{K-1}` (and :math:`w_0 = 0`) separate rows if no row is on the wrong
+side and some row is on the right one:
+
+.. math:: (w_c - w_k)^\top x_i \ge 0 \text{ for every row i of class c and every } k \ne c,
+    \quad \text{not all of them } 0.
+
+Then the likelihood grows for ever along w, and just then it has no maximum: *complete* separation
+if all inequalities can be strict, *quasi-complete* otherwise.
+
+Rows that are nearer to the border than a billionth of their size count as on it: that is how well
+floating-point linear programming knows its inequalities.
+
+Albert and Anderson (1984), *On the existence of maximum likelihood estimates in logistic regression
+models*; Konis (2007), *Linear programming algorithms for detecting separated data in binary
+logistic regression models*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesmodels.numerics import Array
+
+_FEASIBLE = 1e-10  # what HiGHS may violate an inequality by; rows have largest entry 1
+_APART = 1e-7  # from how far off the hyperplane a row counts as separated
+_MANY = 100  # columns, beyond which a separating set is not made smaller
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """How classes are separated.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether every row is strictly on its side; otherwise some lie on the border.
+    columns : tuple of int
+        Columns that separate together; without any of them the others do not.
+    direction : ndarray of shape (K - 1, p)
+        Weights along which the likelihood grows for ever.
+    """
+
+    complete: bool
+    columns: tuple[int, ...]
+    direction: Array
+
+
+def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Separation | None:
+    """Return how the classes are separated, or None if they overlap.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, in columns of comparable size.
+    counts : ndarray of shape (n, K)
+        How often each class was seen at each row.
+    always : tuple of int
+        Columns that are kept while the others are left out in turn, such as an intercept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, seen = np.array([[1.0, -1], [1.0, 0.5], [1.0, 1]]), np.eye(2)
+    >>> find_separation(X, seen[[0, 1, 1]]).complete
+    True
+    >>> find_separation(X, seen[[0, 1, 0]]) is None
+    True
+    """
+    sides = _sides(X, counts)
+    direction = _direction(sides)
+    if direction is None:
+        return None
+    slack = sides.reshape(len(sides), -1) @ direction
+    width, keep = X.shape[1], sorted(set(range(X.shape[1])))
+    used = [j for j in keep if np.abs(direction.reshape(-1, width)[:, j]).max() > _FEASIBLE]
+    kept = sorted({*used, *always})
+    if width <= _MANY:
+        for j in [j for j in used if j not in always] + [j for j in used if j in always]:
+            without = [other for other in kept if other != j]
+            if without and _direction(sides[..., without]) is not None:
+                kept = without
+    named = [j for j in kept if j not in always] or [j for j in kept if j in used]
+    complete = bool(slack.min() > _APART) or _strict(sides)
+    return Separation(complete, tuple(named), direction.reshape(-1, width))
+
+
+def _sides(X: Array, counts: Array) -> Array:
+    """Return one inequality a row, seen class and other class, of shape (m, K - 1, p)."""
+    X, inverse = np.unique(X, axis=0, return_inverse=True)
+    seen = np.zeros((len(X), counts.shape[1]), dtype=bool)
+    np.logical_or.at(seen, inverse.ravel(), counts > 0)
+    size = np.abs(X).max(axis=1, keepdims=True)
+    X = np.divide(X, size, out=np.zeros_like(X), where=size > 0)
+    classes = counts.shape[1]
+    blocks = []
+    for c in range(classes):
+        rows = X[seen[:, c]]
+        for k in range(classes):
+            if k == c:
+                continue
+            block = np.zeros((len(rows), classes, X.shape[1]))
+            block[:, c], block[:, k] = rows, -rows
+            blocks.append(block[:, 1:])
+    return np.concatenate(blocks)
+
+
+def _direction(sides: Array) -> Array | None:
+    """Return the flat weights that leave most room on the right side, None if there is no room."""
+    from scipy.optimize import linprog
+
+    A = sides.reshape(len(sides), -1)
+    found = linprog(
+        -A.sum(0),
+        A_ub=-A,
+        b_ub=np.zeros(len(A)),
+        bounds=(-1, 1),
+        method="highs",
+        options={
+            "primal_feasibility_tolerance": _FEASIBLE,
+            "dual_feasibility_tolerance": _FEASIBLE,
+        },
+    )
+    if found.x is None:  # zero is always feasible: the solver gave up
+        return None
+    slack = A @ found.x
+    return found.x if slack.max() > _APART and slack.min() > -10 * _FEASIBLE else None
+
+
+def _strict(sides: Array) -> bool:
+    """Return whether all inequalities can be strict: maximise the smallest."""
+    from scipy.optimize import linprog
+
+    A = sides.reshape(len(sides), -1)
+    aim = np.zeros(A.shape[1] + 1)
+    aim[-1] = -1
+    found = linprog(
+        aim,
+        A_ub=np.column_stack([-A, np.ones(len(A))]),
+        b_ub=np.zeros(len(A)),
+        bounds=(-1, 1),
+        method="highs",
+        options={"primal_feasibility_tolerance": _FEASIBLE},
+    )
+    return found.x is not None and bool((A @ found.x[:-1]).min() > _APART)

@@ -1,0 +1,60 @@
+"""Work in pieces on several threads: NumPy lets go of the interpreter while it computes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from bayesmodels.numerics import Array
+
+
+def _allowed() -> int:
+    """Return how many threads may run: as many as there are cores, or as BLAS was told to take."""
+    # process_cpu_count is new in Python 3.13.
+    most = min(8, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
+    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+        told = os.environ.get(name, "")
+        if told.isdecimal() and int(told) > 0:
+            most = min(most, int(told))
+    return most
+
+
+CORES = _allowed()
+PARALLEL_FROM = 2**18
+LARGEST_PRODUCT = 2**18
+"""Of matrices that BLAS multiplies without threads of its own."""
+
+
+def run[Piece](work: Callable[[Piece], None], pieces: Iterable[Piece], cost: int) -> None:
+    """Call `work` on each piece, on several threads if so many numbers are worth it."""
+    if cost < PARALLEL_FROM or CORES == 1:
+        for piece in pieces:
+            work(piece)
+        return
+    with ThreadPoolExecutor(CORES) as pool:
+        for _ in pool.map(work, pieces):
+            pass
+
+
+def product(a: Array, b: Array, out: Array | None = None) -> Array:
+    """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
+    step = max(16, LARGEST_PRODUCT // max(1, a.size))
+    result = np.empty((len(a), b.shape[1])) if out is None else out
+    for start in range(0, b.shape[1], step):
+        piece = slice(start, start + step)
+        np.matmul(a, b[:, piece], out=result[:, piece])
+    return result
+
+
+def gram(rows: Array) -> Array:
+    """Return rows.T @ rows, in pieces as in `product`."""
+    size = rows.shape[1]
+    step = max(16, LARGEST_PRODUCT // max(1, size * size))
+    total = np.zeros((size, size))
+    for start in range(0, len(rows), step):
+        piece = rows[start : start + step]
+        total += piece.T @ piece
+    return total

@@ -1,0 +1,358 @@
+"""The slope of a joint log density by some variables, with all others held at given values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pytensor.compile.maker import function
+from pytensor.compile.mode import Mode
+from pytensor.configdefaults import config
+from pytensor.graph.traversal import ancestors
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.budget import Budget, OutOfTime
+from bayesmodels.posteriors.density import (
+    PYTHON_MODE,
+    Evaluation,
+    JointDensity,
+    add,
+    natural_terms,
+    no_gradient,
+)
+from bayesmodels.posteriors.factor_graph import meetings
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
+from bayesmodels.posteriors.support import Support, known_supports
+
+Point = dict[str, NDArray[Any]]
+Group = list[tuple[str, int]]
+"""Elements of finite variables: names and places."""
+
+_FAST: Any = Mode(linker="py", optimizer="fast_compile")
+LIGHT_MODE = _FAST.excluding("local_add_canonizer")
+"""In Python, without what is slow there; sums of more than 32 parts are left as they are."""
+_TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
+_POINTS, _DECADES = 3, 4
+MOST_RESTS = 2**9
+"""Configurations of finite variables that remain, for each of which a block's law is looked at."""
+CONTINUOUS = ("unit", "simplex", "positive", "real")
+"""Kinds of support that a conjugate block may have."""
+
+
+class Slopes:
+    """A model's joint log density, and its slopes by all variables that may be in a block.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model; of variables with a support of no known kind there are no slopes.
+    budget : Budget
+        For evaluations.
+
+    Attributes
+    ----------
+    supports : dict of Support
+        Of the variables that may be in a block.
+    reasons : dict of str
+        Why variables may not that the density has no slopes by.
+    points, terms : list
+        Inputs and log terms of the graph.
+    joint : JointDensity
+        The joint density with its rounding bound.
+    """
+
+    def __init__(self, model: pm.Model, budget: Budget) -> None:
+        self.budget = budget
+        known = known_supports(model)
+        self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
+        self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
+        self.points, self.terms = natural_terms(model)
+        self.joint = JointDensity(model, (self.points, self.terms))
+        self.reasons: dict[str, str] = {}
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            total = add([term.sum() for term in self.terms])
+            try:
+                slopes = self._gradient(total)
+            except NO_GRADIENT:  # what goes through such an operation remains
+                for result in without_gradient(self.points, self.terms):
+                    above: set[Any] = set(ancestors([result])) & set(self.points)
+                    for point in above:
+                        self.reasons[point.name] = no_gradient(self.points, result)
+                        self.supports.pop(point.name, None)
+                slopes = self._gradient(total)
+            self._function = function(
+                self.points, [total, *slopes], mode=LIGHT_MODE, on_unused_input="ignore"
+            )
+        self._natural = _natural(model)
+        self._model = model
+
+    def _gradient(self, total: Any) -> list[Any]:
+        by_name = {point.name: point for point in self.points}
+        smooth = [by_name[name] for name in self.supports]
+        return derivatives(total, smooth)
+
+    def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
+        """Return the joint log density and its slopes by name."""
+        inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
+        try:
+            # The caller looks at what is not finite.
+            with self.budget.evaluation(), np.errstate(all="ignore"):
+                total, *slopes = self._function(*inputs)
+        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
+            raise NotConjugate(
+                "a parameter of a distribution is out of its range at some possible values of the "
+                f"other variables ({str(error).splitlines()[0]}): a hard constraint."
+            ) from error
+        return float(total), dict(zip(self.supports, slopes, strict=True))
+
+    def somewhere(self, rng: np.random.Generator) -> Point:
+        """Return a point with a finite density, near where PyMC's samplers start.
+
+        Raises
+        ------
+        NotConjugate
+            If none was found.
+        """
+        start = self._start
+        for reach in np.linspace(1, _LEAST, _TRIES):  # the later the nearer
+            moved = {
+                name: value + reach * rng.uniform(-1, 1, np.shape(value))
+                if np.asarray(value).dtype.kind == "f"
+                else value
+                if reach > _STAYS
+                else self._next(name, value, rng.random(np.shape(value)) < reach)
+                for name, value in start.items()
+            }
+            point = self._natural(moved)
+            if self.possible(point):
+                return point
+        raise NotConjugate(
+            f"no point was found at which the joint density of {', '.join(start)} is finite; "
+            "give its variables initial values (initval) that are possible."
+        )
+
+    def _next(self, name: str, value: NDArray[Any], moves: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return whole numbers that are one larger, where that is possible."""
+        if name not in self._finite:
+            return value + moves
+        s = self._finite[name]
+        return s.lowest + (value - s.lowest + moves) % s.levels
+
+    @cached_property
+    def _start(self) -> Point:
+        return self._model.initial_point(random_seed=0)
+
+    def possible(self, point: Point) -> bool:
+        """Whether the joint density is finite at a point."""
+        try:
+            return bool(np.isfinite(self(point)[0]))
+        except OutOfTime:
+            raise
+        except NotConjugate:
+            return False
+
+    @cached_property
+    def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
+        """Which elements meet in a summand, and which columns are those of each variable."""
+        at = [np.asarray(self._base[p.name], p.dtype) for p in self.points]
+        starts = np.cumsum([0, *(x.size for x in at)])
+        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
+        return meetings(self.points, self.terms, at), own
+
+    @cached_property
+    def _base(self) -> Point:
+        return self.somewhere(np.random.default_rng(0))
+
+    def linked(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which elements of variables meet in a summand that has whole numbers too."""
+        met, own = self._met
+        block = np.concatenate([own[name] for name in names])
+        whole = [own[p.name] for p in self.points if np.dtype(p.dtype).kind in "iub"]
+        rows = met[met[:, np.concatenate([block[:0], *whole])].any(-1)][:, block].astype(int)
+        return rows.T @ rows > 0
+
+    def unbounded(self, names: Sequence[str]) -> list[str]:
+        """Return whole numbers without a known range that meet variables in a summand."""
+        met, own = self._met
+        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        return [
+            p.name
+            for p in self.points
+            if np.dtype(p.dtype).kind in "iub"
+            and p.name not in self._finite
+            and rows[:, own[p.name]].any()
+        ]
+
+    def groups(self, names: Sequence[str]) -> list[Group]:
+        """Return groups of finite elements that meet variables, and each other, in a summand.
+
+        Raises
+        ------
+        NotConjugate
+            If they have too many configurations.
+        """
+        met, own = self._met
+        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
+        columns = np.array([own[name][i] for name, i in places], dtype=int)
+        there = np.flatnonzero(rows[:, columns].any(0))
+        within = rows[:, columns[there]].astype(int)
+        number, label = connected_components(csr_array(within.T @ within), directed=False)
+        groups = [[places[k] for k in there[label == group]] for group in range(number)]
+        sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
+        with np.errstate(over="ignore"):
+            total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
+        if total > MOST_RESTS:
+            whole = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
+            raise NotConjugate(
+                f"the law of {', '.join(names)} would have to be looked at for {total:.3g} "
+                f"configurations of {whole}; at most {MOST_RESTS} are."
+            )
+        return groups
+
+    def everywhere(self, names: Sequence[str], rng: np.random.Generator) -> list[Point]:
+        """Return points at which the law of some variables given the others must be looked at.
+
+        The log density is a sum, and so is what a closed form needs of it. So of finite variables
+        in different summands, one has to take each of its values while the others stay; of those
+        in the same summand all configurations are taken.
+
+        Raises
+        ------
+        NotConjugate
+            If there are too many.
+        """
+        result = [self.somewhere(rng) for _ in range(_POINTS)]
+        for each in self._configurations(names, rng):
+            result += each
+        if self.unbounded(names):
+            result += self._far(rng)
+        return result
+
+    def impossible(self, names: Sequence[str], rng: np.random.Generator) -> bool:
+        """Whether the density is zero wherever it was looked at for some configuration."""
+        return not all(self._configurations(names, rng))
+
+    def _configurations(
+        self, names: Sequence[str], rng: np.random.Generator
+    ) -> Iterator[list[Point]]:
+        for group in self.groups(names):
+            for row in product(*(range(self._finite[name].levels) for name, _ in group)):
+                yield self._with(group, row, rng)
+
+    def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:
+        """Return a point with some finite elements at given levels; none if that is impossible."""
+        for _ in range(_TRIES_EACH):
+            point = {name: np.array(value) for name, value in self.somewhere(rng).items()}
+            for (name, i), level in zip(group, row, strict=True):
+                point[name].flat[i] = self._finite[name].lowest + level
+            if self.possible(point):
+                return [point]
+        return []
+
+    def _far(self, rng: np.random.Generator) -> list[Point]:
+        """Return points at which whole numbers without a known range are large."""
+        result = []
+        for decade in range(_DECADES):
+            point = dict(self.somewhere(rng))
+            for p in self.points:
+                if np.dtype(p.dtype).kind in "iu" and p.name not in self._finite:
+                    more = rng.integers(0, 10 ** (decade + 1), np.shape(point[p.name]))
+                    point[p.name] = point[p.name] + more
+            result += [point] if self.possible(point) else []
+        return result
+
+
+def _natural(model: pm.Model) -> Any:
+    """Return a function from PyMC's unconstrained values to all free variables by name."""
+    names = [rv.name for rv in model.free_RVs]
+    values = list(model.value_vars)
+    run = function(
+        values,
+        model.replace_rvs_by_values(list(model.free_RVs)),
+        mode=PYTHON_MODE,
+        on_unused_input="ignore",
+    )
+
+    def natural(point: Mapping[str, Any]) -> Point:
+        with np.errstate(all="ignore"):
+            found = run(*(np.asarray(point[v.name], dtype=v.dtype) for v in values))
+        return {name: np.asarray(x) for name, x in zip(names, found, strict=True)}
+
+    return natural
+
+
+class Given(Field):
+    """A `Field` over some variables only; all others are held.
+
+    Parameters
+    ----------
+    slopes : Slopes
+        The model.
+    chosen : sequence of str
+        The variables.
+    rest : mapping
+        Values of all others; may hold the chosen ones, which are not looked at.
+    """
+
+    def __init__(
+        self, slopes: Slopes, chosen: Sequence[str], rest: Mapping[str, NDArray[Any]]
+    ) -> None:
+        self._slopes, self.budget = slopes, slopes.budget
+        self.continuous: list[Support] = [slopes.supports[name] for name in chosen]
+        self.finite: list[Support] = []
+        sizes = [s.size for s in self.continuous]
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
+        self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        self.points, self.terms = slopes.points, slopes.terms
+        self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in chosen}
+
+    def variables(self, x: Array, levels: NDArray[np.intp]) -> Point:
+        """Return all variables: the chosen ones from the row `x`, the others as they are held."""
+        return {**super().variables(x, levels), **self.rest}
+
+    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:
+        """Return the joint log density and its slope by every chosen element."""
+        total, slopes = self._slopes(self.variables(x, levels))
+        flat = [np.ravel(slopes[s.name]) for s in self.continuous]
+        return total, np.concatenate(flat).astype(float)
+
+    @property
+    def joint(self) -> Any:
+        """The joint density, whose slopes are along the chosen variables only."""
+        return _Held(self._slopes.joint, self.rest)
+
+    def row(self, point: Mapping[str, NDArray[Any]]) -> Array:
+        """Return the chosen elements of a point in one row."""
+        flat = [np.ravel(point[s.name]) for s in self.continuous]
+        return np.concatenate(flat).astype(float)
+
+    def held(self, point: Mapping[str, NDArray[Any]]) -> Given:
+        """Return the same variables with the others held at another point."""
+        return Given(self._slopes, [s.name for s in self.continuous], point)
+
+
+class _Held:
+    """A joint density with some variables held: no direction leads along them."""
+
+    def __init__(self, joint: JointDensity, rest: Mapping[str, NDArray[Any]]) -> None:
+        self._joint, self._rest = joint, rest
+
+    def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the joint log density and a bound on its error."""
+        return self._joint.value(point)
+
+    def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
+        """Return value and slope with their bounds."""
+        still = {name: np.zeros(np.shape(value)) for name, value in self._rest.items()}
+        return self._joint(point, {**along, **still})

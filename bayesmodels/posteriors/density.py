@@ -1,0 +1,343 @@
+"""The joint log density of a PyMC model in natural space, with a bound on its rounding error."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.distributions.transforms import SimplexTransform
+from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
+from pymc.model.transform.conditioning import remove_value_transforms
+from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.compile.maker import function
+from pytensor.compile.mode import Mode
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import HasInnerGraph, Op
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.scalar.basic import Second
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.random.type import RandomType
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.posteriors.rounding import error_terms, gradient
+
+EPS = float(np.finfo(float).eps)
+_SINGLE = ("float16", "float32")
+_NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
+
+
+class _Filled(Op):
+    """Spread the second input to the shape of both, as PyTensor's fill does number by number."""
+
+    __props__ = ()
+    view_map = {0: [1]}  # noqa: RUF012 - PyTensor's signature
+
+    def make_node(self, *inputs: Any) -> Any:
+        """Return the node; called by PyTensor."""
+        return Apply(self, list(inputs), [pt.second(*inputs).type()])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        """Evaluate in Python."""
+        like, value = inputs
+        spread = np.broadcast_to(value, np.broadcast_shapes(like.shape, value.shape))
+        outputs[0][0] = spread.astype(node.outputs[0].type.dtype, copy=False)
+
+
+def _spread(_: Any, node: Any) -> Any:
+    return [_Filled()(*node.inputs)] if isinstance(node.op.scalar_op, Second) else None
+
+
+_rewriter: Any = node_rewriter([Elemwise])  # without types
+
+
+# The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
+PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The joint log density at one point.
+
+    Attributes
+    ----------
+    value : float
+        Sum of all log terms, correctly rounded.
+    rounding : float
+        Bound on the error of `value`.
+    slope : float
+        Derivative of the value along the given direction.
+    slope_rounding : float
+        Bound on the error of `slope`.
+    """
+
+    value: float
+    rounding: float
+    slope: float
+    slope_rounding: float
+
+
+class JointDensity:
+    """The joint log density of a PyMC model over its free variables, untransformed.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model. Its slope is the one along its continuous variables.
+    natural : pair of list, optional
+        What `natural_terms` gives for the model, if it is at hand.
+
+    Attributes
+    ----------
+    simplex : frozenset of str
+        Variables whose last axis adds up to one, so that only some directions are possible.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    >>> round(JointDensity(model)({"x": 0.0}, {"x": 1.0}).value, 6)
+    -0.918939
+    """
+
+    def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:
+        self.simplex = frozenset(
+            rv.name
+            for rv, transform in model.rvs_to_transforms.items()
+            if isinstance(transform, SimplexTransform)
+        )
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            points, terms = natural_terms(model) if natural is None else natural
+            self._points = [(point.name, point.dtype) for point in points]
+            self._inputs, self._terms = points, terms
+            self._total = add([_whole_sum(term) for term in terms])
+            in_total = error_terms(self._total)
+            self._size = len(in_total)
+            self._value = function(
+                points, [*in_total, *terms], mode=PYTHON_MODE, on_unused_input="ignore"
+            )
+
+    @cached_property
+    def _slope(self) -> tuple[list[str], Any]:
+        """The names of the continuous variables, and slope and its error terms."""
+        smooth = [point for point in self._inputs if _dtype(point).startswith("float")]
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            along = [point.type(f"along_{point.name}") for point in smooth]
+            gradients = gradient(self._total, smooth, smooth)
+            pairs = zip(gradients, along, strict=True)
+            parts = [(g * a).sum() for g, a in pairs if g is not None]
+            slope = add(parts or [pt.constant(0.0)])
+            run = function(
+                [*self._inputs, *along],
+                [slope, *error_terms(slope)],
+                mode=PYTHON_MODE,
+                on_unused_input="ignore",
+            )
+        return [point.name for point in smooth], run
+
+    def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
+        """Return the joint log density at `point` and a bound on its error."""
+        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
+        with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
+            found = self._value(*inputs)
+        terms = [t for part in found[self._size :] for t in np.ravel(part).tolist()]
+        finite = all(map(math.isfinite, terms))
+        rounding = 2 * EPS * float(sum(found[: self._size]))
+        return (math.fsum(terms) if finite else -math.inf), rounding
+
+    def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
+        """Evaluate at `point`, with the derivative along the direction `along`."""
+        value, rounding = self.value(point)
+        smooth, run = self._slope
+        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
+        inputs += [np.asarray(along[name], dtype=float) for name in smooth]
+        with np.errstate(all="ignore"):  # as above
+            slope, *in_slope = run(*inputs)
+        return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
+
+
+def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
+    """Return inputs and log terms of a model's joint density, untransformed and in double.
+
+    Raises
+    ------
+    NotConjugate
+        If PyMC has no log density of a variable, or it is another one with every evaluation.
+    """
+    points, terms = named_terms(model)
+    for name, term in terms.items():
+        drawn = [v.owner.op for v in ancestors([term]) if v.owner and _draws(v.owner)]
+        if drawn:
+            raise NotConjugate(
+                f"the density of {name} is itself random ({_title(drawn[0])}), as that of a "
+                "minibatch or a simulator is: declare all rows, and a law with a density."
+            )
+    return points, list(terms.values())
+
+
+def _draws(node: Any) -> bool:
+    return any(isinstance(v.type, RandomType) for v in node.inputs)
+
+
+def _title(op: Any) -> str:
+    """Return an operation's name as its author knows it."""
+    return str(getattr(op, "name", None) or type(op).__name__)
+
+
+def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
+    """Return the same, each term under the name of its variable or potential."""
+    with without_initial_values(model), warnings.catch_warnings():
+        # It warns of old objects of Gaussian processes; nothing of them is used again.
+        warnings.simplefilter("ignore", UserWarning)
+        natural = freeze_dims_and_data(remove_value_transforms(_written_in_double(model)))
+    named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
+    terms = _log_densities(natural, named)
+    points = []
+    for value in natural.value_vars:
+        point = _double(value)
+        point.name = natural.values_to_rvs[value].name  # PyMC's own may keep half a suffix
+        points.append(point)
+    inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
+    return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
+
+
+def _log_densities(model: pm.Model, named: list[Any]) -> list[Any]:
+    """Return log terms; say which variable it is if PyMC has none."""
+    try:
+        return list(model.logp(named, jacobian=False, sum=False))
+    except (NotImplementedError, RuntimeError):
+        for v, value in model.rvs_to_values.items():
+            try:
+                pm.logp(v, value, warn_rvs=False)
+            except (NotImplementedError, RuntimeError) as error:
+                raise NotConjugate(
+                    f"PyMC has no log density of {v.name}: give its distribution one (logp)."
+                ) from error
+        raise
+
+
+def no_gradient(points: list[Any], result: Any) -> str:
+    """Say which operation has no derivative, and what one can do."""
+    names = ", ".join(str(v.name) for v in ancestors([result]) if v in set(points))
+    op = result.owner.op
+    title = getattr(op, "scalar_op", op)
+    return (
+        f"PyTensor has no derivative of {_title(title)}, which {names} goes through, and laws are "
+        "read off slopes: write it in PyTensor's own operations, or give it a gradient."
+    )
+
+
+@contextmanager
+def without_initial_values(model: pm.Model) -> Iterator[None]:
+    """Let a model forget for a moment where its user wants the sampler to start.
+
+    PyMC does not copy models that know it.
+    """
+    known = dict(model.rvs_to_initial_values)
+    for rv in known:
+        model.rvs_to_initial_values[rv] = None
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(known)
+
+
+def _written_in_double(model: pm.Model) -> pm.Model:
+    """Return a model whose constants are double before PyMC works anything out of them."""
+    graph, _ = fgraph_from_model(model)
+    outputs = _in_double(graph.outputs, {})
+    if outputs == list(graph.outputs):
+        return model
+    made: Any = FunctionGraph(outputs=outputs, clone=False)
+    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
+    return model_from_fgraph(made, mutate_fgraph=True)
+
+
+def _double(point: Any) -> Any:
+    """Return an input of double precision in place of one of single precision."""
+    if _dtype(point) not in _SINGLE:
+        return point
+    return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
+
+
+def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
+    """Let numbers be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too.
+
+    Only where they are numbers: a shape or an index must stay a whole number.
+    """
+    known = dict(inputs)
+    for node in io_toposort(list(inputs), outputs):
+        given = [known.get(v, v) for v in node.inputs]
+        if isinstance(node.op, CAReduce) and given[0].type.ndim == 0:
+            # PyMC's CAR adds up a single number along an axis that it does not have.
+            known[node.outputs[0]] = pt.cast(given[0], _dtype(node.outputs[0]))
+            continue
+        if any(_dtype(v) in _SINGLE for v in node.outputs):
+            whole = isinstance(node.op, Elemwise)
+            numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
+            given[:numbers] = [_wide(v) for v in given[:numbers]]
+        core = getattr(node.op, "core_op", node.op)  # that of a Blockwise
+        if isinstance(core, HasInnerGraph):  # whose types are those that it was made with
+            given = [
+                pt.cast(new, _dtype(old)) if _dtype(new) != _dtype(old) else new
+                for new, old in zip(given, node.inputs, strict=True)
+            ]
+        if given != list(node.inputs):
+            made = node.clone_with_new_inputs(given, strict=False).outputs
+            known.update(zip(node.outputs, made, strict=True))
+    return [known.get(v, v) for v in outputs]
+
+
+def _wide(v: Any) -> Any:
+    """Return a constant or a small whole number in double precision."""
+    if isinstance(v, Constant) and _dtype(v) in _NARROW:
+        return pt.constant(np.asarray(v.data, dtype=np.float64), name=v.name)
+    return pt.cast(v, "float64") if _dtype(v) in _NARROW and _dtype(v) not in _SINGLE else v
+
+
+def _dtype(v: Any) -> str:
+    return str(getattr(v, "dtype", ""))
+
+
+def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
+    """Work out once whatever does not depend on the inputs."""
+    moving = set(inputs)
+    fixed = []
+    for node in io_toposort(inputs, outputs):
+        if any(v in moving for v in node.inputs):
+            moving.update(node.outputs)
+            fixed += [v for v in node.inputs if v.owner is not None and v not in moving]
+    fixed = list(dict.fromkeys(fixed))
+    values: Any = function([], fixed, mode=PYTHON_MODE) if fixed else list
+    known: dict[Any, Any] = {
+        v: v.type.make_constant(x) for v, x in zip(fixed, values(), strict=True)
+    }
+    return list(clone_replace(outputs, known, rebuild_strict=False))
+
+
+def _whole_sum(term: Any) -> Any:
+    """Return the sum of a term, marked as one that is worked out without rounding."""
+    total = term.sum()
+    total.tag.correctly_rounded = True
+    return total
+
+
+def add(parts: list[Any]) -> Any:
+    """Add up a few expressions, two at a time: Python's elementwise add takes 32 at most."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

@@ -1,0 +1,187 @@
+"""Laws of a variable whose elements have laws of different kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.posteriors.families import Block, ElementLaw
+
+Part = tuple[NDArray[np.intp], Any, NDArray[np.intp]]
+
+
+class Scattered:
+    """Laws of elements put together to the law of an array, used like a frozen SciPy law.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the array.
+    parts : sequence of (places, law, own)
+        Elements `own` of a law belong at the flat `places` of the array.
+
+    Examples
+    --------
+    >>> one, two = stats.norm([0.0, 5.0]), stats.gamma([2.0])
+    >>> law = Scattered((3,), [([0, 2], one, [0, 1]), ([1], two, [0])])
+    >>> law.mean()
+    array([0., 2., 5.])
+    """
+
+    def __init__(self, shape: tuple[int, ...], parts: Sequence[Part]) -> None:
+        self.shape, self.parts = shape, parts
+
+    def _gather(self, verb: str, *given: Any) -> Array:
+        result = np.empty(int(np.prod(self.shape, dtype=int)))
+        for places, law, own in self.parts:
+            result[places] = np.ravel(np.asarray(getattr(law, verb)(*given)))[own]
+        return np.asarray(result.reshape(self.shape))[()]
+
+    def _at(self, verb: str, x: ArrayLike) -> Array:
+        """Evaluate at x, which broadcasts against the array on its last axes."""
+        x = np.asarray(x, dtype=float)
+        whole = np.broadcast_shapes(x.shape, self.shape)
+        batch = whole[: len(whole) - len(self.shape)]
+        flat = np.broadcast_to(x, whole).reshape(*batch, -1)
+        result = np.empty(flat.shape)
+        for places, law, own in self.parts:
+            size = np.shape(law.std())
+            given = np.zeros((*batch, int(np.prod(size, dtype=int))))
+            given[...] = flat[..., places[:1]]
+            given[..., own] = flat[..., places]
+            found = np.asarray(getattr(law, verb)(given.reshape(*batch, *size)))
+            result[..., places] = found.reshape(*batch, -1)[..., own]
+        return np.asarray(result.reshape(whole))[()]
+
+    def mean(self) -> Array:
+        """Return the means."""
+        return self._gather("mean")
+
+    def var(self) -> Array:
+        """Return the variances."""
+        return self._gather("var")
+
+    def std(self) -> Array:
+        """Return the standard deviations."""
+        return self._gather("std")
+
+    def stats(self, moments: str) -> Array:
+        """Return skewness (s) or excess kurtosis (k)."""
+        return self._gather("stats", moments)
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x."""
+        return self._at("cdf", x)
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x."""
+        return self._at("sf", x)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        return self._at("logpdf", x)
+
+    def ppf(self, q: ArrayLike) -> Array:
+        """Return quantiles; `q` is one number."""
+        return self._gather("ppf", q)
+
+    def isf(self, q: ArrayLike) -> Array:
+        """Return quantiles counted from above; `q` is one number."""
+        return self._gather("isf", q)
+
+
+class Certain:
+    """Indicators of the values of finite variables, each one with its probability.
+
+    Parameters
+    ----------
+    mass : ndarray
+        Probabilities; the values are along the last axis.
+    """
+
+    def __init__(self, mass: Array) -> None:
+        self._law = stats.bernoulli(np.clip(mass, 0.0, 1.0))
+        self.pmf = mass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._law, name)
+
+    def isf(self, q: float) -> Array:
+        """Return quantiles counted from above."""
+        return np.asarray(self._law.isf(q))
+
+
+def mixed(weights: Array, blocks: Sequence[Sequence[Block]]) -> list[ElementLaw]:
+    """Return the laws of elements whose blocks depend on finite variables.
+
+    Elements that have the same law in all configurations could be told apart; they are not.
+    """
+    if not blocks or not blocks[0]:
+        return []
+    by_element: dict[int, list[tuple[str, Any, int, int]]] = {}
+    for number, each in enumerate(blocks):
+        for block in each:
+            for law in block.laws():
+                for own, element in enumerate(law.elements):
+                    by_element.setdefault(int(element), []).append((law.family, law, own, number))
+    found = []
+    for element, parts in by_element.items():
+        mixture = MixtureLaw(weights, _stacked([(each.law, own) for _, each, own, _ in parts]))
+        found.append(ElementLaw(np.array([element]), "Mixture", mixture, {}))
+    return found
+
+
+def _stacked(parts: Sequence[tuple[Any, int]]) -> Any:
+    """Return the laws of one element in several configurations as one law along a first axis."""
+    first = parts[0][0]
+    names = sorted(getattr(first, "kwds", ()))
+    alike = all(
+        hasattr(law, "args")
+        and type(law.dist) is type(first.dist)
+        and len(law.args) == len(first.args)
+        and sorted(law.kwds) == names
+        for law, _ in parts
+    )
+    if not alike:  # of several kinds, or of a kind that SciPy does not have
+        return Stacked([Scattered((), [(np.array([0]), law, np.array([i]))]) for law, i in parts])
+
+    def taken(law: Any, value: Any, own: int) -> float:
+        return float(np.ravel(np.broadcast_to(value, np.shape(law.std())))[own])
+
+    args = [
+        np.array([taken(law, law.args[k], own) for law, own in parts])
+        for k in range(len(first.args))
+    ]
+    named = {
+        name: np.array([taken(law, law.kwds[name], own) for law, own in parts]) for name in names
+    }
+    return first.dist(*args, **named)
+
+
+class Stacked:
+    """Laws of one element in several configurations, along a first axis."""
+
+    def __init__(self, laws: Sequence[Any]) -> None:
+        self.laws = laws
+
+    def __getattr__(self, verb: str) -> Any:
+        def every(*given: Any) -> Any:
+            if given and np.ndim(given[0]):
+                x = np.asarray(given[0])
+                x = np.broadcast_to(x, (*x.shape[:-1], len(self.laws))) if x.shape[-1] == 1 else x
+                return np.stack(
+                    [getattr(law, verb)(x[..., i]) for i, law in enumerate(self.laws)], -1
+                )
+            return np.array([getattr(law, verb)(*given) for law in self.laws])
+
+        return every
+
+    def pdf(self, x: Any) -> Array:
+        """Return densities."""
+        return np.exp(self.logpdf(x))

@@ -1,0 +1,277 @@
+"""Finite variables by enumeration: every configuration, and what follows given it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import logsumexp
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.families import Block
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
+from bayesmodels.posteriors.natural_parameters import (
+    Parameters,
+    like,
+    magnitudes,
+    natural,
+    same_kinds,
+)
+
+Elements = NDArray[np.intp]
+Levels = NDArray[np.intp]
+
+MOST_ALONE, MOST_WITH_OTHERS = 2**15, 2**10
+"""Configurations that are enumerated: of finite variables alone, and of those with others."""
+MOST_ADDED_UP = 2**12
+_FEW = 3  # elements from which on adding up takes less than solving for all
+_MOST_LOST = 1e5  # of digits, where large parameters add up to small ones
+_MOST_ELEMENTS = 300  # of finite variables
+
+Solve = Callable[[Levels, Looks], tuple[list[Block], float] | None]
+"""From a configuration to the laws of all that depends on it and the log of what it weighs, each
+compared with the joint density; None if it is impossible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finite:
+    """Elements of finite variables, with the laws of continuous elements given them.
+
+    Attributes
+    ----------
+    elements : ndarray of int
+        Which elements of finite variables.
+    table : ndarray of shape (configurations, elements)
+        Their levels, counted from zero; impossible configurations are left out.
+    log_weights : ndarray of shape (configurations,)
+        Log probabilities.
+    blocks : list of list of Block
+        For each configuration the laws of the continuous elements; may be empty.
+    losses : ndarray of shape (configurations,)
+        How many times the rounding error of its own a configuration's parameters may have.
+    changes : int
+        How many log densities a weight was added up from.
+    """
+
+    elements: Elements
+    table: Levels
+    log_weights: Array
+    blocks: list[list[Block]]
+    losses: Array
+    changes: int = 1
+
+    def given(self, levels: Levels) -> int:
+        """Return the number of a configuration; -1 if it is impossible."""
+        same = np.flatnonzero((self.table == levels).all(-1))
+        return int(same[0]) if len(same) else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """How finite elements depend on each other and on continuous ones.
+
+    Attributes
+    ----------
+    alone : list of ndarray of int
+        Groups of finite elements that are factors of the joint density of their own.
+    joined : ndarray of int
+        The other finite elements, which are enumerated together.
+    moves : ndarray of bool
+        For each continuous element whether it meets a finite one in some factor.
+    separate : bool
+        Whether no factor has two of the joined elements.
+    """
+
+    alone: list[Elements]
+    joined: Elements
+    moves: NDArray[np.bool_]
+    separate: bool
+
+
+def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
+    """Return which finite elements meet in factors of the joint density, as its graph shows."""
+    n = len(field.sizes)
+    everything = np.arange(n)
+    if n == 0:
+        return Groups([], everything, np.zeros(field.size, dtype=bool), separate=True)
+    if n > _MOST_ELEMENTS:
+        raise NotConjugate(
+            f"{n} elements of finite variables ({field.finite[0].name}) are more than the "
+            f"{_MOST_ELEMENTS} that are looked at."
+        )
+    met = field.meetings(x, levels)
+    finite, others = met[:, field.size :], met[:, : field.size]
+    touched = finite[others.any(-1)].any(0)
+    linked = finite.T.astype(int) @ finite.astype(int)
+    linked[np.ix_(touched, touched)] = 1
+    number, label = connected_components(csr_array(linked), directed=False)
+    groups = [everything[label == group] for group in range(number)]
+    alone = [group for group in groups if not touched[group].any()]
+    rest = [group for group in groups if touched[group].any()]
+    joined = np.concatenate(rest) if rest else everything[:0]
+    separate = bool((finite[:, joined].sum(-1) <= 1).all())
+    return Groups(alone, joined, others[finite.any(-1)].any(0), separate)
+
+
+def _solved(
+    field: Field, solve: Solve, levels: Levels, looks: Looks
+) -> tuple[list[Block], float] | None:
+    """Solve for one of several configurations, and name it where that fails."""
+    try:
+        return solve(levels, looks)
+    except NotConjugate as error:
+        if looks == FIRST:
+            raise  # whatever the configuration
+        values = field.variables(np.zeros(field.size), levels)
+        where = ", ".join(f"{s.name} = {values[s.name].tolist()}" for s in field.finite)
+        raise NotConjugate(f"with {where}, {error.reason}", error.hint) from error
+
+
+def configurations(field: Field, elements: Elements, most: int) -> Levels:
+    """Return all configurations of some finite elements.
+
+    Raises
+    ------
+    NotConjugate
+        If there are more than `most`.
+    """
+    sizes = field.sizes[elements]
+    with np.errstate(over="ignore"):
+        number = float(np.prod(sizes.astype(float)))
+    if number > most:
+        names = ", ".join(s.name for s in field.finite)
+        raise NotConjugate(
+            f"{names} have {number:.3g} configurations that depend on each other or on other "
+            f"variables; at most {most} are enumerated."
+        )
+    return np.array(list(product(*(range(size) for size in sizes))), dtype=int)
+
+
+def enumerated(
+    field: Field, elements: Elements, x: Array, levels: Levels, solve: Solve | None
+) -> Finite:
+    """Weigh every configuration of some finite elements, solving for what depends on them.
+
+    Without `solve` they must be factors of the joint density of their own.
+    """
+    table = configurations(field, elements, MOST_ALONE if solve is None else MOST_WITH_OTHERS)
+    each = 1 if solve is None else sum(AGAIN)
+    names = ", ".join(s.name for s in field.finite)
+    field.budget.ask(each * len(table), f"{len(table):,} configurations of {names}")
+    weights = np.full(len(table), -np.inf)
+    blocks: list[list[Block]] = [[] for _ in table]
+    for number, row in enumerate(table):
+        here = levels.copy()
+        here[elements] = row
+        if solve is None:
+            weights[number] = value_at(field, x, here)
+            continue
+        found = _solved(field, solve, here, AGAIN if any(blocks) else FIRST)
+        if found is not None:
+            blocks[number], weights[number] = found
+    kept = np.flatnonzero(np.isfinite(weights))
+    log_weights = weights[kept] - logsumexp(weights[kept])
+    return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept], np.ones(len(kept)))
+
+
+def value_at(field: Field, x: Array, levels: Levels) -> float:
+    """Return the joint log density, which may be minus infinity but nothing else that is no number.
+
+    Raises
+    ------
+    NotConjugate
+        If it is.
+    """
+    value, _ = field(x, levels)
+    if np.isnan(value) or value == np.inf:
+        names = ", ".join(s.name for s in field.finite)
+        raise NotConjugate(f"the joint density is not finite at some values of {names}.")
+    return value
+
+
+def added_up(
+    field: Field,
+    elements: Elements,
+    x: Array,
+    levels: Levels,
+    solve: Solve,
+    rng: np.random.Generator,
+) -> Finite | None:
+    """Solve for one value of one element at a time and add up; None if that does not hold.
+
+    Given the continuous variables, the finite ones must be separate factors of the density. Then
+    its log is that at `levels` plus one change for each element, and so are natural parameters:
+    if each change on its own leads from a closed form to one of the same kind, so do all together.
+    """
+    if len(elements) < _FEW:
+        return None
+    sizes = field.sizes[elements]
+    table = configurations(field, elements, MOST_ADDED_UP)
+    solved = solve(levels, FIRST)
+    if solved is None:
+        return None
+    base = solved[0]
+    x = x.copy()
+    for block in base:  # a point where densities are neither large nor small
+        x[block.elements] = block.sample(1, rng)[0]
+    base_value, _ = field(x, levels)
+    centres = [block.mode() for block in base]
+    start = [natural(block, at) for block, at in zip(base, centres, strict=True)]
+    own = [magnitudes(block, at) for block, at in zip(base, centres, strict=True)]
+    values, changes, errors = [], [], []
+    for k, size in enumerate(sizes):
+        values.append(np.zeros(size))
+        errors.append(
+            [[tuple(np.zeros_like(p) for p in part) for part in own] for _ in range(size)]
+        )
+        changes.append(
+            [[tuple(np.zeros_like(p) for p in part) for part in start] for _ in range(size)]
+        )
+        for level in set(range(size)) - {int(levels[elements[k]])}:
+            here = levels.copy()
+            here[elements[k]] = level
+            found = _solved(field, solve, here, AGAIN)
+            if found is None or not same_kinds(base, found[0]):
+                return None
+            values[k][level] = field(x, here)[0] - base_value
+            changes[k][level] = [
+                tuple(a - b for a, b in zip(natural(block, at), first, strict=True))
+                for block, at, first in zip(found[0], centres, start, strict=True)
+            ]
+            errors[k][level] = [
+                tuple(a + b for a, b in zip(magnitudes(block, at), first, strict=True))
+                for block, at, first in zip(found[0], centres, own, strict=True)
+            ]
+    weights, losses, blocks = np.empty(len(table)), np.ones(len(table)), []
+    for number, row in enumerate(table):
+        moved = [changes[k][level] for k, level in enumerate(row)]
+        blocks.append(
+            [
+                like(block, _added(start[j], [each[j] for each in moved]), centres[j])
+                for j, block in enumerate(base)
+            ]
+        )
+        off = [errors[k][level] for k, level in enumerate(row)]
+        for j, block in enumerate(blocks[-1]):
+            size = _added(own[j], [each[j] for each in off])
+            kept = magnitudes(block, centres[j])
+            losses[number] = max(
+                losses[number], *((a / b).max() for a, b in zip(size, kept, strict=True))
+            )
+        density = sum(float(block.log_density(x[block.elements])) for block in blocks[-1])
+        weights[number] = sum(values[k][level] for k, level in enumerate(row)) - density
+    if losses.max() > _MOST_LOST:
+        return None
+    log_weights = weights - logsumexp(weights)
+    return Finite(elements, table, log_weights, blocks, losses, 2 * len(elements) + 1)
+
+
+def _added(first: Parameters, changes: list[Parameters]) -> Parameters:
+    return tuple(np.sum(parts, axis=0) for parts in zip(first, *changes, strict=True))

@@ -1,0 +1,308 @@
+r"""Elements whose slope depends on nothing but themselves: read off a few evaluations, all at once.
+
+In the right coordinate the slope of a family's log density is linear in its parameters:
+
+.. math::
+
+    \text{Beta:}\quad & \partial L / \partial \operatorname{logit} x = (\alpha - 1)(1 - x)
+        - (\beta - 1) x \\
+    \text{Dirichlet:}\quad & \text{within the simplex}\quad (\alpha_k - 1)(1 - x_k) - x_k
+        \textstyle\sum_{j \ne k} (\alpha_j - 1) \\
+    \text{Gamma and its kin:}\quad & \partial L / \partial \ln x = A - p b x^p + p c x^{-p} \\
+    \text{normal:}\quad & \partial L / \partial x = h - \lambda x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.families import (
+    EPS,
+    Betas,
+    Block,
+    Dirichlets,
+    Gammas,
+    InverseGaussians,
+    Normals,
+)
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
+
+Elements = NDArray[np.intp]
+Levels = NDArray[np.intp]
+
+LOOSE = 1e-7
+"""Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
+_ROUGHLY_NOTHING, _NOTHING = (
+    1e-10,
+    1e-14,
+)  # relative size from which on a term of the density is there
+
+Looks = tuple[int, int, int]
+FIRST: Looks = (6, 8, 8)
+AGAIN: Looks = (3, 4, 5)
+"""Numbers of mild, wild and close points: at first, and when the kinds of laws are known."""
+_ROUNDS = 3
+_AROUND = np.array([0.0, 7.0, -7.0, 3.0, -3.0, 1.0, -1.0, 1.7])
+
+
+class Scores:
+    """Scores of some elements at several points.
+
+    Parameters
+    ----------
+    field : Field
+        The model.
+    points : sequence of ndarray
+        Where to look.
+    levels : ndarray of int
+        Values of the finite variables.
+    """
+
+    def __init__(self, field: Field, points: Sequence[Array], levels: Levels) -> None:
+        self.x = np.array(points)
+        with np.errstate(all="ignore"):  # who fits looks at what is not finite
+            found = [score(field, x, field(x, levels)[1]) for x in points]
+        self.values = np.array(found)
+
+
+def visit(
+    field: Field,
+    chosen: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
+    looks: Looks,
+) -> Scores:
+    """Look at points far and near, all chosen elements moving at once."""
+    points = []
+    for spread, number in ((MILD, looks[0]), (WILD, looks[1])):
+        for _ in range(number):
+            point = x.copy()
+            point[chosen] = somewhere(field, rng, spread)[chosen]
+            points.append(point)
+    scores = Scores(field, points, levels)
+    bad = ~np.isfinite(scores.values[: looks[0]][:, chosen]).all(0)
+    if bad.any():
+        names = field.label(int(chosen[np.flatnonzero(bad)[0]]))
+        raise NotConjugate(
+            f"the density is not smooth in {names}: its slope is not finite at possible values."
+        )
+    return scores
+
+
+def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
+    """Solve for the parameters of every element; weigh each point by the size of its terms.
+
+    Parameters
+    ----------
+    features : ndarray of shape (elements, points, parameters)
+        What the parameters are multiplied by.
+    values : ndarray of shape (elements, points)
+        Scores.
+    floor : ndarray of shape (elements, points)
+        Size of terms that are always there.
+
+    Returns
+    -------
+    parameters : ndarray of shape (elements, parameters)
+    discrepancy : ndarray of shape (elements,)
+        Largest residual over the summed sizes of the terms.
+    """
+    known = np.isfinite(values) & np.isfinite(features).all(-1)
+    features = np.where(known[..., None], features, 0.0)
+    values = np.where(known, values, 0.0)
+    size = np.abs(features).max(-1) + np.abs(values)
+    gap = np.ones_like(size)
+    for turn in range(2 * _ROUNDS):
+        # At first all points count alike; then those most that agree best: near a border a model
+        # that says 1 - x has lost digits which the other points still have.
+        trust = 1.0 if turn < _ROUNDS else np.maximum(gap, 4 * EPS)
+        weight = np.divide(known, size * trust, out=np.zeros_like(size), where=size > 0)
+        column = np.abs(features * weight[..., None]).max(1)
+        column[column == 0] = 1
+        scaled = features * weight[..., None] / column[:, None, :]
+        parameters = np.array(
+            [
+                np.linalg.lstsq(f, v, rcond=None)[0]
+                for f, v in zip(scaled, values * weight, strict=True)
+            ]
+        ).reshape(len(values), features.shape[-1])
+        parameters = parameters / column
+        size = np.abs(features * parameters[:, None, :]).sum(-1) + floor
+        rest = values - (features * parameters[:, None, :]).sum(-1)
+        gap = np.divide(np.abs(rest), size, out=np.zeros_like(size), where=size > 0)
+    return parameters, np.where(known, gap, 0.0).max(-1)
+
+
+def line_features(kind: str, x: Array, power: int = 1) -> Array:
+    """Return what the parameters of a family are multiplied by, at points x."""
+    if kind in ("unit", "simplex"):
+        return np.stack([1 - x, -x], -1)
+    if kind == "positive":
+        with np.errstate(all="ignore"):
+            return np.stack([np.ones_like(x), -power * x**power, power * x**-power], -1)
+    return np.stack([np.ones_like(x), -x], -1)
+
+
+def standing_alone(
+    field: Field,
+    chosen: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
+    looks: Looks = FIRST,
+) -> tuple[list[Block], Elements]:
+    """Return laws of those elements that depend on no other, and the elements that remain."""
+    scores = visit(field, chosen, x, levels, rng, looks)
+    blocks: list[Block] = []
+    settled = np.zeros(field.size, dtype=bool)
+    for kind in ("unit", "positive", "real"):
+        of_kind = chosen[field.kind[chosen] == kind]
+        if len(of_kind):
+            found, done = _line(field, kind, of_kind, scores, levels, looks[2])
+            blocks += found
+            settled[done] = True
+    for rows in simplex_rows(field):
+        inside = rows[np.isin(rows, chosen).all(-1)]
+        if len(inside):
+            found, done = _simplexes(field, inside, scores)
+            blocks += found
+            settled[done.ravel()] = True
+    return blocks, chosen[~settled[chosen]]
+
+
+def _line(
+    field: Field, kind: str, elements: Elements, scores: Scores, levels: Levels, close: int
+) -> tuple[list[Block], Elements]:
+    blocks: list[Block] = []
+    left = elements
+    powers = (1, 2) if kind == "positive" else (1,)
+    for power in powers:
+        if not len(left):
+            break
+        x, values = scores.x[:, left].T, scores.values[:, left].T
+        # Exponents are counted from one; a normal law has no such natural size.
+        floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
+        parameters, gap = fit(line_features(kind, x, power), values, floor)
+        good = gap <= LOOSE
+        if good.any():
+            own, at = left[good], parameters[good]
+            around = _AROUND[:close]
+            near = _closer(field, kind, power, own, at, scores.x[0], levels, around)
+            x, values = near.x[:, own].T, near.values[:, own].T
+            if kind == "unit":  # which has ends: the far points tell what the near ones can't
+                x, values = (
+                    np.hstack([x, scores.x[:, own].T]),
+                    np.hstack([values, scores.values[:, own].T]),
+                )
+            floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
+            at, gap = fit(line_features(kind, x, power), values, floor)
+            blocks += _named(field, kind, power, own, at)
+        left = left[~good]
+    return blocks, np.setdiff1d(elements, left)
+
+
+def _closer(
+    field: Field,
+    kind: str,
+    power: int,
+    own: Elements,
+    at: Array,
+    x: Array,
+    levels: Levels,
+    around: Array,
+) -> Scores:
+    """Look again, around where the law now seems to be."""
+    if kind == "real":
+        _check_proper(field, own, at[:, 1] > 0)
+        sd = 1 / np.sqrt(at[:, 1])
+        centre = at[:, 0] / at[:, 1]
+        moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
+    elif kind == "unit":
+        odds = np.log(np.maximum(at[:, 0] + 1, EPS)) - np.log(np.maximum(at[:, 1] + 1, EPS))
+        moves = [expit(np.clip(odds + 0.5 * a, -16, 16)) for a in around]
+    else:
+        centre = middle(power, at)
+        moves = [centre * np.exp(a) for a in around]
+    points = []
+    for move in moves:
+        point = x.copy()
+        point[own] = move
+        points.append(point)
+    return Scores(field, points, levels)
+
+
+def middle(power: int, at: Array) -> Array:
+    """Return about where the density of a positive element has its mass."""
+    a, b, c = (np.abs(at[:, k]) for k in range(3))
+    up, down = there(at, _ROUGHLY_NOTHING)
+    large = np.divide(np.maximum(a, 1), b, out=np.ones_like(a), where=b > 0)
+    small = c / np.maximum(a, 1)
+    size = np.where(up & ((at[:, 0] >= 0) | ~down), large, np.where(down, small, 1.0))
+    return np.asarray(np.clip(size, 1e-250, 1e250) ** (1 / power))
+
+
+def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say whether the terms with x^p and x^-p are there: both weigh something where they meet."""
+    a, b, c = np.maximum(np.abs(at[:, 0]), 1), at[:, 1], at[:, 2]
+    # At its own size each is as large as a; then the other one is b c / a.
+    both = (np.abs(b * c) > nothing * a**2) & (b > 0) & (c > 0)
+    up = both | (np.abs(b) >= np.abs(c))
+    down = both | (np.abs(c) > np.abs(b))
+    return up & (b != 0), down & (c != 0)
+
+
+def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> list[Block]:
+    """Make blocks of parameters."""
+    if kind == "real":
+        _check_proper(field, own, at[:, 1] > 0)
+        return [Normals(own, at[:, 0] / at[:, 1], at[:, 1])]
+    if kind == "unit":
+        alpha, beta = at[:, 0] + 1, at[:, 1] + 1
+        _check_proper(field, own, (alpha > 0) & (beta > 0))
+        return [Betas(own, alpha, beta)]
+    blocks: list[Block] = []
+    up, down = there(at, _NOTHING)
+    order = (at[:, 0] + 1) / power
+    a, b, c = order, at[:, 1], at[:, 2]
+    _check_proper(field, own, up | down)
+    _check_proper(field, own, (~up | (b > 0)) & (~down | (c > 0)))
+    for which, sign, rate in ((up & ~down, 1, b), (down & ~up, -1, c)):
+        if which.any():
+            _check_proper(field, own[which], sign * a[which] > 0)
+            blocks.append(Gammas(own[which], sign * power, sign * a[which], rate[which]))
+    both = up & down
+    if both.any():
+        blocks.append(InverseGaussians(own[both], power, a[both], 2 * b[both], 2 * c[both]))
+    return blocks
+
+
+def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Block], Elements]:
+    flat = rows.ravel()
+    x, values = scores.x[:, flat].T, scores.values[:, flat].T
+    parameters, gap = fit(line_features("simplex", x), values, np.ones_like(x))
+    each, others = parameters[:, 0].reshape(rows.shape), parameters[:, 1].reshape(rows.shape)
+    size = 1 + np.abs(each).sum(-1, keepdims=True)
+    same = np.abs(others + each - each.sum(-1, keepdims=True)) <= LOOSE * size
+    good = (gap.reshape(rows.shape) <= LOOSE).all(-1) & same.all(-1)
+    if not good.any():
+        return [], rows[good]
+    alpha = each[good] + 1
+    _check_proper(field, rows[good].ravel(), (alpha > 0).ravel())
+    return [Dirichlets(rows[good].ravel(), alpha)], rows[good]
+
+
+def _check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:
+    if not fine.all():
+        name = field.label(int(own[np.flatnonzero(~fine)[0]]))
+        raise NotConjugate(
+            f"the posterior of {name} is improper: its density does not have a finite integral. "
+            "Give it a proper prior, or more data."
+        )

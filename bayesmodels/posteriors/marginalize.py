@@ -1,0 +1,389 @@
+r"""The density of a model with a conjugate block integrated out, as a graph of the other variables.
+
+Given the rest :math:`\phi`, the log density of a normal block w is a parabola around any centre,
+
+.. math:: L(w, \phi) = c + h^\top (w - w_0) - \tfrac12 (w - w_0)^\top P (w - w_0), \qquad
+    \ln \int e^L \, dw = c + \tfrac12 h^\top P^{-1} h - \tfrac12 \ln |P| + \tfrac p2 \ln 2 \pi,
+
+where h is the slope at the centre, and a column of P is how much the slope falls along one element.
+The parameters of Beta, Dirichlet and Gamma variables x are read off their slopes at two points, and
+
+.. math:: \ln \int e^L \, dx = L(x_1, \phi) - \ln q(x_1 \mid \phi).
+
+All slopes are derivatives of the model's own graph, evaluated at a few values of the block at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pytensor import tensor
+from pytensor.compile.maker import function
+from pytensor.compile.mode import Mode
+from pytensor.configdefaults import config
+from pytensor.gradient import grad
+from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.traversal import ancestors
+
+from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.arrowhead import Arrow
+from bayesmodels.numerics.special import HALF_LOG_2PI
+from bayesmodels.posteriors.conditional import Slopes
+from bayesmodels.posteriors.density import add
+from bayesmodels.posteriors.families import Betas, Block, Dirichlets, Gammas, Gaussian
+from bayesmodels.posteriors.normal_integral import NormalIntegral
+
+pt: Any = tensor  # its functions have no types
+
+_FULL: Any = Mode(linker="py", optimizer="fast_run")
+# Whole arrays at a time in NumPy: fused loops would run in Python.
+_DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
+_WORTH = 300  # evaluations that have to be saved by one more part of the graph
+_NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
+
+
+@dataclass(frozen=True, eq=False)
+class Normals:
+    """Variables that are jointly normal given the rest.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The variables.
+    shapes : tuple of tuple
+        Their shapes.
+    arrow : Arrow
+        How their precision is taken apart.
+    centre, step : ndarray
+        Where the slopes are looked at, and how far apart.
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    arrow: Arrow
+    centre: Array
+    step: Array
+
+    def split(self, x: Array) -> dict[str, Array]:
+        """Return rows of elements by variable."""
+        sizes = [int(np.prod(shape, dtype=int)) for shape in self.shapes]
+        parts = np.split(x, np.cumsum(sizes)[:-1], -1)
+        return {
+            name: part.reshape((*x.shape[:-1], *shape))
+            for name, part, shape in zip(self.names, parts, self.shapes, strict=True)
+        }
+
+    def probes(self) -> dict[str, Array]:
+        """Return the points at which the slopes are looked at."""
+        moves = self.arrow.probes(self.step)
+        return self.split(self.centre + np.vstack([0 * self.centre, moves]))
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A variable whose elements (or rows, of simplexes) are independent given the rest.
+
+    Attributes
+    ----------
+    name : str
+        The variable.
+    kind : {"unit", "simplex", "positive"}
+        Its support.
+    power : int
+        Of a positive variable, the power of it that is a Gamma variable.
+    first, second : ndarray
+        Where the slopes are looked at.
+    """
+
+    name: str
+    kind: str
+    power: int
+    first: Array
+    second: Array
+
+    def parameters(self, one: Any, two: Any) -> tuple[Any, ...]:
+        """Return the parameters, from the slopes at the two points: arrays or tensors."""
+        x, z, k = self.first, self.second, self.power
+        if self.kind == "unit":
+            here, there = x * (1 - x) * one, z * (1 - z) * two
+            total = (here - there) / (z - x)
+            alpha = here + x * total
+            return alpha + 1, total - alpha + 1
+        if self.kind == "simplex":
+            here = x * one - x * (x * one).sum(-1, keepdims=True)
+            there = z * two - z * (z * two).sum(-1, keepdims=True)
+            gap = (z - x) / ((z - x) ** 2).sum(-1, keepdims=True)
+            total = ((here - there) * gap).sum(-1, keepdims=True)
+            return (here + x * total + 1,)
+        here, there = x * one, z * two
+        rate = (here - there) / (k * (z**k - x**k))
+        return (here + 1) / k + rate * x**k, rate
+
+    def log_density(self, parameters: Sequence[Any]) -> Any:
+        """Return the conditional log density at the first point, as a graph."""
+        x, k = self.first, self.power
+        if self.kind == "unit":
+            alpha, beta = parameters
+            each = (alpha - 1) * np.log(x) + (beta - 1) * np.log1p(-x)
+            constant = pt.gammaln(alpha + beta) - pt.gammaln(alpha) - pt.gammaln(beta)
+            return (each + constant).sum()
+        if self.kind == "simplex":
+            (alpha,) = parameters
+            each = ((alpha - 1) * np.log(x) - pt.gammaln(alpha)).sum()
+            return each + pt.gammaln(alpha.sum(-1)).sum()
+        shape, rate = parameters
+        each = (k * shape - 1) * np.log(x) - rate * x**k + np.log(abs(k))
+        return (each + shape * pt.log(rate) - pt.gammaln(shape)).sum()
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Terms, the variables they depend on, at which probes they differ, and which they are at."""
+
+    terms: list[Any]
+    names: list[str]
+    first: NDArray[np.intp]
+    which: NDArray[np.intp]
+
+
+class Marginal:
+    """A conjugate block: its log marginal density as a graph, and its law given the rest.
+
+    Parameters
+    ----------
+    slopes : Slopes
+        The model.
+    normals : Normals or None
+        The normal variables of the block.
+    alone : sequence of Alone
+        Its other variables.
+    """
+
+    def __init__(self, slopes: Slopes, normals: Normals | None, alone: Sequence[Alone]) -> None:
+        self.normals, self.alone = normals, tuple(alone)
+        probes = normals.probes() if normals else {}
+        number = max((len(x) for x in probes.values()), default=2)
+        number = max(number, 2)
+        for name, x in probes.items():
+            probes[name] = np.concatenate([x, np.repeat(x[:1], number - len(x), 0)])
+        for one in self.alone:
+            rest = np.repeat(one.first[None], number - 2, 0)
+            probes[one.name] = np.concatenate([[one.first], [one.second], rest])
+        self.probes = probes
+        self._number = number
+        self._points = {point.name: point for point in slopes.points}
+        own = {self._points[name] for name in probes}
+        self._terms = [term for term in slopes.terms if own & set(ancestors([term]))]
+        self._parts = self._divided()
+        self.rest = [point for point in slopes.points if point not in own]
+
+    def _divided(self) -> list[_Part]:
+        """Put terms apart that are the same at several probes, if that saves evaluations."""
+        together: list[Any] = []
+        parts = []
+        for term in self._terms:
+            above = set(ancestors([term]))
+            names = [name for name in self.probes if self._points[name] in above]
+            rows = [self.probes[name].reshape(self._number, -1) for name in names]
+            _, first, which = np.unique(
+                np.concatenate(rows, -1), axis=0, return_index=True, return_inverse=True
+            )
+            if (self._number - len(first)) * _size(term) > _WORTH:
+                parts.append(_Part([term], names, first, which.ravel()))
+            else:
+                together.append(term)
+        if together:
+            every = np.arange(self._number)
+            above = set(ancestors(together))
+            names = [name for name in self.probes if self._points[name] in above]
+            parts.append(_Part(together, names, every, every))
+        return parts
+
+    def _graph(
+        self, rest: Mapping[Any, Any], batch: tuple[None, ...]
+    ) -> tuple[dict[Any, Array], Any, dict[str, Any]]:
+        """Return the graph's inputs for the probes with their values, log density and slopes.
+
+        Parameters
+        ----------
+        rest : mapping
+            What takes the place of points of the rest.
+        batch : tuple
+            Axes before that of the probes.
+        """
+        inputs: dict[Any, Array] = {}
+        values: list[Any] = []
+        slopes: dict[str, list[Any]] = {name: [] for name in self.probes}
+        for part in self._parts:
+            probes = {}
+            for name in part.names:
+                x = self.probes[name][part.first]
+                probes[name] = pt.tensor(None, dtype="float64", shape=(*batch, *x.shape))
+                inputs[probes[name]] = x
+            replaced: Any = {self._points[name]: probe for name, probe in probes.items()}
+            total = add([term.sum() for term in part.terms])
+            several: Any = vectorize_graph(total, {**rest, **replaced})
+            values.append(several[..., part.which[0]])
+            found: Any = grad(several.sum(), list(probes.values()))
+            for name, slope in zip(part.names, found, strict=True):
+                same = len(part.first) == self._number
+                at = (slice(None),) * len(batch)
+                slopes[name].append(slope if same else slope[(*at, part.which)])
+        return inputs, add(values), {name: add(each) for name, each in slopes.items()}
+
+    def expression(self) -> Any:
+        """Return the log marginal density, in terms of the points `rest`."""
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            inputs, value, slopes = self._graph({}, ())
+            constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
+            found: Any = clone_replace([value, *slopes.values()], constants)
+            value, by_name = found[0], dict(zip(slopes, found[1:], strict=True))
+            if self.normals:
+                n = self.normals
+                place = [pt.constant(x) for x in (n.arrow.groups, n.arrow.hubs, n.step)]
+                both: Any = NormalIntegral()(self._flat(by_name), *place)
+                value = value + both[0] - both[1] + n.arrow.size * HALF_LOG_2PI
+            for one in self.alone:
+                own = by_name[one.name]
+                value = value - one.log_density(one.parameters(own[0], own[1]))
+        return value
+
+    def _flat(self, slopes: Mapping[str, Any]) -> Any:
+        """Return the slopes of normal elements in one row a probe."""
+        assert self.normals is not None  # noqa: S101 - the callers ask
+        number = 1 + len(self.normals.arrow.probes(self.normals.step))
+        parts = [slopes[name] for name in self.normals.names]
+        if isinstance(parts[0], np.ndarray):
+            flat = [part[:, :number].reshape((len(part), number, -1)) for part in parts]
+            return np.concatenate(flat, -1)
+        flat = [
+            part[:number].reshape((number, int(np.prod(shape, dtype=int))))
+            for part, shape in zip(parts, self.normals.shapes, strict=True)
+        ]
+        return flat[0] if len(flat) == 1 else pt.concatenate(flat, -1)
+
+    @cached_property
+    def _run(self) -> Any:
+        """A function from values of the rest, one a row, and probes to slopes; and the probes."""
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            rows = {
+                point: pt.tensor(point.name, dtype=point.dtype, shape=(None, 1, *point.type.shape))
+                for point in self.rest
+            }
+            inputs, _, slopes = self._graph(rows, (None,))
+            run = function(
+                [*rows.values(), *inputs],
+                list(slopes.values()),
+                mode=_DRAWS_MODE,
+                on_unused_input="ignore",
+            )
+        return run, list(inputs.values())
+
+    def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:
+        """Return slopes at all probes, by variable, for values of the rest, one a row."""
+        rows = len(next(iter(rest.values())))
+        width = sum(map(_size, self._terms))
+        run, inputs = self._run
+        most = max(1, _NUMBERS // (self._number * max(width, 1)))
+        found = []
+        for at in range(0, rows, most):
+            some = slice(at, min(at + most, rows))
+            values = [np.asarray(rest[p.name], p.dtype)[some][:, None] for p in self.rest]
+            count = some.stop - some.start
+            probes = [np.repeat(x[None], count, 0) for x in inputs]
+            found.append(run(*values, *probes))
+        parts = [np.concatenate(part) for part in zip(*found, strict=True)]
+        return dict(zip(self.probes, parts, strict=True))
+
+    def parameters(self, rest: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
+        """Return the parameters of every variable's law given the rest, one a row."""
+        slopes = self.slopes(rest)
+        result: dict[str, dict[str, Array]] = {}
+        if self.normals:
+            n = self.normals
+            flat = self._flat(slopes)
+            none = np.zeros((len(flat), n.arrow.size))
+            means = n.split(n.centre + n.arrow.solve(flat, n.step, none))
+            sds = n.split(n.arrow.sd(flat, n.step))
+            result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
+        for one in self.alone:
+            own = slopes[one.name]
+            found = one.parameters(own[:, 0], own[:, 1])
+            keys = {"unit": ("alpha", "beta"), "simplex": ("alpha",)}.get(one.kind)
+            keys = keys or ("shape", "rate" if one.power > 0 else "scale")
+            result[one.name] = dict(zip(keys, found, strict=True))
+        return result
+
+    def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
+        """Return one draw of the block for each row of the rest."""
+        slopes = self.slopes(rest)
+        result: dict[str, Array] = {}
+        if self.normals:
+            n = self.normals
+            flat = self._flat(slopes)
+            noise = rng.standard_normal((len(flat), n.arrow.size))
+            result |= n.split(n.centre + n.arrow.solve(flat, n.step, noise))
+        for one in self.alone:
+            own = slopes[one.name]
+            result[one.name] = _drawn(one, one.parameters(own[:, 0], own[:, 1]), rng)
+        return result
+
+    def blocks(self, rest: Mapping[str, Any]) -> list[Block]:
+        """Return the block's law at one value of the rest; elements in the order of `probes`."""
+        rows = {point.name: np.asarray(rest[point.name])[None] for point in self.rest}
+        slopes = self.slopes(rows)
+        blocks: list[Block] = []
+        start = 0
+        if self.normals:
+            n = self.normals
+            flat = self._flat(slopes)
+            try:
+                mean = n.centre + n.arrow.solve(flat, n.step, np.zeros((1, n.arrow.size)))[0]
+                precision = n.arrow.precision(flat[0], n.step)
+                root = np.linalg.cholesky(precision).T
+            except (DataError, np.linalg.LinAlgError) as error:
+                raise NotConjugate(
+                    f"the precision of {', '.join(n.names)} is not positive definite at some "
+                    "values of the rest: a scale is near zero there, or other elements depend on "
+                    "each other than elsewhere."
+                ) from error
+            start = len(mean)
+            reach = np.abs(mean - n.centre)
+            blocks.append(Gaussian(np.arange(start), mean, precision, root, reach))
+        for one in self.alone:
+            own = slopes[one.name]
+            elements = np.arange(start, start + one.first.size)
+            start += one.first.size
+            found = one.parameters(own[0, 0], own[0, 1])
+            if one.kind == "simplex":
+                alpha = found[0].reshape(-1, one.first.shape[-1])
+                blocks.append(Dirichlets(elements, alpha))
+                continue
+            a, b = (np.ravel(part) for part in found)
+            blocks.append(
+                Betas(elements, a, b) if one.kind == "unit" else Gammas(elements, one.power, a, b)
+            )
+        return blocks
+
+
+def _drawn(one: Alone, parameters: Sequence[Array], rng: np.random.Generator) -> Array:
+    """Return one draw for each row of parameters."""
+    shape = parameters[0].shape
+    if one.kind == "simplex":
+        alpha = parameters[0].reshape(-1, shape[-1])
+        return Dirichlets(np.arange(alpha.size), alpha).sample(1, rng).reshape(shape)
+    a, b = (np.ravel(part) for part in parameters)
+    each = np.arange(a.size)
+    law: Block = Betas(each, a, b) if one.kind == "unit" else Gammas(each, one.power, a, b)
+    return law.sample(1, rng).reshape(shape)
+
+
+def _size(term: Any) -> int:
+    """Return the number of elements of a term, or 1 if it is not known."""
+    return 1 if None in term.type.shape else int(np.prod(term.type.shape, dtype=int))

@@ -1,0 +1,386 @@
+r"""Elements that depend on each other: which do, and whether their law is a normal family.
+
+A block is normal if its slope is linear in it. It is normal given a scale s if the slope's
+derivative is a power of s times a constant matrix, :math:`s^k \Lambda`, around a centre that does
+not move with s; then
+
+.. math:: \partial L / \partial \ln s = A - k \beta s^k \quad \text{at the centre}
+
+says that :math:`s^k` is a Gamma variable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.families import EPS, Block, Gammas, Gaussian, ScaledGaussian
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.independent import LOOSE, fit, line_features
+from bayesmodels.posteriors.matrices import normal_matrix
+from bayesmodels.posteriors.points import matrices, score, simplex_rows, somewhere
+
+Elements = NDArray[np.intp]
+Levels = NDArray[np.intp]
+
+_MOVES = 1e-9  # relative change of a slope that is more than rounding
+_FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
+_SINGULAR = 16.0  # times rounding: a smaller eigenvalue may be none at all
+_TURNS = 4
+_MOST = 5000  # elements that may depend on each other
+_POWERS = (-1, 1, -2, 2)
+
+
+def standing_together(
+    field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
+) -> list[Block]:
+    """Return laws of the groups of elements that depend on each other.
+
+    Raises
+    ------
+    NotConjugate
+        If the law of a group is of no known family.
+    """
+    if len(chosen) > _MOST:
+        raise NotConjugate(
+            f"{len(chosen)} elements, {_names(field, chosen)}, do not have laws of their own; a "
+            f"closed form is looked for among at most {_MOST} that depend on each other."
+        )
+    x = x.copy()
+    x[chosen] = somewhere(field, rng)[chosen]
+    nodes = _nodes(field, chosen)
+    return [
+        _law(field, [nodes[i] for i in group], x, levels, rng)
+        for group in _groups(field, nodes, x, levels, rng)
+    ]
+
+
+def _nodes(field: Field, chosen: Elements) -> list[Elements]:
+    """Return what can be moved on its own: an element, a simplex or a matrix."""
+    whole = [row for rows in simplex_rows(field) for row in rows]
+    whole += [block.ravel() for block in matrices(field)]
+    nodes = [node for node in whole if np.isin(node, chosen).any()]
+    single = np.isin(field.kind[chosen], ("unit", "positive", "real"))
+    return nodes + [np.array([element]) for element in chosen[single]]
+
+
+def _groups(
+    field: Field, nodes: list[Elements], x: Array, levels: Levels, rng: np.random.Generator
+) -> list[list[int]]:
+    """Return which nodes depend on each other, directly or through others."""
+    if len(nodes) == 1:
+        return [[0]]
+    names = _names(field, np.concatenate(nodes))
+    field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
+    here = score(field, x, field(x, levels)[1])
+    moved = np.zeros((len(nodes), len(nodes)))
+    for i, node in enumerate(nodes):
+        there = x.copy()
+        there[node] = somewhere(field, rng)[node]
+        other = score(field, there, field(there, levels)[1])
+        size = np.abs(here) + np.abs(other)
+        with np.errstate(invalid="ignore"):
+            change = np.divide(np.abs(other - here), size, out=np.zeros_like(size), where=size > 0)
+        change[~np.isfinite(change)] = 1.0
+        moved[i] = [change[other_node].max() for other_node in nodes]
+    linked = np.maximum(moved, moved.T) > _MOVES
+    number, label = connected_components(csr_array(linked.astype(int)), directed=False)
+    return [list(np.flatnonzero(label == group)) for group in range(number)]
+
+
+def _law(
+    field: Field, nodes: list[Elements], x: Array, levels: Levels, rng: np.random.Generator
+) -> Block:
+    elements = np.concatenate(nodes)
+    kinds = field.kind[elements]
+    real, positive = elements[kinds == "real"], elements[kinds == "positive"]
+    matrix = [node for node in nodes if field.kind[node[0]] == "matrix"]
+    others = np.isin(kinds, ("unit", "simplex"))
+    if len(real) == len(elements):
+        return gaussian(field, real, x, levels, rng)
+    if len(matrix) == 1 and len(real) + len(matrix[0]) == len(elements):
+        return normal_matrix(field, real, matrix[0], x, levels, rng)
+    if len(positive) == 1 and len(real) and not others.any() and not matrix:
+        return scaled(field, real, int(positive[0]), x, levels, rng)
+    names = _names(field, elements)
+    if len(nodes) == 1:
+        raise NotConjugate(_alone(field, nodes[0], names))
+    who = names if len(np.unique(field.owner[elements])) > 1 else f"elements of {names}"
+    raise NotConjugate(
+        f"{who} depend on each other in the joint density in a way that no family with a closed "
+        "form has: known are normal variables with each other, with one scale, or with one "
+        "covariance matrix."
+    )
+
+
+def _alone(field: Field, node: Elements, names: str) -> str:
+    family = {
+        "unit": "a Beta law's",
+        "simplex": "a Dirichlet law's",
+        "positive": "that of a Gamma, an inverse Gamma or a generalised inverse Gaussian law "
+        "(of it or of its square)",
+        "real": "a normal law's",
+    }[str(field.kind[node[0]])]
+    return f"the joint density as a function of {names} is not {family}."
+
+
+# --- normal ---------------------------------------------------------------------------------------
+
+
+def gaussian(
+    field: Field, real: Elements, x: Array, levels: Levels, rng: np.random.Generator
+) -> Gaussian:
+    """Return the joint normal law of some elements, the others held at x.
+
+    Raises
+    ------
+    NotConjugate
+        If the slope is not linear in them, or falls off in some direction not at all.
+    """
+    field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
+    x = x.copy()
+    step = np.ones(len(real))
+    for _ in range(2):
+        here = _slope(field, x, levels, real)
+        curvature = -_columns(field, x, levels, real, step, here)
+        if not (np.isfinite(curvature).all() and np.isfinite(here).all()):
+            raise NotConjugate(_bent(field, real))
+        diagonal = np.sqrt(np.abs(np.diag(curvature)))
+        size = np.outer(diagonal, diagonal)
+        if (np.abs(curvature - curvature.T) > LOOSE * (np.abs(curvature) + size)).any():
+            raise NotConjugate(_bent(field, real))
+        curvature = (curvature + curvature.T) / 2
+        root = _root(field, real, curvature, here, x, levels)
+        x[real] += _solve(root, here)
+        half = solve_triangular(root, np.eye(len(real)))
+        step = _FAR * np.sqrt((half**2).sum(-1))
+    for _ in range(2):
+        here = _slope(field, x, levels, real)
+        if not np.isfinite(here).all():
+            raise NotConjugate(_bent(field, real))
+        x[real] += _solve(root, here)
+    law = Gaussian(real, x[real], curvature, root)
+    there = x.copy()
+    gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
+    there[real] += gap
+    rest = _slope(field, there, levels, real) + curvature @ gap
+    size = np.abs(curvature) @ (np.abs(gap) + np.abs(x[real]))
+    if not (np.abs(rest) <= LOOSE * size).all():
+        raise NotConjugate(_bent(field, real))
+    return law
+
+
+def _slope(field: Field, x: Array, levels: Levels, elements: Elements) -> Array:
+    return field(x, levels)[1][elements]
+
+
+def _columns(
+    field: Field, x: Array, levels: Levels, real: Elements, step: Array, here: Array
+) -> Array:
+    """Return how the slope changes with each element; exact where it is linear."""
+    columns = np.empty((len(real), len(real)))
+    for j, element in enumerate(real):
+        there = x.copy()
+        there[element] += step[j]
+        change = _slope(field, there, levels, real) - here
+        with np.errstate(all="ignore"):  # the caller looks at what is not finite
+            columns[:, j] = change / (there[element] - x[element])
+    return columns
+
+
+def _root(
+    field: Field, real: Elements, curvature: Array, here: Array, x: Array, levels: Levels
+) -> Array:
+    """Return the upper triangular root of a precision matrix."""
+    size = np.sqrt(np.abs(np.diag(curvature)))
+    if (np.diag(curvature) > 0).all():
+        scaled_to_one = curvature / np.outer(size, size)
+        half = _definite(scaled_to_one)
+        if half is not None:
+            return half * size
+    # Bent or not proper? A parabola has the same curvature elsewhere.
+    there = x.copy()
+    there[real] += 1.3
+    moved = _slope(field, there, levels, real) - here
+    expected = curvature @ np.full(len(real), 1.3)
+    bound = LOOSE * (np.abs(curvature).sum(-1) + np.abs(here))
+    if not (np.abs(moved + expected) <= bound).all():
+        raise NotConjugate(_bent(field, real))
+    raise NotConjugate(
+        f"the posterior of {_names(field, real)} is improper: some direction is not determined, "
+        "or the curvature is not that of a density. Give it a proper prior, or more data."
+    )
+
+
+def _definite(matrix: Array) -> Array | None:
+    """Return the upper root of a matrix, if its smallest eigenvalue is more than rounding.
+
+    That takes a tenth of the time that all eigenvalues take.
+    """
+    try:
+        root = np.linalg.cholesky(matrix).T
+    except np.linalg.LinAlgError:
+        return None
+    v = np.random.default_rng(0).standard_normal(len(matrix))
+    for _ in range(_TURNS):  # inverse iteration
+        v = _solve(root, v / np.linalg.norm(v))
+    smallest = 1 / np.linalg.norm(v)
+    return root if smallest > _SINGULAR * len(matrix) * EPS else None
+
+
+def _solve(root: Array, right: Array) -> Array:
+    """Return (root' root)^-1 right; the caller looks at what is not finite."""
+    half = solve_triangular(root, right, trans="T", check_finite=False)
+    return np.asarray(solve_triangular(root, half, check_finite=False))
+
+
+# --- normal given a scale -------------------------------------------------------------------------
+
+
+def scaled(
+    field: Field, real: Elements, scale: int, x: Array, levels: Levels, rng: np.random.Generator
+) -> ScaledGaussian:
+    """Return the law of elements that are normal given a scale, and of the scale.
+
+    Raises
+    ------
+    NotConjugate
+        If the precision is not a power of the scale, the centre moves with the scale, or the
+        scale's own law is not a Gamma law of that power.
+    """
+    law = gaussian(field, real, x, levels, rng)
+    k = _power(field, law, scale, x, levels, rng)
+    x = x.copy()
+    centre = 1.0
+    for around in (3.0, 0.3):
+        x[real] = law.location
+        shape, rate = _gamma(field, law, scale, k, x, levels, centre, around)
+        centre = float((max(shape, 0.1) / rate) ** (1 / k))
+        x[scale] = centre
+        law = gaussian(field, real, x, levels, rng)
+    shape -= len(real) / 2
+    _proper(field, scale, shape > 0)
+    precision, root = law.precision / centre**k, law.root * centre ** (-k / 2)
+    own = np.array([scale])
+    return ScaledGaussian(
+        np.append(real, scale),
+        Gaussian(real, law.location, precision, root),
+        Gammas(own, k, np.array([shape]), np.array([rate])),
+    )
+
+
+def _power(
+    field: Field, law: Gaussian, scale: int, x: Array, levels: Levels, rng: np.random.Generator
+) -> int:
+    """Return the power of the scale that the precision is."""
+    real, name = law.elements, field.label(scale)
+    names = _names(field, real)
+    change = law.deviations(1, rng)[0]
+    expected = -law.precision @ change
+    size = np.abs(law.precision) @ np.abs(change)
+    base = x.copy()
+    base[real] = law.location
+    ratios, drifts = [], []
+    for factor in (4.0, 0.25):
+        there = base.copy()
+        there[scale] *= factor
+        at_centre = _slope(field, there, levels, real)
+        there[real] += change
+        moved = _slope(field, there, levels, real) - at_centre
+        ratio = float(moved @ expected / (expected @ expected))
+        straight = np.abs(moved - ratio * expected) <= LOOSE * abs(ratio) * size
+        power = np.log(ratio) / np.log(factor) if ratio > 0 else np.nan
+        ratios.append(power if straight.all() else np.nan)
+        spread = np.abs(law.precision) @ (np.abs(law.location) + law.sd())
+        drifts.append((np.abs(at_centre) / (abs(ratio) * spread)).max())
+    powers = [k for k in _POWERS if np.allclose(ratios, k, rtol=0, atol=1e-6)]
+    if not powers:
+        raise NotConjugate(
+            f"the precision of {names} is not a power of {name}: the prior's precision, or that "
+            f"of some rows, does not scale with {name} as that of the others does.",
+            _repair(names, name),
+        )
+    if max(drifts) > LOOSE:
+        raise NotConjugate(
+            f"the centre of {names} moves with {name}: parts of the density pull it to different "
+            f"places, with weights that scale differently with {name}.",
+            _repair(names, name),
+        )
+    return powers[0]
+
+
+def _repair(names: str, name: str) -> str:
+    return (
+        f"let the prior variance of {names} be proportional to the variance that {name} stands "
+        "for, and give that an inverse Gamma prior, or its inverse a Gamma prior"
+    )
+
+
+def _gamma(
+    field: Field,
+    law: Gaussian,
+    scale: int,
+    k: int,
+    x: Array,
+    levels: Levels,
+    centre: float,
+    around: float,
+) -> tuple[float, float]:
+    """Return shape and rate of s^k at the centre of the normal elements."""
+    moves = np.array([-2.3, -1.1, -0.4, 0.0, 0.5, 1.3, 2.0, 2.9]) * around
+    values, at = [], []
+    for move in moves:
+        there = x.copy()
+        there[scale] = centre * np.exp(move)
+        at.append(there[scale])
+        values.append(there[scale] * _slope(field, there, levels, np.array([scale]))[0])
+    points = np.array(at)[None]
+    # Both directions are offered: a term of the other kind must come out as nothing.
+    features = line_features("positive", points, abs(k))
+    (found,), gap = fit(features, np.array(values)[None], np.ones_like(points))
+    a, up, down = found
+    wanted, other = (up, down) if k > 0 else (down, up)
+    name, names = field.label(scale), _names(field, law.elements)
+    stray = np.abs(other * features[0, :, 2 if k > 0 else 1]).max()
+    weight = np.abs(found * features[0]).sum(-1).max()
+    if gap[0] > LOOSE or stray > LOOSE * weight:
+        power = {1: name, -1: f"1 / {name}", 2: f"{name}**2", -2: f"1 / {name}**2"}[k]
+        raise NotConjugate(
+            f"given {names}, {power} is not a Gamma variable: the prior of {name} is of another "
+            f"kind than what the data say about it.",
+            _repair(names, name),
+        )
+    _proper(field, scale, wanted > 0)
+    return float((a + 1) / k), float(wanted)
+
+
+def _proper(field: Field, scale: int, fine: bool) -> None:  # noqa: FBT001 - the question itself
+    if not fine:
+        raise NotConjugate(
+            f"the posterior of {field.label(scale)} is improper: its density does not have a "
+            "finite integral. Give it a proper prior, or more data."
+        )
+
+
+def _bent(field: Field, real: Elements) -> str:
+    return (
+        f"the joint density as a function of {_names(field, real)} is not a normal law's: its "
+        "log is not a parabola."
+    )
+
+
+def _names(field: Field, elements: Elements) -> str:
+    """Name the variables that elements belong to."""
+    owners = np.unique(field.owner[elements])
+    names = [
+        field.continuous[i].name
+        if (field.owner[elements] == i).sum() > 1
+        else field.label(int(elements[field.owner[elements] == i][0]))
+        for i in owners
+    ]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -1,0 +1,422 @@
+"""What `bm.exact(model, partial=True)` returns: a conjugate block integrated out of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pymc as pm
+
+from bayesmodels.belief import notebook
+from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.input.data import randomness
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.processes import all_or_nothing, same_rounding
+from bayesmodels.posteriors.audit import Audit, audit
+from bayesmodels.posteriors.budget import Budget, OutOfTime
+from bayesmodels.posteriors.comparisons import otherwise
+from bayesmodels.posteriors.conditional import Given, Point, Slopes
+from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.deterministics import deterministics
+from bayesmodels.posteriors.marginalize import Marginal
+from bayesmodels.posteriors.points import WILD, somewhere
+from bayesmodels.posteriors.remaining_model import remaining_model
+from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
+from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.verify import FEW, Imprecise, Verification, verify
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+_POINTS = 3
+
+
+def partial_posterior(
+    model: pm.Model, rng: np.random.Generator, budget: Budget
+) -> PartialPosterior:
+    """Integrate what is conjugate given the rest out of a model; called by `exact`.
+
+    Raises
+    ------
+    NotConjugate
+        If nothing is conjugate given the rest, or nothing would remain, or the result could not
+        be verified.
+    """
+    slopes = Slopes(model, budget)
+    choice = choose(model, slopes, rng, one_by_one=False)
+    try:
+        return _integrated(model, slopes, choice, rng)
+    except OutOfTime:
+        raise
+    except NotConjugate:
+        # One variable may spoil it for all.
+        strict = choose(model, slopes, rng, one_by_one=True)
+        if (strict.normals, strict.alone) == (choice.normals, choice.alone):
+            raise
+        return _integrated(model, slopes, strict, rng)
+
+
+def _integrated(
+    model: pm.Model, slopes: Slopes, choice: Choice, rng: np.random.Generator
+) -> PartialPosterior:
+    names = (*choice.normals, *choice.alone)
+    if not names:
+        why = "; ".join(dict.fromkeys(choice.reasons.values()))
+        raise NotConjugate(
+            f"no variable is conjugate given the rest that can be integrated out: {why}"
+        )
+    if len(names) == len(model.free_RVs):
+        raise NotConjugate(
+            f"{_listed(names)} would be integrated out, so that nothing remains to be sampled: "
+            "bm.exact(model) gives the closed form."
+        )
+    points = [slopes.somewhere(rng) for _ in range(2)]
+    normals = normals_at(slopes, choice.normals, points, rng) if choice.normals else None
+    alone = [alone_at(slopes, name, points[0], rng) for name in choice.alone]
+    marginal = Marginal(slopes, normals, alone)
+    remaining = remaining_model(model, marginal, slopes.supports)
+    seen, unseen = _verified(slopes, marginal, remaining, rng)
+    return PartialPosterior(model, remaining, marginal, choice, seen, unseen)
+
+
+def _verified(
+    slopes: Slopes, marginal: Marginal, remaining: pm.Model, rng: np.random.Generator
+) -> tuple[Verification, tuple[str, ...]]:
+    """Compare with the joint density at fresh values of the rest, and of the block given them.
+
+    The joint density less that of the block given the rest must be the same at several values of
+    the block, and be the density of the model that remains.
+
+    Raises
+    ------
+    NotConjugate
+        If they differ by more than rounding.
+    """
+    density = JointDensity(remaining)
+    names = list(marginal.probes)
+    points = slopes.everywhere(names, rng)
+    found, unseen = _audited(slopes, names, points[0])
+    if found.questions and slopes.impossible(names, rng):
+        raise NotConjugate(
+            f"with some values of the finite variables the joint density of {', '.join(names)} and "
+            "the rest is zero wherever it was looked at, and comparisons may make it positive "
+            "elsewhere: a hard constraint."
+        )
+    must = len(points)
+    points += _otherwise(slopes, names, found, points[:2], rng)
+    result: Verification | None = None
+    for number, point in enumerate(points):
+        view = Given(slopes, names, point)
+        try:
+            seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng, FEW)
+        except Imprecise:
+            if number < must:
+                raise
+            continue  # so far out that no digits are left
+        value, bound = density.value(point)
+        over = abs(value - seen.log_evidence) / (bound + seen.bound)
+        if not over <= 1:
+            raise NotConjugate(
+                f"with {', '.join(names)} integrated out the density is off by {over:.3g} times "
+                "what rounding explains."
+            )
+        worst = max(seen.value, over, result.value if result else 0.0)
+        total = seen.points + (result.points if result else 0)
+        result = replace(seen, value=worst, points=total, settled=not unseen)
+    assert result is not None  # noqa: S101 - there is at least one point
+    return result, unseen
+
+
+def _audited(slopes: Slopes, names: Sequence[str], start: Point) -> tuple[Audit, tuple[str, ...]]:
+    """Return what is not analytic, in the block or in what its law is given, and in words.
+
+    Raises
+    ------
+    NotConjugate
+        If the law may change with a whole number that has infinitely many values.
+    """
+    view = Given(slopes, names, start)
+    rest = {
+        p.name: slopes.supports[p.name].kind if p.name in slopes.supports else "real"
+        for p in slopes.points
+        if p.name not in names and np.dtype(p.dtype).kind == "f"
+    }
+    found = audit(view, rest)
+    unseen = [*found.opaque, *([f"comparisons: {found.questions}"] if found.questions else [])]
+    whole = slopes.unbounded(names)
+    if whole:
+        further = audit(view, rest | dict.fromkeys(whole, "real"))
+        if further.questions > found.questions or further.opaque != found.opaque:
+            raise NotConjugate(
+                f"the law of {', '.join(names)} may change with the value of {', '.join(whole)}, "
+                "of which there are infinitely many or an unknown number."
+            )
+        unseen.append(f"most values of {', '.join(whole)}")
+    return found, tuple(unseen)
+
+
+def _otherwise(
+    slopes: Slopes,
+    names: Sequence[str],
+    found: Audit,
+    points: Sequence[Point],
+    rng: np.random.Generator,
+) -> list[Point]:
+    """Return values of the rest at which comparisons fall out differently."""
+    rest = [name for name in slopes.supports if name not in names]
+    if not found.questions or not rest:
+        return []
+    view, none = Given(slopes, rest, points[0]), np.zeros(0, dtype=int)
+    near = [(view.row(point), none) for point in points]
+    far = [(somewhere(view, rng, WILD), none) for _ in range(_POINTS)]
+    others = [*far, *otherwise(view, found, near, far, rng)]
+    return [p for p in (view.variables(*other) for other in others) if slopes.possible(p)]
+
+
+class PartialPosterior:
+    r"""A PyMC model with a conjugate block integrated out; made by `bayesmodels.exact`.
+
+    With the block x and the other variables :math:`\phi`,
+
+    .. math:: p(\phi \mid y) \propto \int p(y, x, \phi) \, dx, \qquad
+        p(x, \phi \mid y) = p(\phi \mid y) \, p(x \mid \phi, y),
+
+    where the integral and the law of x given the rest are exact: a sampler has fewer variables to
+    move, without the narrow passages that they make, and the posterior is the same.
+
+    Integrated out are normal variables, the largest first, as long as they are jointly normal; then
+    Beta, Dirichlet and (inverse) Gamma variables, and those whose squares are, as long as their law
+    does not depend on what is integrated out already.
+
+    Attributes
+    ----------
+    model : pymc.Model
+        Over the remaining variables, with their names, dims, coords, priors and transforms, and
+        the block's marginal likelihood as a `Potential`; data and dims are frozen.
+    original : pymc.Model
+        The model that it was made of.
+    conjugate : dict of str
+        The family of each variable that is conjugate given all others.
+    integrated, remaining : tuple of str
+        Names of the variables that are integrated out, and of the others.
+    verification : Verification
+        How densities were compared; its `log_evidence` is that of the last point compared.
+
+    Notes
+    -----
+    `model` has no second derivatives where normal variables are integrated out.
+
+    Groups of normal elements that depend on each other only through a few shared ones, as
+    coefficients by group do through their means, cost little. Where long chains of elements depend
+    on each other (random walks), or all of p elements do, a gradient costs about p times that of
+    the original model, and p cubed operations.
+
+    Examples
+    --------
+    >>> import pymc as pm, bayesmodels as bm
+    >>> with pm.Model() as model:
+    ...     level = pm.Normal("level", 0, 10)
+    ...     noise = pm.HalfNormal("noise", 2)
+    ...     _ = pm.Normal("y", level, noise, observed=[1.2, 0.7, 2.3])
+    >>> partial = bm.exact(model, partial=True, rng=1)
+    >>> partial.integrated, [rv.name for rv in partial.model.free_RVs]
+    (('level',), ['noise'])
+    >>> partial.conditional({"noise": 1.0})["level"]["mean"].round(4)
+    np.float64(1.3953)
+    """
+
+    def __init__(
+        self,
+        original: pm.Model,
+        model: pm.Model,
+        marginal: Marginal,
+        choice: Choice,
+        verification: Verification,
+        unseen: tuple[str, ...] = (),
+    ) -> None:
+        self.original, self.model, self.verification = original, model, verification
+        self._marginal, self._choice, self._unseen = marginal, choice, unseen
+        self.conjugate = dict(choice.families)
+        order = [rv.name for rv in original.free_RVs]
+        self.integrated = tuple(name for name in order if name in marginal.probes)
+        self.remaining = tuple(name for name in order if name not in marginal.probes)
+
+    @property
+    def verified(self) -> str:
+        """``"analytically"`` or ``"numerically"``, as in `ExactPosterior`."""
+        return "analytically" if self.verification.settled else "numerically"
+
+    def conditional(self, rest: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
+        """Return the parameters of each integrated variable's law given the rest.
+
+        Of jointly normal variables means and standard deviations.
+
+        Parameters
+        ----------
+        rest : mapping
+            Values of the remaining variables, with any number of sample axes first.
+        """
+        rows, batch = self._rows(rest)
+        found = self._marginal.parameters(rows)
+        return {
+            name: {key: _unflattened(value, batch) for key, value in of.items()}
+            for name, of in found.items()
+        }
+
+    def draw(
+        self, rest: Mapping[str, Any], rng: np.random.Generator | int | None = None
+    ) -> dict[str, Array]:
+        """Return one exact draw of the integrated variables for each value of the rest.
+
+        Parameters
+        ----------
+        rest : mapping
+            Draws of the remaining variables, with any number of sample axes first.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
+        """
+        rows, batch = self._rows(rest)
+        found = self._marginal.draw(rows, randomness(rng))
+        return {name: _unflattened(found[name], batch) for name in self.integrated}
+
+    def _rows(self, rest: Mapping[str, Any]) -> tuple[Point, tuple[int, ...]]:
+        """Return values with one sample axis, and what axes there were."""
+        result: Point = {}
+        batch: tuple[int, ...] | None = None
+        for point in self._marginal.rest:
+            if point.name not in rest:
+                msg = f"rest: must have {point.name!r}; has {[str(name) for name in rest]}."
+                raise DataError(msg)
+            value = np.asarray(rest[point.name])
+            own = value.shape[: value.ndim - point.type.ndim]
+            batch = own if batch is None else batch
+            if own != batch or value.ndim < point.type.ndim:
+                msg = f"rest: {point.name!r} has shape {value.shape}, with other axes than before."
+                raise DataError(msg)
+            result[point.name] = value.reshape((-1, *value.shape[len(own) :]))
+        return result, batch or ()
+
+    def sample(
+        self,
+        draws: int = 1000,
+        *,
+        tune: int = 1000,
+        chains: int = 4,
+        rng: np.random.Generator | int | None = None,
+        **pm_sample_kwargs: Any,
+    ) -> xr.DataTree:
+        """Sample the remaining variables with `pm.sample`, and the others exactly given them.
+
+        Parameters
+        ----------
+        draws, tune, chains : int
+            Numbers of draws and of tuning steps a chain, and of chains.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
+        **pm_sample_kwargs
+            For `pm.sample`.
+
+        Returns
+        -------
+        xarray.DataTree
+            As `pm.sample` of the original model gives it, Deterministics included.
+        """
+        rng = randomness(rng)
+        with all_or_nothing(), same_rounding():
+            tree = pm.sample(
+                draws,
+                tune=tune,
+                chains=chains,
+                random_seed=int(rng.integers(2**31)),
+                model=self.model,
+                **pm_sample_kwargs,
+            )
+        return self.completed(tree, rng)
+
+    def completed(
+        self, tree: xr.DataTree, rng: np.random.Generator | int | None = None
+    ) -> xr.DataTree:
+        """Return draws of the remaining variables with exact draws of the others added.
+
+        Parameters
+        ----------
+        tree : xarray.DataTree
+            What a sampler drew from `model`.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
+        """
+        import xarray as xr
+
+        posterior = tree["posterior"].to_dataset()
+        posterior = posterior[list(self.remaining)]
+        found = self.draw({name: posterior[name].to_numpy() for name in self.remaining}, rng)
+        for name, values in found.items():
+            given = self.original.named_vars_to_dims.get(name) or ()
+            shape = values.shape[2:]
+            axes = [
+                (given[i] if i < len(given) else None) or f"{name}_dim_{i}"
+                for i in range(len(shape))
+            ]
+            labels = {axis: self.original.coords.get(axis) for axis in axes}
+            posterior[name] = xr.DataArray(
+                values,
+                dims=("chain", "draw", *axes),
+                coords={
+                    axis: np.arange(length) if labels[axis] is None else list(labels[axis])
+                    for axis, length in zip(axes, shape, strict=True)
+                },
+            )
+        posterior = posterior[[rv.name for rv in self.original.free_RVs]]
+        if self.original.deterministics:
+            computed = deterministics(self.original, posterior)
+            posterior = posterior.assign(computed.data_vars)
+        posterior.attrs = tree["posterior"].attrs
+        result = tree.copy()
+        result["posterior"] = xr.DataTree(posterior)
+        # PyMC writes down what was observed only beside some draws; which ones does not matter.
+        one = {rv.name: posterior[rv.name].to_numpy()[0] for rv in self.original.free_RVs}
+        groups = pm.to_inference_data(prior=one, model=self.original)
+        for name in ("observed_data", "constant_data"):
+            if name in groups.children:
+                result[name] = groups[name].to_dataset()
+        return result
+
+    def explain(self) -> str:
+        """Say what is conjugate given the rest, what is integrated out, and how it was verified."""
+        laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
+        parts = [f"Given {_listed(self.remaining)}, {_listed(laws)} can be integrated out"]
+        kept = {n: self._choice.reasons[n] for n in self.remaining if n in self._choice.reasons}
+        parts += [f"{name} remains: {why.rstrip('.')}" for name, why in kept.items()]
+        proof = (
+            "the density is analytic in them, so this holds everywhere"
+            if self.verification.settled
+            else "the graph has more than can be shown to be harmless, so this is known only at "
+            f"the points compared ({', '.join(self._unseen)})"
+        )
+        parts.append(
+            "Joint density, their law given the rest and the density that remains agree at "
+            f"{self.verification.points} points, up to rounding; {proof}"
+        )
+        return ". ".join(parts) + "."
+
+    def _repr_html_(self) -> str:
+        said = notebook.paragraph(self.explain())
+        return notebook.frame("Posterior in closed form, in part", said)
+
+    def __repr__(self) -> str:
+        return (
+            f"PartialPosterior(integrated: {', '.join(self.integrated)}; remaining: "
+            f"{', '.join(self.remaining)}; verified {self.verified})"
+        )
+
+
+def _unflattened(value: Array, batch: tuple[int, ...]) -> Array:
+    return np.asarray(value.reshape((*batch, *value.shape[1:])))
+
+
+def _listed(names: Any) -> str:
+    *first, last = list(names)
+    return f"{', '.join(first)} and {last}" if first else str(last)

@@ -1,0 +1,371 @@
+"""What `bm.exact` returns: a posterior in closed form under the names of a PyMC model."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+
+from bayesmodels.belief import notebook, reading
+from bayesmodels.belief.protocol import Draws, Law
+from bayesmodels.errors import DataError, ModeError, PriorError
+from bayesmodels.input.data import asked, randomness
+from bayesmodels.input.labels import Coords
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.processes import same_rounding
+from bayesmodels.posteriors.audit import Audit
+from bayesmodels.posteriors.deterministics import deterministics
+from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
+from bayesmodels.posteriors.families import Block, ElementLaw
+from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.verify import Verification
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+_IMPROPER = ("Flat", "HalfFlat")
+
+
+class ExactPosterior:
+    """A PyMC model's posterior in closed form; made by `bayesmodels.exact`.
+
+    Read like a belief: `mean`, `var`, `mode`, `interval`, `summary`, `marginals`, `sample`,
+    `log_density` and `to_datatree`, under the model's own names, dims and coords.
+
+    Attributes
+    ----------
+    model : pymc.Model
+        The model.
+    verification : Verification
+        How joint density and closed form were compared.
+    dims : dict of tuple of str
+        Names of each variable's axes.
+    coords : dict of tuple
+        Labels along every axis.
+    levels : dict of tuple
+        Values of finite variables.
+    """
+
+    def __init__(
+        self, model: pm.Model, solution: Solution, verification: Verification, found: Audit
+    ) -> None:
+        self.model, self.verification = model, verification
+        self._solution, self._audit = solution, found
+        field = solution.field
+        self._order = [rv.name for rv in model.free_RVs]
+        self._supports = {s.name: s for s in (*field.continuous, *field.finite)}
+        self.dims: dict[str, tuple[str, ...]] = {}
+        self.coords: Coords = {}
+        for name in self._order:
+            self._label(name)
+        self.levels: dict[str, tuple[Hashable, ...]] = {
+            s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
+        }
+
+    def _label(self, name: str) -> None:
+        """Give a variable's axes names and labels: its own, or those that ArviZ would give."""
+        given = self.model.named_vars_to_dims.get(name)
+        shape = self._supports[name].shape
+        axes = tuple((given[i] if given else None) or f"{name}_dim_{i}" for i in range(len(shape)))
+        self.dims[name] = axes
+        for axis, length in zip(axes, shape, strict=True):
+            labels = self.model.coords.get(axis)
+            self.coords[axis] = tuple(labels if labels is not None else range(length))
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+
+    @property
+    def log_evidence(self) -> float:
+        r"""The log density of the data with everything integrated out, :math:`\ln p(y)`.
+
+        With a `Potential`, the log of the integral of the joint density as PyMC has it.
+
+        Raises
+        ------
+        PriorError
+            If a prior is improper (`Flat`, `HalfFlat`): the data then have no density.
+        """
+        for rv in self.model.free_RVs:
+            kind = type(rv.owner.op).__name__.removesuffix("RV")
+            if kind in _IMPROPER:
+                msg = (
+                    f"log_evidence: the prior of {rv.name} is improper ({kind}), so that the data "
+                    "have no density; give it a proper prior."
+                )
+                raise PriorError(msg)
+        return self.verification.log_evidence
+
+    @property
+    def verified(self) -> str:
+        """How far the verification reaches.
+
+        ``"analytically"``: the density is analytic, so that an identity at points in general
+        position holds everywhere. ``"numerically"``: the identity holds at all points compared, on
+        both sides of every comparison in the graph that was seen to fall out differently.
+        """
+        return "analytically" if self.verification.settled else "numerically"
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The independent laws; those given finite variables are not among them."""
+        return tuple(self._solution.blocks)
+
+    @cached_property
+    def _laws(self) -> list[ElementLaw]:
+        """The laws of all continuous elements."""
+        laws = [law for block in self._solution.blocks for law in block.laws()]
+        for part in self._solution.finite:
+            laws += mixed(np.exp(part.log_weights), part.blocks)
+        return laws
+
+    def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
+        """Return, for each law of elements of a variable: places, law, and which of its own."""
+        field = self._solution.field
+        number = [s.name for s in field.continuous].index(name)
+        found = []
+        for law in self._laws:
+            own = np.flatnonzero(field.owner[law.elements] == number)
+            if len(own):
+                found.append((law.elements[own] - field.start[number], law, own))
+        return found
+
+    @property
+    def families(self) -> dict[str, str]:
+        """The family of each variable; of one whose elements differ all of them, with commas."""
+        result = {}
+        for name in self._order:
+            if name in self.levels:
+                result[name] = "Categorical"
+            else:
+                kinds = dict.fromkeys(law.family for _, law, _ in self._of(name))
+                result[name] = ", ".join(kinds)
+        return result
+
+    def parameters(self) -> dict[str, dict[str, Array]]:
+        """Return the parameters of each variable's marginal law, of the variable's shape.
+
+        Elements whose family has no such parameter have NaN. Of a finite variable the
+        probabilities of its values, along a last axis; of a mixture nothing.
+        """
+        result: dict[str, dict[str, Array]] = {}
+        for name in self._order:
+            shape = self._supports[name].shape
+            if name in self.levels:
+                result[name] = {"probability": self._probabilities(name)}
+                continue
+            values: dict[str, Array] = {}
+            for places, law, own in self._of(name):
+                for key, value in law.parameters.items():
+                    flat = values.setdefault(key, np.full(self._supports[name].size, np.nan))
+                    flat[places] = np.asarray(value)[own]
+            result[name] = {key: value.reshape(shape)[()] for key, value in values.items()}
+        return result
+
+    def _probabilities(self, name: str) -> Array:
+        """Return how probable each value of each element of a finite variable is."""
+        at = 0
+        for s in self._solution.field.finite:
+            if s.name == name:
+                break
+            at += s.size
+        s = self._supports[name]
+        mass = np.zeros((s.size, s.levels))
+        for part in self._solution.finite:
+            for column, element in enumerate(part.elements):
+                if at <= element < at + s.size:
+                    np.add.at(mass[element - at], part.table[:, column], np.exp(part.log_weights))
+        return mass.reshape(*s.shape, s.levels)
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape.
+
+        Of a finite variable the laws of the indicators of its values, along a last axis.
+        """
+        result: dict[str, Law] = {}
+        for name in self._order:
+            if name in self.levels:
+                result[name] = Certain(self._probabilities(name))
+                continue
+            parts = [(places, law.law, own) for places, law, own in self._of(name)]
+            result[name] = Scattered(self._supports[name].shape, parts)
+        return result
+
+    def mode(self) -> dict[str, Array]:
+        """Return where the joint density is largest.
+
+        Raises
+        ------
+        ModeError
+            If there is none inside the support, or finite variables make several.
+        """
+        if self._solution.finite:
+            msg = "mode: with finite variables there is one for each of their values."
+            raise ModeError(msg)
+        field = self._solution.field
+        x = np.empty(field.size)
+        for block in self._solution.blocks:
+            x[block.elements] = block.mode()
+        if np.isnan(x).any():
+            name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
+            msg = f"mode: the density of {name} is largest at the border of its support."
+            raise ModeError(msg)
+        values = field.variables(x, np.zeros(0, dtype=int))
+        return {name: values[name] for name in self._order}
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density in natural space.
+
+        Parameters
+        ----------
+        draws : mapping
+            Values by name, with any number of sample axes before the variable's own.
+        """
+        field = self._solution.field
+        flat, batch = [], ()
+        for s in (*field.continuous, *field.finite):
+            value = np.asarray(draws[s.name])
+            batch = value.shape[: value.ndim - len(s.shape)]
+            if value.shape[len(batch) :] != s.shape:
+                msg = f"draws: {s.name!r} must have shape (..., {s.shape}); got {value.shape}."
+                raise DataError(msg)
+            flat.append(value.reshape(-1, s.size) - s.lowest)
+        cut = len(field.continuous)
+        rows = int(np.prod(batch, dtype=int))
+        x = np.concatenate([np.zeros((rows, 0)), *flat[:cut]], -1)
+        levels = np.concatenate([np.zeros((rows, 0)), *flat[cut:]], -1).astype(int)
+        if not self._solution.finite:
+            with np.errstate(divide="ignore"):  # -inf at the border of a support
+                total = sum(
+                    (block.log_density(x[:, block.elements]) for block in self._solution.blocks),
+                    np.zeros(rows),
+                )
+            return np.asarray(total.reshape(batch))[()]
+        each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
+        return np.array(each).reshape(batch)[()]
+
+    def sample(
+        self, draws: int, rng: np.random.Generator | int | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Return independent draws, sample axis first."""
+        draws, rng = asked(draws, rng)
+        values = self._solution.field.variables(*self._solution.sample(draws, rng))
+        return {name: values[name] for name in self._order}
+
+    def to_datatree(
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+    ) -> xr.DataTree:
+        """Return exact, independent draws as PyMC's sampler would, Deterministics included.
+
+        Parameters
+        ----------
+        draws, chains : int
+            Numbers of draws a chain and of chains. Chains differ in nothing.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
+        """
+        tree = reading.to_datatree(self, draws, chains, rng)
+        free = tree.posterior.to_dataset()
+        tree["posterior"] = free.assign(deterministics(self.model, free).data_vars)
+        return tree
+
+    def predictive(
+        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+    ) -> xr.DataTree:
+        """Return new data given exact draws, by PyMC's forward sampling.
+
+        Parameters
+        ----------
+        draws, chains : int
+            As in `to_datatree`.
+        rng : numpy.random.Generator or int, optional
+            Source of randomness, or a seed; fresh if not given.
+
+        Returns
+        -------
+        xarray.DataTree
+            With the group ``posterior_predictive``, beside ``posterior``.
+        """
+        rng = randomness(rng)
+        tree = self.to_datatree(draws, chains, rng)
+        with self.model, same_rounding():
+            pm.sample_posterior_predictive(
+                tree,
+                extend_inferencedata=True,
+                random_seed=int(rng.integers(2**31)),
+                progressbar=False,
+            )
+        return tree
+
+    def explain(self) -> str:
+        """Say which variable has which law, and how that was verified."""
+        field = self._solution.field
+        parts = []
+        for block in self._solution.blocks:
+            owners = dict.fromkeys(field.owner[block.elements])
+            names = [field.continuous[i].name for i in owners]
+            parts.append(block.sentence(_listed(names)))
+        for part in self._solution.finite:
+            who = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
+            sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
+            if part.blocks[0]:
+                # Numbers differ from configuration to configuration.
+                inner = [
+                    b.sentence(_listed(self._owners(b))).split(" with ")[0] for b in part.blocks[0]
+                ]
+                sentence += f"; given them {'; '.join(inner)}"
+            parts.append(sentence)
+        seen = self.verification
+        proof = (
+            "The density is analytic, so this holds everywhere."
+            if seen.settled
+            else "The model's graph has operations that are not analytic, so this is known only "
+            f"at the points compared ({self._why_numerically()})."
+        )
+        return (
+            ". ".join(parts)
+            + f". Joint density and closed form differ by the same constant at {seen.points} "
+            f"points near and far, up to rounding ({seen.bound:.1g}). {proof}"
+        )
+
+    def _owners(self, block: Block) -> list[str]:
+        field = self._solution.field
+        return [field.continuous[i].name for i in dict.fromkeys(field.owner[block.elements])]
+
+    def _finite_owner(self, element: int) -> str:
+        at = 0
+        for s in self._solution.field.finite:
+            at += s.size
+            if element < at:
+                return s.name
+        raise IndexError(element)
+
+    def _why_numerically(self) -> str:
+        parts = list(self._audit.opaque)
+        if self._audit.questions:
+            parts.append(f"comparisons or roundings: {self._audit.questions}")
+        return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        return notebook.frame(
+            "Posterior in closed form",
+            notebook.paragraph(self.explain()),
+            notebook.summary(self),
+            notebook.paragraph(f"Verified {self.verified}."),
+        )
+
+    def __repr__(self) -> str:
+        families = ", ".join(f"{name}: {family}" for name, family in self.families.items())
+        return f"ExactPosterior({families}; verified {self.verified})"
+
+
+def _listed(names: Any) -> str:
+    *first, last = list(names)
+    return f"{', '.join(first)} and {last}" if first else str(last)

@@ -1,0 +1,106 @@
+"""A PyMC model over the variables that remain once a conjugate block has been integrated out."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import pymc as pm
+import pytensor.tensor as pt
+from pymc.model.fgraph import (
+    ModelFreeRV,
+    ModelObservedRV,
+    fgraph_from_model,
+    model_free_rv,
+    model_from_fgraph,
+    model_potential,
+)
+from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.traversal import ancestors
+
+from bayesmodels.posteriors.density import without_initial_values
+from bayesmodels.posteriors.marginalize import Marginal
+from bayesmodels.posteriors.support import Support
+
+# Laws whose log density is zero everywhere on a support.
+_LEVEL: dict[str, Any] = {
+    "real": pm.Flat.dist,
+    "positive": pm.HalfFlat.dist,
+    "unit": partial(pm.Uniform.dist, 0.0, 1.0),
+}
+
+
+def priors(model: pm.Model) -> dict[str, set[str]]:
+    """Return, for each free variable, those that its prior depends on."""
+    graph = _graph(model)
+    own = {out: _name(out) for out in graph.outputs if isinstance(out.owner.op, ModelFreeRV)}
+    return {name: {own[v] for v in _parents(out, graph) if v in own} for out, name in own.items()}
+
+
+def replaceable(support: Support | None) -> bool:
+    """Whether the prior of a variable can be moved into a potential, leaving a flat one."""
+    return support is not None and support.kind in _LEVEL
+
+
+def remaining_model(model: pm.Model, marginal: Marginal, supports: dict[str, Support]) -> pm.Model:
+    """Return the model without the block, whose log marginal density is added as a potential.
+
+    Of a remaining variable whose prior depends on the block, the prior is in the potential, and a
+    flat one takes its place. Data and dims are frozen, since the potential holds the data.
+    """
+    graph = _graph(model)
+    by_name = {_name(out): out for out in graph.outputs}
+    integrated = {by_name[name] for name in marginal.probes}
+    kept, level = [], {}
+    for name, out in by_name.items():
+        if out in integrated:
+            continue
+        if not integrated & set(_parents(out, graph)):
+            kept.append(out)
+        elif isinstance(out.owner.op, ModelFreeRV):
+            kept.append(out)
+            level[out] = _levelled(out, supports[name])
+    name = "_".join(["marginal", *marginal.probes])
+    made: Any = FunctionGraph(
+        outputs=[*kept, model_potential(marginal.expression(), name)], clone=False
+    )
+    made.replace_all(tuple(level.items()), import_missing=True)
+    points = [
+        (point, level.get(by_name[point.name], by_name[point.name])) for point in marginal.rest
+    ]
+    made.replace_all(
+        [(point, pt.cast(out, point.dtype)) for point, out in points if point in made.inputs],
+        import_missing=True,
+    )
+    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
+    result = model_from_fgraph(made, mutate_fgraph=True)
+    result.check_bounds = model.check_bounds
+    return result
+
+
+def _graph(model: pm.Model) -> Any:
+    with without_initial_values(model), warnings.catch_warnings():
+        # It warns of old objects of Gaussian processes; nothing of them is used again.
+        warnings.simplefilter("ignore", UserWarning)
+        return fgraph_from_model(freeze_dims_and_data(model))[0]
+
+
+def _name(out: Any) -> str:
+    return str(out.owner.op.name)
+
+
+def _parents(out: Any, graph: Any) -> list[Any]:
+    """Return the random variables that a variable of the model directly depends on."""
+    random = [v for v in graph.outputs if isinstance(v.owner.op, ModelFreeRV | ModelObservedRV)]
+    above = set(ancestors(out.owner.inputs[:1], blockers=random))
+    return [v for v in random if v in above]
+
+
+def _levelled(out: Any, support: Support) -> Any:
+    """Return a variable of the same name, value, transform and dims with a flat prior."""
+    op, (_, value) = out.owner.op, out.owner.inputs
+    law = _LEVEL[support.kind](shape=support.shape)
+    law.name = op.name
+    return model_free_rv(law, value, op.transform, op.name, *op.dims)

@@ -1,0 +1,168 @@
+"""Draws from any PyMC model's posterior: exact ones where it has a closed form."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pymc as pm
+
+from bayesmodels import __version__
+from bayesmodels.belief import reading
+from bayesmodels.errors import DataError, NotConjugate, PriorError
+from bayesmodels.input.data import count, randomness
+from bayesmodels.numerics.processes import all_or_nothing, same_rounding
+from bayesmodels.posteriors.deterministics import deterministics
+from bayesmodels.posteriors.exact import exact
+from bayesmodels.posteriors.posterior import ExactPosterior
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_LOG = logging.getLogger("bayesmodels")
+
+_NOT_TAKEN = {
+    "random_seed": "give `rng`, a Generator or a seed",
+    "return_inferencedata": "a DataTree is always returned",
+    "trace": "a DataTree is always returned",
+}
+
+
+def sample(
+    model: pm.Model,
+    draws: int = 1000,
+    *,
+    tune: int = 1000,
+    chains: int = 4,
+    rng: np.random.Generator | int | None = None,
+    **pm_sample_kwargs: Any,
+) -> xr.DataTree:
+    """Draw from a PyMC model's posterior: exactly if it has a closed form, else with `pm.sample`.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model.
+    draws, tune, chains : int
+        Numbers of draws and of tuning steps a chain, and of chains. Exact draws are independent and
+        need no tuning; their chains differ in nothing.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+    **pm_sample_kwargs
+        For `pm.sample`. Of them, exact draws heed only `var_names`, the variables to be kept.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior`` (Deterministics included), ``sample_stats``, ``observed_data`` and
+        ``constant_data``, with names, dims and coords as PyMC gives them. ``attrs["sampler"]`` is
+        ``"exact"``, ``"nutpie"`` or ``"pymc"``; with a sampler, ``attrs["reason"]`` says why the
+        draws are not exact. Of exact draws, ``sample_stats`` has ``lp``, the posterior log density
+        in natural space, ``attrs["log_evidence"]`` is there unless a prior is improper, and
+        ``attrs["verified"]`` is as in `ExactPosterior`.
+
+    Raises
+    ------
+    DataError
+        If it is no PyMC model, has no free variable, or an argument of `pm.sample` can't be taken.
+    KeyboardInterrupt
+        On Ctrl-C; draws that were made by then are not returned as if they were all.
+
+    See Also
+    --------
+    bayesmodels.exact : the closed form itself.
+
+    Notes
+    -----
+    Why a sampler was needed is logged by the logger ``"bayesmodels"`` at the level ``INFO``.
+
+    Examples
+    --------
+    >>> import pymc as pm, bayesmodels as bm
+    >>> with pm.Model() as model:
+    ...     rate = pm.Gamma("rate", 2.0, 1.0)
+    ...     _ = pm.Poisson("visits", rate, observed=[3, 5, 4])
+    >>> tree = bm.sample(model, 500, rng=1)
+    >>> tree.attrs["sampler"], dict(tree.posterior.sizes)
+    ('exact', {'chain': 4, 'draw': 500})
+    """
+    for name, instead in _NOT_TAKEN.items():
+        if name in pm_sample_kwargs:
+            msg = f"{name}: can't be given; {instead}."
+            raise DataError(msg)
+    rng = randomness(rng)
+    draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
+    try:
+        posterior = exact(model, rng=rng)
+    except NotConjugate as found:
+        _LOG.info("No closed form, so pm.sample draws: %s", found.reason)
+        tree = sampled(model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)
+        tree.attrs["reason"] = found.reason
+        return tree
+    tree = exact_tree(posterior, draws, chains, rng)
+    kept = pm_sample_kwargs.get("var_names")
+    if kept is not None:
+        tree["posterior"] = tree.posterior.to_dataset()[list(kept)]
+    return tree
+
+
+def exact_tree(
+    posterior: ExactPosterior, draws: int, chains: int, rng: np.random.Generator
+) -> xr.DataTree:
+    """Return exact draws with the groups that `pm.sample` returns.
+
+    Parameters
+    ----------
+    posterior : ExactPosterior
+        The closed form.
+    draws, chains : int
+        Numbers of draws a chain and of chains.
+    rng : numpy.random.Generator
+        Source of randomness.
+    """
+    from arviz_base import from_dict
+
+    tree = reading.to_datatree(posterior, draws, chains, rng)
+    free = tree.posterior.to_dataset()
+    values = {name: free[name].to_numpy() for name in posterior.dims}
+    tree["posterior"] = free.assign(deterministics(posterior.model, free).data_vars)
+    lp = {"lp": np.asarray(posterior.log_density(values))}
+    tree["sample_stats"] = from_dict({"sample_stats": lp})["sample_stats"]
+    # PyMC writes down what was observed only beside some draws; which ones does not matter.
+    first = {name: x[0] for name, x in values.items()}
+    groups = pm.to_inference_data(prior=first, model=posterior.model)
+    for name in ("observed_data", "constant_data"):
+        if name in groups.children:
+            tree[name] = groups[name].to_dataset()
+    made = {"inference_library": "bayesmodels", "inference_library_version": __version__}
+    tree.posterior.attrs |= made
+    tree.sample_stats.attrs |= made
+    tree.attrs |= {"sampler": "exact", "verified": posterior.verified}
+    with suppress(PriorError):  # an improper prior
+        tree.attrs["log_evidence"] = posterior.log_evidence
+    return tree
+
+
+def sampled(
+    model: pm.Model, draws: int, rng: np.random.Generator, **pm_sample_kwargs: Any
+) -> xr.DataTree:
+    """Return draws of `pm.sample`.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model.
+    draws : int
+        Number of draws a chain.
+    rng : numpy.random.Generator
+        Source of randomness.
+    **pm_sample_kwargs
+        For `pm.sample`.
+    """
+    seed = int(rng.integers(2**31))
+    with all_or_nothing(), same_rounding():
+        tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
+    tree.attrs["sampler"] = tree.posterior.attrs.get("inference_library", "pymc")
+    return tree

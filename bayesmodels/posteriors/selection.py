@@ -1,0 +1,261 @@
+"""Which variables are conjugate given all others, and which of them are integrated out.
+
+The rule: first normal variables, the largest first, as long as they stay jointly normal; then Beta,
+Dirichlet and Gamma variables, the largest first, as long as nothing that is integrated out moves
+their law. A variable with a remaining child (a variable whose prior depends on it) of an unknown
+support, a finite one or a simplex is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics.arrowhead import arrow
+from bayesmodels.posteriors.audit import audit
+from bayesmodels.posteriors.conditional import Given, Point, Slopes
+from bayesmodels.posteriors.families import Block, Gammas, Gaussian
+from bayesmodels.posteriors.independent import LOOSE, standing_alone
+from bayesmodels.posteriors.marginalize import Alone, Normals
+from bayesmodels.posteriors.multivariate import gaussian
+from bayesmodels.posteriors.points import score, somewhere
+from bayesmodels.posteriors.remaining_model import priors, replaceable
+from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.verify import FEW, verify
+
+_NONE = np.zeros(0, dtype=int)
+_MOVES = 1e-9  # relative change of a slope that is more than rounding
+_LINES = 3
+_ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
+_FAR = 256.0  # sd between the points that slopes are read off at
+_NOTHING = 1e-13  # of the diagonal: a smaller precision is none
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was found.
+
+    Attributes
+    ----------
+    families : dict of str
+        Of each variable that is conjugate given all others, its family.
+    reasons : dict of str
+        Of each other variable, and each that is conjugate but kept, why.
+    normals : tuple of str
+        Normal variables that are integrated out.
+    alone : tuple of str
+        Other variables that are.
+    """
+
+    families: dict[str, str]
+    reasons: dict[str, str]
+    normals: tuple[str, ...]
+    alone: tuple[str, ...]
+
+
+def choose(
+    model: pm.Model, slopes: Slopes, rng: np.random.Generator, *, one_by_one: bool
+) -> Choice:
+    """Say which variables are conjugate given the rest, and which to integrate out.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    slopes : Slopes
+        Its slopes.
+    rng : numpy.random.Generator
+        Source of points.
+    one_by_one : bool
+        Whether every variable's law is verified; else only those of variables that are kept, since
+        the others' are verified together later.
+    """
+    points = [slopes.somewhere(rng) for _ in range(2)]
+    families: dict[str, str] = {}
+    reasons = {
+        rv.name: f"{rv.name} "
+        + ("is a whole number" if str(rv.dtype)[0] in "iub" else "lives on a space of its own")
+        for rv in model.free_RVs
+    } | slopes.reasons
+    for name in slopes.supports:
+        try:
+            slopes.groups([name])  # not too many, before anything is worked out
+            at = slopes.everywhere([name], rng) if one_by_one else points
+            families[name] = _family(slopes, name, at, rng, verified=one_by_one)
+            del reasons[name]
+        except NotConjugate as error:
+            reasons[name] = error.reason
+    childless = _without_awkward_children(model, slopes, families, reasons)
+    largest_first = sorted(childless, key=lambda name: -slopes.supports[name].size)
+    normals: list[str] = []
+    for name in (n for n in largest_first if families[n] == "Normal"):
+        at = slopes.everywhere([*normals, name], rng) if one_by_one else points
+        if all(_straight(slopes, [*normals, name], point, rng) for point in at):
+            normals.append(name)
+        else:
+            reasons[name] = f"{name} is not jointly normal with {' and '.join(normals)}"
+    alone: list[str] = []
+    for name in (n for n in largest_first if families[n] in FAMILIES):
+        done = [*normals, *alone]
+        at = slopes.everywhere([name, *done], rng) if one_by_one else points
+        if any(_moved(slopes, name, done, point, rng) for point in at):
+            reasons[name] = f"the law of {name} depends on what is integrated out"
+        else:
+            alone.append(name)
+    for name in [n for n in families if n not in (*normals, *alone) and not one_by_one]:
+        try:
+            _family(slopes, name, slopes.everywhere([name], rng), rng, verified=True)
+        except NotConjugate as error:
+            del families[name]
+            reasons[name] = error.reason
+    return Choice(families, reasons, tuple(normals), tuple(alone))
+
+
+FAMILIES = ("Beta", "Dirichlet", "Gamma", "InverseGamma", "SquareGamma", "SquareInverseGamma")
+"""Families that can be integrated out beside the normal one."""
+
+
+def _family(
+    slopes: Slopes,
+    name: str,
+    points: Sequence[Point],
+    rng: np.random.Generator,
+    *,
+    verified: bool,
+) -> str:
+    """Return a variable's family given all others, at several values of them."""
+    found = audit(Given(slopes, [name], points[0])) if verified else None
+    kinds = set()
+    for point in points:
+        view = Given(slopes, [name], point)
+        blocks = proposed(view, point, rng)
+        if found is not None:
+            verify(Solution(view, blocks, []), view.joint, found, rng, FEW)
+        kinds |= {law.family for block in blocks for law in block.laws()}
+    if len(kinds) > 1:
+        raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")
+    return kinds.pop()
+
+
+def proposed(
+    view: Given, point: Mapping[str, NDArray[Any]], rng: np.random.Generator
+) -> list[Block]:
+    """Return the law of one variable given the others.
+
+    Raises
+    ------
+    NotConjugate
+        If it has none of a known family.
+    """
+    everything, x = np.arange(view.size), view.row(point)
+    if view.kind[0] == "real":
+        return [gaussian(view, everything, x, _NONE, rng)]
+    with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
+        blocks, left = standing_alone(view, everything, x, _NONE, rng)
+    if len(left):
+        raise NotConjugate(
+            f"given all others, {view.label(int(left[0]))} is of no conjugate family"
+        )
+    return blocks
+
+
+def _without_awkward_children(
+    model: pm.Model, slopes: Slopes, families: dict[str, str], reasons: dict[str, str]
+) -> list[str]:
+    """Return the conjugate variables whose children's priors can be moved, if they remain."""
+    fine = []
+    above = priors(model)
+    for name in families:
+        awkward = [
+            child
+            for child, parents in above.items()
+            if name in parents and not replaceable(slopes.supports.get(child))
+        ]
+        if awkward:
+            reasons[name] = f"the prior of {awkward[0]} needs {name}"
+        else:
+            fine.append(name)
+    return fine
+
+
+def _straight(slopes: Slopes, names: Sequence[str], point: Point, rng: np.random.Generator) -> bool:
+    """Whether the slope of some variables is linear in all of them, along random lines."""
+    view = Given(slopes, names, point)
+    for _ in range(_LINES):
+        x = view.row(point)
+        x = x + somewhere(view, rng)
+        along = rng.standard_normal(view.size)
+        base = view(x, _NONE)[1]
+        curvature = -float(along @ (view(x + along, _NONE)[1] - base))
+        if not curvature > 0:
+            return False
+        along = along / np.sqrt(curvature)
+        change = view(x + along, _NONE)[1] - base
+        for t in _ALONG:
+            there = view(x + t * along, _NONE)[1]
+            size = np.abs(base) + np.abs(there) + np.abs(t * change)
+            if not (np.abs(there - base - t * change) <= LOOSE * size).all():
+                return False
+    return True
+
+
+def _moved(
+    slopes: Slopes, name: str, done: Sequence[str], point: Point, rng: np.random.Generator
+) -> bool:
+    """Whether the slope of a variable moves with variables that are integrated out."""
+    if not done:
+        return False
+    own, others = Given(slopes, [name], point), Given(slopes, done, point)
+    x = own.row(point)
+    here = score(own, x, own(x, _NONE)[1])
+    away = others.variables(somewhere(others, rng), _NONE)
+    there = score(own, x, own.held(away)(x, _NONE)[1])
+    return not bool((np.abs(there - here) <= _MOVES * (np.abs(here) + np.abs(there))).all())
+
+
+def normals_at(
+    slopes: Slopes, names: Sequence[str], points: Sequence[Point], rng: np.random.Generator
+) -> Normals:
+    """Say where to look at the slopes of a normal block, and how its precision is taken apart."""
+    view = Given(slopes, names, points[0])
+    laws = [
+        gaussian(view.held(point), np.arange(view.size), view.row(point), _NONE, rng)
+        for point in points
+    ]
+    rows = sum(int(np.prod(t.type.shape)) for t in slopes.terms if None not in t.type.shape)
+    shapes = tuple(slopes.supports[name].shape for name in names)
+    linked = np.any([_linked(law) for law in laws], axis=0) | slopes.linked(names)
+    form = arrow(linked, rows)
+    return Normals(tuple(names), shapes, form, laws[0].location, _FAR * laws[0].sd())
+
+
+def _linked(law: Gaussian) -> NDArray[np.bool_]:
+    """Return where a precision matrix is not zero."""
+    size = np.sqrt(np.diag(law.precision))
+    return np.abs(law.precision) > _NOTHING * np.outer(size, size)
+
+
+def alone_at(slopes: Slopes, name: str, point: Point, rng: np.random.Generator) -> Alone:
+    """Say where to look at the slopes of a variable whose elements are independent."""
+    view = Given(slopes, [name], point)
+    support = slopes.supports[name]
+    if support.kind == "unit":
+        first = np.full(support.shape, 0.3)
+        return Alone(name, "unit", 1, first, first + 0.4)
+    if support.kind == "simplex":
+        width = support.shape[-1]
+        level = np.full(support.shape, 1 / width)
+        rising = np.arange(1, width + 1) / (width * (width + 1) / 2)
+        return Alone(name, "simplex", 1, level, np.broadcast_to(rising, support.shape))
+    (block,) = proposed(view, point, rng)
+    assert isinstance(block, Gammas)  # noqa: S101 - its family was looked at
+    order = np.argsort(block.elements)
+    middle = (block.shape / block.rate) ** (1 / block.power)
+    first = middle[order].reshape(support.shape)
+    return Alone(name, "positive", block.power, first, 2 * first)

@@ -1,0 +1,83 @@
+"""A posterior in closed form, over the elements of a model's variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.enumeration import Finite
+from bayesmodels.posteriors.families import Block
+from bayesmodels.posteriors.gradient import Field
+
+Levels = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Independent blocks, some of which may depend on finite variables.
+
+    Attributes
+    ----------
+    field : Field
+        Numbers the elements.
+    blocks : list of Block
+        Laws of continuous elements that depend on no finite variable.
+    finite : list of Finite
+        Finite variables, and what depends on them.
+    """
+
+    field: Field
+    blocks: list[Block]
+    finite: list[Finite]
+
+    def _loss(self, levels: Levels) -> float:
+        """How many times the rounding error of their own parameters may have."""
+        numbers = [(part, part.given(levels[part.elements])) for part in self.finite]
+        return float(max([1.0, *(part.losses[n] for part, n in numbers if n >= 0)]))
+
+    def at(self, levels: Levels) -> tuple[float, list[Block]]:
+        """Return the log probability of levels, and the laws of all continuous elements there."""
+        log_weight, blocks = 0.0, list(self.blocks)
+        for part in self.finite:
+            number = part.given(levels[part.elements])
+            if number < 0:
+                return -np.inf, blocks
+            log_weight += float(part.log_weights[number])
+            blocks += part.blocks[number]
+        return log_weight, blocks
+
+    def log_density(self, x: Array, levels: Levels) -> float:
+        """Return the log density at one point."""
+        log_weight, blocks = self.at(levels)
+        with np.errstate(divide="ignore"):  # -inf at the border of a support
+            return log_weight + sum(float(b.log_density(x[b.elements])) for b in blocks)
+
+    def rounding(self, x: Array, levels: Levels) -> float:
+        """Return a bound on the error of that, parameters included."""
+        each = sum(float(b.rounding(x[b.elements])) for b in self.at(levels)[1])
+        return self._loss(levels) * each
+
+    def slope(self, x: Array, levels: Levels) -> tuple[Array, Array]:
+        """Return the slope by every continuous element, and bounds on its error."""
+        slope, bound = np.zeros(self.field.size), np.zeros(self.field.size)
+        for block in self.at(levels)[1]:
+            slope[block.elements], bound[block.elements] = block.slope(x[block.elements])
+        return slope, self._loss(levels) * bound
+
+    def sample(self, draws: int, rng: np.random.Generator) -> tuple[Array, Levels]:
+        """Return independent draws of continuous and of finite elements, one a row."""
+        x = np.empty((draws, self.field.size))
+        levels = np.zeros((draws, sum(s.size for s in self.field.finite)), dtype=int)
+        for block in self.blocks:
+            x[:, block.elements] = block.sample(draws, rng)
+        for part in self.finite:
+            which = rng.choice(len(part.table), size=draws, p=np.exp(part.log_weights))
+            levels[:, part.elements] = part.table[which]
+            for number in np.unique(which):
+                here = np.flatnonzero(which == number)
+                for block in part.blocks[number]:
+                    x[np.ix_(here, block.elements)] = block.sample(len(here), rng)
+        return x, levels

@@ -1,0 +1,193 @@
+"""Where the free variables of a PyMC model may lie, read off their distributions."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pymc as pm
+from pymc.distributions.distribution import SymbolicRandomVariable
+from pymc.distributions.mixture import _BaseMixtureRV
+from pymc.distributions.multivariate import WishartRV
+from pymc.distributions.transforms import (
+    Interval,
+    LogExpM1,
+    LogOddsTransform,
+    LogTransform,
+    SimplexTransform,
+    _default_transform,
+)
+from pymc.distributions.truncated import TruncatedRV
+from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.compile.maker import function
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import UniformRV
+from pytensor.tensor.random.op import RandomVariable
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
+from bayesmodels.posteriors.density import PYTHON_MODE, without_initial_values
+
+Kind = Literal["unit", "simplex", "positive", "real", "matrix", "finite"]
+
+_COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
+_FINITE = ("bernoulli", "categorical", "discrete_uniform", "binomial")
+_ON_THE_LINE = {
+    LogTransform: "positive",
+    LogOddsTransform: "unit",
+    SimplexTransform: "simplex",
+}
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where one free variable may lie.
+
+    Attributes
+    ----------
+    name : str
+        The variable's name.
+    kind : {"unit", "simplex", "positive", "real", "matrix", "finite"}
+        Between 0 and 1; positive numbers adding up to one along the last axis; positive numbers;
+        all numbers; positive definite matrices; a range of whole numbers.
+    shape : tuple of int
+        The variable's shape.
+    lowest, levels : int
+        Of a finite range: its first number, and how many there are.
+    """
+
+    name: str
+    kind: Kind
+    shape: tuple[int, ...]
+    lowest: int = 0
+    levels: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=int))
+
+
+def supports(model: pm.Model) -> list[Support]:
+    """Return the support of every free variable, in the model's order.
+
+    Raises
+    ------
+    NotConjugate
+        If a variable's support is none of those that families of this package live on.
+    """
+    found = {rv.name: _support(frozen, rv, shape) for frozen, rv, shape in _shaped(model)}
+    return [found[rv.name] for rv in model.free_RVs]
+
+
+def known_supports(model: pm.Model) -> dict[str, Support]:
+    """Return the supports of those free variables that have a known one, in the model's order."""
+    found = {}
+    for frozen, rv, shape in _shaped(model):
+        with suppress(NotConjugate):
+            found[rv.name] = _support(frozen, rv, shape)
+    return {rv.name: found[rv.name] for rv in model.free_RVs if rv.name in found}
+
+
+def _shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
+    """Return a model with frozen dims, and its free variables with their shapes."""
+    with without_initial_values(model):
+        frozen = freeze_dims_and_data(model)
+    shapes = [rv.type.shape for rv in frozen.free_RVs]
+    if any(None in shape for shape in shapes):
+        known = frozen.eval_rv_shapes()
+        shapes = [known[rv.name] for rv in frozen.free_RVs]
+    return [
+        (frozen, rv, tuple(int(n) for n in shape))
+        for rv, shape in zip(frozen.free_RVs, shapes, strict=True)
+    ]
+
+
+def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:  # noqa: C901 - a table
+    op, name = rv.owner.op, rv.name
+    if isinstance(op, TruncatedRV):
+        raise NotConjugate(
+            f"{name} is truncated, and no family with a closed form here has such a support."
+        )
+    if isinstance(op, _BaseMixtureRV):
+        raise NotConjugate(
+            f"{name} has a mixture as its prior with the components summed out; a closed form "
+            "needs the component as a variable of its own."
+        )
+    if str(rv.dtype).startswith(("int", "uint", "bool")):
+        return _finite(op, rv, shape)
+    own = model.rvs_to_transforms.get(rv)
+    if isinstance(op, WishartRV) or isinstance(own, RootOfPrecision):
+        return Support(name, "matrix", shape)
+    if isinstance(own, Standardised):
+        return Support(name, "real", shape)
+    transform = _default_transform(op, rv)
+    # A transform of the user's own may cut off a part of the support.
+    harmless = (type(transform), *((LogExpM1,) if isinstance(transform, LogTransform) else ()))
+    if own is not None and not isinstance(own, harmless):
+        raise NotConjugate(
+            f"{name} has a transform of its own ({type(own).__name__}), which may restrict it to a "
+            "part of its support; leave it out if it does not."
+        )
+    for kind, place in _ON_THE_LINE.items():
+        if isinstance(transform, kind):
+            return Support(name, place, shape)  # type: ignore[arg-type] # values of the table
+    if transform is None:
+        return Support(name, "real", shape)
+    if isinstance(op, UniformRV):
+        return _uniform(rv, shape)
+    where = "an interval" if isinstance(transform, Interval) else "a space of its own"
+    raise NotConjugate(
+        f"{name} lives on {where} ({_title(op)}), on which no family with a closed form is known "
+        "here; known are (0, 1), simplexes, positive numbers, all numbers, covariance matrices "
+        "and finite ranges."
+    )
+
+
+def _uniform(rv: Any, shape: tuple[int, ...]) -> Support:
+    low, high = _values(list(rv.owner.op.dist_params(rv.owner)), rv.name)
+    if (low == 0).all() and (high == 1).all():
+        return Support(rv.name, "unit", shape)
+    raise NotConjugate(
+        f"{rv.name} is uniform between {np.ravel(low)[0]:g} and {np.ravel(high)[0]:g}: only on "
+        "(0, 1) is a uniform prior of a family with a closed form (a Beta)."
+    )
+
+
+def _finite(op: Any, rv: Any, shape: tuple[int, ...]) -> Support:
+    kind = getattr(op, "name", "") or ""
+    if not isinstance(op, RandomVariable) or isinstance(op, SymbolicRandomVariable):
+        kind = ""
+    if kind not in _FINITE:
+        many = "has infinitely many values" if kind in _COUNTABLE else "has no known range"
+        raise NotConjugate(f"{rv.name} ({_title(op)}) is a whole number that {many}.")
+    lowest, levels = 0, 2
+    parameters = list(op.dist_params(rv.owner))
+    if kind == "categorical":
+        levels = parameters[0].type.shape[-1]
+        if levels is None:
+            (length,) = _values([parameters[0].shape[-1]], rv.name)
+            levels = int(length)
+    elif kind == "binomial":
+        (trials,) = _values(parameters[:1], rv.name)
+        levels = int(trials.max()) + 1
+    elif kind == "discrete_uniform":
+        first, last = _values(parameters, rv.name)
+        lowest, levels = int(first.min()), int(last.max() - first.min()) + 1
+    return Support(rv.name, "finite", shape, lowest, levels)
+
+
+def _values(expressions: list[Any], name: str) -> list[Any]:
+    """Return what expressions without free variables are worth."""
+    above = [v.owner.op for v in ancestors(expressions) if v.owner is not None]
+    if any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in above):
+        raise NotConjugate(f"the range of {name} depends on other variables.")
+    made: list[Any] = function([], expressions, mode=PYTHON_MODE, on_unused_input="ignore")()
+    return made
+
+
+def _title(op: Any) -> str:
+    printed = getattr(op, "_print_name", None)
+    return str(printed[0]) if printed else type(op).__name__

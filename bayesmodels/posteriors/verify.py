@@ -1,0 +1,255 @@
+"""Is a proposed posterior the model's own? Then the joint density over it is the same everywhere.
+
+At points drawn from the proposal and at points far from it, the joint log density minus the
+proposal's is compared, and so are their slopes. Both must be equal up to the rounding errors that
+the two computations can make at that point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.audit import Audit
+from bayesmodels.posteriors.comparisons import otherwise
+from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.points import (
+    MILD,
+    WILD,
+    matrices,
+    on_simplex,
+    score,
+    score_size,
+    simplex_rows,
+    somewhere,
+)
+from bayesmodels.posteriors.solution import Solution
+
+Levels = NDArray[np.intp]
+Point = tuple[Array, Levels]
+
+MANY, FEW = (5, 6, 0), (2, 2, 2)
+"""Numbers of points near, far, and not chosen by the proposal: of a whole posterior, and of one of
+many laws whose parameters may have been read off where another kind of law was expected."""
+_DOUBTFUL = 3  # slopes a point that are looked at more closely
+_LEAST, _SMALL = 1e-250, 1e-6
+_USELESS = 0.1  # a log density that is known no better decides nothing
+TINY = float(np.finfo(float).tiny)
+_DECADES = 4.0  # far points: factors of up to e^8 and more
+_DEVIATIONS = 25.0
+
+
+class Imprecise(NotConjugate):
+    """Nothing differs, but the densities are not known well enough to say that they are equal."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the comparison found.
+
+    Attributes
+    ----------
+    points : int
+        Number of points compared.
+    value, slope : float
+        Largest discrepancies over their rounding bounds.
+    log_evidence : float
+        The constant, at the point with the tightest bound.
+    bound : float
+        Its rounding bound.
+    settled : bool
+        Whether the density is known to be analytic, so that the points stand for all others.
+    """
+
+    points: int
+    value: float
+    slope: float
+    log_evidence: float
+    bound: float
+    settled: bool
+
+
+def verify(
+    solution: Solution,
+    joint: JointDensity,
+    found: Audit,
+    rng: np.random.Generator,
+    looks: tuple[int, int, int] = MANY,
+) -> Verification:
+    """Compare a proposed posterior with the model's joint density.
+
+    What depends on finite variables must have been compared for each of their values before, as
+    a posterior with these values held, or be added up from such.
+
+    Raises
+    ------
+    NotConjugate
+        If they differ by more than rounding.
+    Imprecise
+        If rounding leaves no digits to compare.
+    """
+    field = solution.field
+    near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
+    points = [*near, *far]
+    if found.questions:
+        points += otherwise(field, found, near, far, rng)
+    # Far from all mass numbers may overflow, which says nothing against the proposal.
+    must = len(points)
+    points += [(somewhere(field, rng, (MILD, WILD)[i % 2]), near[0][1]) for i in range(looks[2])]
+    rows = [_row(solution, joint, *point) for point in points]
+    gaps, bounds = np.array([row[:2] for row in rows]).T
+    usable = np.isfinite(gaps) & np.isfinite(bounds)
+    if not usable[: len(near)].any():
+        raise NotConjugate("the joint density is not finite where its posterior should be.")
+    for point, row, fine in list(zip(points, rows, usable, strict=True))[:must]:
+        if not fine and row[2]:
+            raise NotConjugate(
+                f"PyMC calls {_where(field, point)} impossible, which the families of its "
+                "variables allow: a hard constraint."
+            )
+    best = int(np.argmin(np.where(usable, bounds, np.inf)))
+    slope, element = _slopes(
+        solution, joint, [p for p, fine in zip(points, usable, strict=True) if fine]
+    )
+    over = np.abs(gaps - gaps[best]) / (bounds + bounds[best])
+    value = float(np.max(over[usable]))
+    if max(value, slope) > 1:
+        names = [s.name for s in (*field.continuous, *field.finite)]
+        of = field.label(element) if slope > 1 else _listed(names)
+        raise NotConjugate(
+            f"the joint density as a function of {of} is close to a closed form but not equal to "
+            f"it: they differ by {value:.3g} times what rounding explains, their slopes by "
+            f"{slope:.3g} times. Some term of the model is of another kind."
+        )
+    if bounds[best] > _USELESS:
+        raise Imprecise(
+            f"the closed form can't be verified in double precision: the joint density of "
+            f"{_listed([s.name for s in (*field.continuous, *field.finite)])} is only known to "
+            f"{bounds[best]:.2g}."
+        )
+    return Verification(
+        int(usable.sum()), value, slope, float(gaps[best]), float(bounds[best]), found.analytic
+    )
+
+
+def _row(
+    solution: Solution, joint: JointDensity, x: Array, levels: Levels
+) -> tuple[float, float, bool]:
+    """Return gap, its bound, and whether PyMC alone calls the point impossible."""
+    solution.field.budget.check()
+    value, bound = joint.value(solution.field.variables(x, levels))
+    with np.errstate(all="ignore"):
+        density = solution.log_density(x, levels)
+        own = solution.rounding(x, levels)
+    # The weights of configurations were worked out from such values.
+    bound *= 1 + max((part.changes for part in solution.finite), default=0)
+    impossible = value == -np.inf and np.isfinite(density)
+    return value - density, bound + own, impossible
+
+
+def _slopes(solution: Solution, joint: JointDensity, points: list[Point]) -> tuple[float, int]:
+    """Return the largest discrepancy of slopes over its bound, and the element that has it.
+
+    The bound is first that of the algebra alone. Where PyMC's own graph may lose more digits, as
+    with 1 - x near a border, its running error analysis is asked.
+    """
+    field, worst, element = solution.field, 0.0, 0
+    for x, levels in points if field.size else []:
+        with np.errstate(all="ignore"):
+            own, bound = solution.slope(x, levels)
+            gap = np.abs(score(field, x, field(x, levels)[1]) - score(field, x, own))
+            over = gap / (score_size(field, x, bound) + TINY)
+        over[~np.isfinite(over)] = 0  # beyond the range of numbers; the values have been compared
+        doubtful = np.argsort(over)[::-1][:_DOUBTFUL]
+        for k in doubtful[over[doubtful] > 1]:
+            over[k] = min(over[k], _over(solution, joint, (x, levels), int(k)))
+        if over[doubtful].max() > worst:
+            worst, element = float(over[doubtful].max()), int(doubtful[over[doubtful].argmax()])
+    return worst, element
+
+
+def _over(solution: Solution, joint: JointDensity, point: Point, element: int) -> float:
+    """Return the discrepancy of one slope over a bound that knows the whole graph."""
+    field, (x, levels) = solution.field, point
+    along = np.zeros(field.size)
+    along[element] = x[element] if field.kind[element] == "simplex" else 1.0
+    for rows in simplex_rows(field):
+        along[rows] -= x[rows] * along[rows].sum(-1, keepdims=True)
+    for block in matrices(field):
+        along[block] = (along[block] + along[block].T) / 2
+    own, bound = solution.slope(x, levels)
+    direction = field.variables(along, levels)
+    with np.errstate(all="ignore"):
+        seen = joint(field.variables(x, levels), direction)
+        gap = abs(seen.slope - own @ along)
+        over = gap / (seen.slope_rounding + bound @ np.abs(along) + TINY)
+    return float(over) if np.isfinite(over) else 0.0
+
+
+def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+    x, levels = solution.sample(number, rng)
+    return [(_inside(solution.field, x[i]), levels[i]) for i in range(number)]
+
+
+def _inside(field: Field, x: Array) -> Array:
+    """Move what rounding has put on the border of the support a little inwards."""
+    low = np.isin(field.kind, ("unit", "simplex", "positive")) & (x <= _LEAST)
+    x = np.where(low, _SMALL, x)
+    x = np.where((field.kind == "unit") & (x >= 1), 1 - _SMALL, x)
+    for rows in simplex_rows(field):
+        x[rows] = on_simplex(x[rows])
+    return x
+
+
+def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+    """Return points of a much wider law."""
+    field, result = solution.field, []
+    x, levels = solution.sample(2 * number, rng)
+    for i in range(number):
+        point, other = _inside(field, x[i]).copy(), x[number + i]
+        z = rng.standard_normal(field.size)
+        real = field.kind == "real"
+        size = rng.uniform(1, _DEVIATIONS)
+        along = (point - other) if i % 2 else np.abs(point - other) * z
+        point[real] += size * along[real]
+        positive, unit = field.kind == "positive", field.kind == "unit"
+        point[positive] *= np.exp(_DECADES / 2 * z[positive])
+        point[unit] = expit(
+            np.clip(logit(np.clip(point[unit], 1e-12, 1 - 1e-12)) + _DECADES * z[unit], -25, 25)
+        )
+        for rows in simplex_rows(field):
+            logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
+            point[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
+        for block in matrices(field):
+            root = np.linalg.cholesky((point[block] + point[block].T) / 2)
+            turned = root @ (np.eye(len(block)) + 0.5 * np.tril(z[block]))
+            inner = turned @ turned.T * np.exp(z[block][0, 0])
+            point[block] = (inner + inner.T) / 2
+        own = _levels(solution, levels[i], rng)
+        result.append((point, own))
+    return result
+
+
+def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Levels:
+    """Return possible levels, all equally likely."""
+    result = levels.copy()
+    for part in solution.finite:
+        result[part.elements] = part.table[rng.integers(len(part.table))]
+    return result
+
+
+def _listed(names: list[str]) -> str:
+    some = ", ".join(names[:3])
+    return some + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - as above
+
+
+def _where(field: Field, point: Point) -> str:
+    values = field.variables(*point)
+    parts = [f"{name} = {np.ravel(value)[0]:.4g}" for name, value in list(values.items())[:3]]
+    return ", ".join(parts)

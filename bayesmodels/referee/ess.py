@@ -1,0 +1,92 @@
+r"""How many independent draws the average of a function over chains is worth, for many functions.
+
+The effective sample size is ArviZ's for a mean: autocorrelations within and between halves of
+chains, added up in pairs as long as these are positive and fall (Geyer 1992, *Practical Markov
+chain Monte Carlo*, section 3.3; Gelman et al., *Bayesian Data Analysis*, 3rd ed., section 11.5).
+Here all functions are done at once, and the number of lags that were needed is told as well: over m
+lags, n draws are about n / (2 m + 1) blocks that know nothing of each other, and a standard error
+from them has as many degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import fft
+
+from bayesmodels.numerics import Array
+
+_TOGETHER = 2**16  # numbers in one block of transforms: they stay in the cache
+
+
+class Effective(NamedTuple):
+    """Effective numbers of draws.
+
+    Attributes
+    ----------
+    number : ndarray of shape (...)
+        Never more than there are draws. One, of a function that is the same for all draws.
+    freedom : ndarray of shape (...)
+        Degrees of freedom of the standard error.
+    """
+
+    number: Array
+    freedom: Array
+
+
+def effective_draws(values: Array, *, between: bool = True) -> Effective:
+    """Return effective numbers of draws of functions, of shape (..., chain, draw).
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., chain, draw)
+        The functions at the draws; at least four draws a chain.
+    between : bool, default True
+        Whether chains that differ lower the number. If not, autocorrelation alone does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> noise = np.random.default_rng(1).normal(size=(3, 4, 1000))
+    >>> effective_draws(noise).number.shape
+    (3,)
+    """
+    *outer, chains, draws = values.shape
+    flat = np.asarray(values, dtype=float).reshape(-1, chains, draws)
+    rows = max(1, _TOGETHER // max(chains * draws, 1))
+    parts = [_effective(flat[i : i + rows], between) for i in range(0, len(flat), rows)]
+    number, lags = np.concatenate(parts, axis=-1) if parts else np.zeros((2, 0))
+    freedom = chains * draws / (2 * lags + 1)
+    return Effective(number.reshape(outer), freedom.reshape(outer))
+
+
+def _effective(values: Array, between: bool) -> Array:  # noqa: FBT001 - private
+    half = values.shape[-1] // 2
+    if between:
+        values = np.concatenate([values[..., :half], values[..., -half:]], axis=1)
+    _, chains, draws = values.shape
+    means = values.mean(-1, keepdims=True)
+    size = fft.next_fast_len(2 * draws, real=True)
+    spectrum = fft.rfft(values - means, size, axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(1)
+    covariance = fft.irfft(power, size, axis=-1)[:, :draws] / draws
+    within = covariance[:, :1] * draws / (draws - 1)
+    whole = covariance[:, :1].copy()
+    if between and chains > 1:
+        whole += means[..., 0].var(1, ddof=1)[:, None]
+    still = np.ptp(values, axis=(1, 2)) < np.finfo(float).resolution
+    whole[still | (whole[:, 0] == 0)] = 1.0
+    correlation = 1 - (within - covariance) / whole
+    correlation[:, 0] = 1.0
+    even, odd = correlation[:, : draws // 2 * 2 : 2], correlation[:, 1::2]
+    pairs = even + odd
+    pairs[:, (draws - 3) // 2 :] = -1.0  # the longest lags rest on a handful of draws
+    last = np.argmax(pairs <= 0, axis=1)  # the first pair that is not positive
+    falling = np.minimum.accumulate(pairs, axis=1)
+    counted = np.arange(pairs.shape[1]) < last[:, None]
+    time = -1 + 2 * np.where(counted, falling, 0.0).sum(1)
+    time += np.maximum(np.take_along_axis(even, last[:, None], 1)[:, 0], 0.0)
+    total = values.shape[1] * draws
+    number = np.where(still, 1.0, total / np.maximum(time, 1.0))
+    return np.stack([number, 2.0 * last])

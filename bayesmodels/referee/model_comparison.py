@@ -1,0 +1,100 @@
+"""Choosing between models by the evidence that the data give for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.belief.protocol import Belief
+from bayesmodels.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def compare_evidence(
+    models: Mapping[str, Belief | tuple[Belief, Any]], data: Any = None
+) -> pd.DataFrame:
+    r"""Return log evidences and Bayes factors of models for the same data, the best model first.
+
+    .. math:: \mathrm{BF}_{k} = p(x \mid M_k) / \max_j p(x \mid M_j), \qquad
+        P(M_k \mid x) = p(x \mid M_k) / \textstyle\sum_j p(x \mid M_j)
+
+    Parameters
+    ----------
+    models : mapping
+        From a name to a prior; or to a pair of a prior and the data as this model takes them, such
+        as another choice of columns for the same target, or the same rows in groups. All must
+        describe the same observations.
+    data : rows or statistic, optional
+        Data of the priors that stand alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``log_evidence``, ``log_bayes_factor`` (against the best, so never positive) and
+        ``probability`` (of the model among these, each as probable as the others beforehand).
+
+    Raises
+    ------
+    DataError
+        If there is no model, a prior stands alone and no data are given, or models have other
+        observations: another number of rows, another target, other features of a model that
+        explains them, or counts added up in another way, whose coefficients don't cancel.
+    PriorError
+        If a prior is improper: its evidence has an arbitrary factor.
+
+    References
+    ----------
+    Kass and Raftery (1995), *Bayes factors*, section 3.
+
+    Examples
+    --------
+    Is a coin that shows 55 heads in 100 throws fair, nearly, or anything?
+
+    >>> import bayesmodels as bm
+    >>> coin = {"nearly fair": bm.BetaBernoulli(50, 50), "anything": bm.BetaBernoulli(1, 1)}
+    >>> compare_evidence(coin, bm.BinomialCounts(55, 100)).round(2)
+                 log_evidence  log_bayes_factor  probability
+    nearly fair         -3.12              0.00         0.82
+    anything            -4.62             -1.49         0.18
+    """
+    import pandas as pd
+
+    if not models:
+        msg = "models: must hold at least one model; got none."
+        raise DataError(msg)
+    logs: dict[str, float] = {}
+    for name, model in models.items():
+        prior, rows = model if isinstance(model, tuple) else (model, data)
+        if rows is None:
+            msg = f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
+            raise DataError(msg)
+        statistic = prior.statistic(rows)
+        seen = statistic.seen()
+        if not logs:
+            first, wanted = name, seen
+        _same_observations(first, wanted, name, seen)
+        logs[name] = float(np.sum(prior.log_evidence(statistic)))
+    table = pd.DataFrame({"log_evidence": logs}).sort_values("log_evidence", ascending=False)
+    table["log_bayes_factor"] = table["log_evidence"] - table["log_evidence"].max()
+    weight = np.exp(table["log_bayes_factor"])
+    table["probability"] = weight / weight.sum()
+    return table
+
+
+def _same_observations(
+    before: str, wanted: dict[str, float], name: str, seen: dict[str, float]
+) -> None:
+    """Refuse to compare models whose data differ, as far as their statistics tell."""
+    rounding = 1e-8 + 1e-14 * seen.get("number of observations", 0.0)
+    for what, value in wanted.items():
+        if what in seen and not np.isclose(value, seen[what], rtol=1e-8, atol=rounding):
+            msg = (
+                f"data: must be the same observations for all models; the {what} is {value:.10g} "
+                f"for {before!r} and {seen[what]:.10g} for {name!r}. Give every model the same "
+                "rows; counts as they were taken, since a model adds them up by itself."
+            )
+            raise DataError(msg)

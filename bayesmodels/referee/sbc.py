@@ -1,0 +1,239 @@
+"""One simulation after the other: parameters, data, draws of the posterior, and the ranks.
+
+Each simulation has random numbers of its own, which depend on the seed and on its number alone: the
+ranks are the same whatever was simulated before, in which process, and in how many goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.reading import levels, numbers, places
+from bayesmodels.errors import DataError
+from bayesmodels.models.mixture.label_switching import label_invariants
+from bayesmodels.models.mixture.latent_rows import UNKNOWN
+from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.numerics import Array
+from bayesmodels.referee.compiled_sampler import Anatomy, Sampler, draws_of
+from bayesmodels.referee.ess import effective_draws
+from bayesmodels.referee.simulation import Simulated, simulated, told
+
+Method = Literal["exact", "mcmc"]
+
+_SIMULATION, _EXAMPLE = 0, 1  # kinds of streams of random numbers
+_EXAMPLES = 10  # models by which it is seen which constants are data
+_PRIOR = 1000  # draws by which copies of a scalar are found
+_TRIES, _SPARE = 3, 1.5  # of the sampler, each time longer
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is simulated.
+
+    Attributes
+    ----------
+    model : Belief or LogisticRegression
+        The prior, with the axes that the data give.
+    design, simulate
+        As in `calibrate`; one of them is None.
+    method : {"exact", "mcmc"}
+        Where draws of the posterior come from.
+    draws : int
+        Their number in each simulation.
+    seed : tuple of int
+        Of all simulations.
+    """
+
+    model: Any
+    design: Any
+    simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None
+    method: Method
+    draws: int
+    seed: tuple[int, ...]
+
+    def rng(self, kind: int, number: int) -> np.random.Generator:
+        """Return the random numbers of one simulation."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(kind, number)))
+
+    def simulated(self, rng: np.random.Generator) -> tuple[dict[str, Any], Simulated]:
+        """Draw parameters from the prior, and data."""
+        true = self.model.sample(1, rng)
+        if self.simulate is None:
+            return true, simulated(self.model, self.design, true, rng)
+        return true, told(self.model, self.simulate({k: x[0] for k, x in true.items()}, rng))
+
+
+class Simulator:
+    """Ranks of true quantities among draws of the posterior.
+
+    Attributes
+    ----------
+    labels : list of str
+        The quantities.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        model, rng = setup.model, setup.rng(_EXAMPLE, 0)
+        self._true, self._example = setup.simulated(rng)
+        rows = self._example.statistic
+        self._symmetric = (
+            isinstance(model, NaiveBayesMixture)
+            and model.exchangeable
+            and not (rows.labels != UNKNOWN).any()
+        )
+        if self._symmetric:  # single parameters mean nothing where classes may change places
+            free = label_invariants(model, self._true, rows)
+            found = [f"{name}[{i}]" for name, x in free.items() for i in range(x.shape[-1])]
+            self._kept = np.arange(len(found))
+        else:
+            found, self._kept = _labels(model, model.sample(_PRIOR, rng))
+        self.labels = [*found, "log density", "log likelihood"]
+
+    def made_with(self) -> dict[str, Any]:
+        """Return, in words and in numbers, all that the ranks depend on."""
+        setup, new = self._setup, self._example
+        after = setup.model.update(new.statistic) if setup.method == "exact" else None
+        values = self._values(after, new, self._true)
+        found = {
+            "model": type(setup.model).__name__,
+            "method": setup.method,
+            "number of draws": setup.draws,
+            "seed": np.array(setup.seed, dtype=np.uint32),
+            "set of quantities": np.array(self.labels),
+            "prior": np.concatenate([np.ravel(x) for x in self._true.values()]).astype(float),
+            "design or simulator": values[:, -1],
+            "posterior": values,
+        }
+        if setup.method == "mcmc":
+            found["declaration"] = Anatomy.of(new.declare()).digest()
+        return found
+
+    def ranks(self, simulations: Sequence[int]) -> tuple[Array, int]:
+        """Return ranks of some simulations, and for how many a model was compiled anew.
+
+        Returns
+        -------
+        ndarray of shape (simulations, quantities + 1)
+            Ranks between 0 and 1; in the last column the effective number of draws.
+        int
+        """
+        found = [self._rank(number) for number in simulations]
+        return np.array([row for row, _ in found]), sum(anew for _, anew in found)
+
+    def _rank(self, number: int) -> tuple[Array, bool]:
+        setup = self._setup
+        rng = setup.rng(_SIMULATION, number)
+        true, new = setup.simulated(rng)
+        anew, effective = False, float(setup.draws)
+        if setup.method == "exact":
+            after = setup.model.update(new.statistic)
+            values = self._beside(after, new, true, after.sample(setup.draws, rng))
+        else:
+            compiled, anew = self._sampler.compiled(new.declare())
+            values, effective = self._sampled(compiled, new, true, rng)
+        below, equal = (values[1:] < values[0]).sum(0), (values[1:] == values[0]).sum(0)
+        u = (below + rng.random(len(self.labels)) * (equal + 1)) / (setup.draws + 1)
+        return np.append(u, effective), anew
+
+    @cached_property
+    def _sampler(self) -> Sampler:
+        examples = [self._setup.simulated(self._setup.rng(_EXAMPLE, k)) for k in range(_EXAMPLES)]
+        return Sampler([new.declare() for _, new in examples])
+
+    def _sampled(
+        self, compiled: Any, new: Simulated, true: Draws, rng: np.random.Generator
+    ) -> tuple[Array, float]:
+        """Return quantities of the truth and of draws so far apart that they are independent.
+
+        Where fewer draws are effective than are asked for, the chain is made longer, and drawn
+        again from its start.
+        """
+        least = self._setup.draws
+        length, effective = 5 * least, 0.0
+        for _ in range(_TRIES):
+            drawn = draws_of(compiled, length, int(rng.integers(2**31)))
+            values = self._beside(None, new, true, drawn)
+            moving = values[1:, np.ptp(values[1:], axis=0) > 0]
+            ranks = rankdata(moving, axis=0).T[:, None, :]
+            effective = float(effective_draws(ranks).number.min(initial=length))
+            if effective >= least:
+                break
+            length = int(length * _SPARE * least / effective)
+        at = np.linspace(1, len(values) - 1, least).round().astype(np.intp)
+        return values[[0, *at]], effective
+
+    def _beside(self, after: Any, new: Simulated, true: Draws, drawn: Draws) -> Array:
+        """Return quantities of the truth, first, and of draws."""
+        for name, x in true.items():
+            if drawn[name].shape[1:] != x.shape[1:]:
+                msg = (
+                    f"model: its {name} must have the shape that data give it, "
+                    f"{drawn[name].shape[1:]}; got {x.shape[1:]}. Give the prior an axis for "
+                    "groups or columns."
+                )
+                raise DataError(msg)
+        both = {name: np.concatenate([x, drawn[name]]) for name, x in true.items()}
+        return self._values(after, new, both)
+
+    def _values(self, after: Any, new: Simulated, draws: Draws) -> Array:
+        """Return every quantity in a column, one row a draw."""
+        model, likelihood = self._setup.model, new.log_likelihood(draws)
+        if self._symmetric:
+            free = label_invariants(model, draws, self._example.statistic)
+            scalars = np.concatenate(list(free.values()), axis=-1)
+        else:
+            flat = [np.asarray(x, dtype=float) for x in numbers(model, draws).values()]
+            scalars = np.concatenate([x.reshape(len(x), -1) for x in flat], axis=1)
+        density = np.asarray((model if after is None else after).log_density(draws))
+        density = density.reshape(len(density), -1).sum(-1)
+        if after is None:  # a constant, the evidence, is left out
+            density = density + likelihood
+        return np.column_stack([scalars[:, self._kept], density, likelihood])
+
+
+def _labels(law: Any, true: Draws) -> tuple[list[str], NDArray[np.intp]]:
+    """Return labels of all scalars that are no copies of others, and their places."""
+    labels: list[str] = []
+    kept: list[int] = []
+    for name, x in numbers(law, true).items():
+        found = [label for label, _ in places(law, name, x.shape[1:])]
+        every = np.arange(len(found))
+        if name not in levels(law):  # of a symmetric matrix, one half
+            _, first = np.unique(x.reshape(len(x), -1), axis=1, return_index=True)
+            every = np.sort(first)
+        kept += (len(labels) + every).tolist()
+        labels += found
+    return [labels[k] for k in kept], np.array(kept, dtype=np.intp)
+
+
+# --- chunks of simulations, in any process --------------------------------------------------------
+
+
+@dataclass
+class _Worker:
+    """What a process keeps from one chunk to the next."""
+
+    simulator: Simulator | None = None
+
+
+_WORKER = _Worker()
+
+
+def begin(setup: Setup) -> None:
+    """Prepare this process for `ranks_of`."""
+    _WORKER.simulator = Simulator(setup)
+
+
+def ranks_of(numbers: Sequence[int]) -> tuple[Array, int]:
+    """Return what `Simulator.ranks` returns."""
+    assert _WORKER.simulator is not None  # noqa: S101 - for the type checker; `begin` comes first
+    return _WORKER.simulator.ranks(numbers)

@@ -1,0 +1,289 @@
+"""How entries of a file are written and read: arrays, numbers, labels and coordinates.
+
+Every reader checks what it reads, and says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmodels.errors import DataError
+from bayesmodels.store.untrusted import refuse, shape_of, shown
+
+DOUBLES = "<f8"  # little-endian doubles, on any machine
+_WORDS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
+_NO_WORDS: frozenset[str] = frozenset()
+
+
+class Arrays:
+    """Arrays that stand beside the text of an NPZ file; each is used once."""
+
+    def __init__(self, held: Mapping[str, Any] | None = None) -> None:
+        self.held: dict[str, Any] = dict(held or {})
+        self._left = set(self.held)
+
+    def add(self, value: Any) -> str:
+        """Keep an array; return its name."""
+        name = f"a{len(self.held)}"
+        self.held[name] = np.ascontiguousarray(value, dtype=DOUBLES)
+        return name
+
+    def take(self, name: Any) -> Any:
+        """Return the array of a name."""
+        if not isinstance(name, str) or name not in self._left:
+            refuse(f"names the array {shown(name)}, which is not there, or used already")
+        self._left.remove(name)
+        return self.held[name].ravel()
+
+    def check_all_used(self) -> None:
+        """Refuse arrays that no entry names."""
+        if self._left:
+            refuse(f"holds arrays that no entry names: {shown(sorted(self._left))}")
+
+
+class Entry(NamedTuple):
+    """How a field is written, given the arrays of an NPZ file or None; and read, given its name."""
+
+    write: Callable[[Any, Arrays | None], Any]
+    read: Callable[[Any, Arrays, str], Any]
+
+
+# --- arrays and numbers ---------------------------------------------------------------------------
+
+
+def _write_array(value: Any, arrays: Arrays | None) -> dict[str, Any]:
+    if isinstance(value, np.float64):
+        value = np.asarray(value)
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64:
+        kind = getattr(value, "dtype", type(value).__name__)
+        msg = f"value: arrays of doubles have a form as a file; got {kind}."
+        raise DataError(msg)
+    shape = list(value.shape)
+    if arrays is not None:
+        return {"shape": shape, "array": arrays.add(value)}
+    return {"shape": shape, "values": [_written(x) for x in value.ravel().tolist()]}
+
+
+def _written(x: float) -> float | str:
+    return x if np.isfinite(x) else repr(x)
+
+
+def _read_array(value: Any, arrays: Arrays, name: str, words: Collection[str]) -> Any:
+    if not isinstance(value, dict) or value.keys() not in ({"shape", "values"}, {"shape", "array"}):
+        refuse(f"its {name} is no array ({shown(value)})")
+    if "array" in value:
+        numbers = np.array(arrays.take(value["array"]), dtype=float)
+    else:
+        numbers = _numbers(value["values"], name)
+    for word, found in (
+        ("nan", np.isnan(numbers)),
+        ("inf", numbers == np.inf),
+        ("-inf", numbers == -np.inf),
+    ):
+        if word not in words and found.any():
+            refuse(f"its {name} is no array of such numbers ({word} must not be among them)")
+    return numbers.reshape(shape_of(value["shape"], numbers.size))
+
+
+def _numbers(listed: Any, name: str) -> Any:
+    if not isinstance(listed, list):
+        refuse(f"its {name} is no array (its values are no list)")
+    try:
+        return np.array([_number(x) for x in listed], dtype=float)
+    except (KeyError, OverflowError, TypeError) as error:
+        refuse(f"its {name} is no array ({error})")
+
+
+def _number(x: Any) -> float:
+    if isinstance(x, str):
+        return _WORDS[x]
+    if type(x) not in (int, float):
+        msg = f"{shown(x)} is no number"
+        raise TypeError(msg)
+    return float(x)
+
+
+def array(*words: str) -> Entry:
+    """Return the entry of an array whose numbers are finite, or one of these words."""
+    return Entry(_write_array, lambda v, held, name: _read_array(v, held, name, words))
+
+
+def number(*words: str) -> Entry:
+    """Return the entry of one double."""
+
+    def read(value: Any, _: Arrays, name: str) -> float:
+        found = _numbers([value], name)[0]
+        if not np.isfinite(found) and repr(float(found)) not in words:
+            refuse(f"its {name} must not be {found}")
+        return float(found)
+
+    return Entry(lambda value, _: _written(float(value)), read)
+
+
+def _read_count(value: Any, _: Arrays, name: str) -> Any:
+    found = number().read(value, _, name)
+    if found < 0:
+        refuse(f"its {name} must not be negative; got {found:g}")
+    return value  # a whole one stays whole
+
+
+COUNT = Entry(lambda value, _: value, _read_count)
+
+
+def _read_flag(value: Any, _: Arrays, name: str) -> bool:
+    if not isinstance(value, bool):
+        refuse(f"its {name} must be true or false; got {shown(value)}")
+    return value
+
+
+FLAG = Entry(lambda value, _: bool(value), _read_flag)
+
+
+def _read_text(value: Any, _: Arrays, name: str) -> str:
+    if not isinstance(value, str):
+        refuse(f"its {name} must be text; got {shown(value)}")
+    return value
+
+
+TEXT = Entry(lambda value, _: str(value), _read_text)
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+def _write_label(label: Any) -> Any:
+    if isinstance(label, tuple):
+        return {"tuple": [_write_label(part) for part in label]}
+    if isinstance(label, np.datetime64) and not np.isnat(label):
+        return {"time": str(label), "kind": "datetime64"}
+    if isinstance(label, (np.bool_, np.floating, np.integer, np.str_)):
+        label = label.item()  # of a time in nanoseconds that would be a number
+    if isinstance(label, dt.date) and type(label).__name__ in _times():  # and no NaT
+        return {"time": label.isoformat(), "kind": type(label).__name__}
+    if label is None or isinstance(label, (bool, int)) or _has_bytes(label):
+        return label
+    if isinstance(label, float) and np.isfinite(label):
+        return label
+    msg = (
+        f"coords: labels must be text, numbers, times or tuples of these to be written; got "
+        f"{label!r} ({type(label).__name__}). Rename it."
+    )
+    raise DataError(msg)
+
+
+def _has_bytes(label: Any) -> bool:
+    """Return whether this is text that UTF-8 can hold: halves of characters it can't."""
+    return isinstance(label, str) and not any("\ud800" <= sign <= "\udfff" for sign in label)
+
+
+def _read_label(label: Any) -> Any:
+    if isinstance(label, dict):
+        if label.keys() == {"tuple"} and isinstance(label["tuple"], list):
+            return tuple(_read_label(part) for part in label["tuple"])
+        if label.keys() == {"time", "kind"}:
+            return _time(label)
+    if not isinstance(label, (str, bool, int, float)) and label is not None:
+        refuse(f"{shown(label)} is no label")
+    if isinstance(label, float) and not np.isfinite(label):
+        refuse(f"{label} is no label")
+    return label
+
+
+def _times() -> dict[str, Callable[[str], Any]]:
+    import pandas as pd
+
+    return {
+        "date": dt.date.fromisoformat,
+        "datetime": dt.datetime.fromisoformat,
+        "datetime64": np.datetime64,
+        "Timestamp": pd.Timestamp,
+    }
+
+
+def _time(label: dict[str, Any]) -> Any:
+    try:
+        if not isinstance(label["time"], str):
+            raise TypeError(label["time"])  # noqa: TRY301 - one complaint for all
+        found = _times()[label["kind"]](label["time"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        refuse(f"{shown(label)} is no time")
+    return found
+
+
+def _read_labels(listed: Any, name: str) -> tuple[Any, ...]:
+    """Return the labels of a list."""
+    if not isinstance(listed, list):
+        refuse(f"its {name} must be a list of labels; got {shown(listed)}")
+    return tuple(_read_label(label) for label in listed)
+
+
+def _write_coords(value: Any, _: Arrays | None) -> Any:
+    return [[_write_label(axis), [_write_label(x) for x in own]] for axis, own in value.items()]
+
+
+def _read_coords(value: Any, _: Arrays, name: str) -> dict[Any, tuple[Any, ...]]:
+    if not isinstance(value, list) or any(not isinstance(x, list) or len(x) != 2 for x in value):  # noqa: PLR2004 - a pair
+        refuse(f"its {name} must be pairs of an axis and its labels")
+    found = {_read_label(axis): _read_labels(own, name) for axis, own in value}
+    if len(found) < len(value):
+        refuse(f"its {name} name an axis twice")
+    return found
+
+
+def _read_names(value: Any, _: Arrays, name: str) -> tuple[Any, ...]:
+    found = _read_label(value)
+    if not isinstance(found, tuple):
+        refuse(f"its {name} must be labels; got {shown(value)}")
+    return found
+
+
+LABEL = Entry(lambda value, _: _write_label(value), lambda value, _, __: _read_label(value))
+NAMES = Entry(lambda value, _: _write_label(tuple(value)), _read_names)
+COORDS = Entry(_write_coords, _read_coords)
+
+
+def optional(entry: Entry) -> Entry:
+    """Return the entry of what may be missing."""
+    return Entry(
+        lambda value, arrays: None if value is None else entry.write(value, arrays),
+        lambda value, arrays, name: None if value is None else entry.read(value, arrays, name),
+    )
+
+
+def many(entry: Entry) -> Entry:
+    """Return the entry of a list of such."""
+
+    def read(value: Any, arrays: Arrays, name: str) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            refuse(f"its {name} must be a list; got {shown(value)}")
+        return tuple(entry.read(each, arrays, name) for each in value)
+
+    return Entry(lambda value, arrays: [entry.write(each, arrays) for each in value], read)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _write_table(table: Any, arrays: Arrays | None) -> dict[str, Any]:
+    index, columns = ([_write_label(label) for label in axis] for axis in (table.index, table))
+    numbers = np.ascontiguousarray(table.to_numpy(dtype=float))
+    return {"index": index, "columns": columns, "numbers": _write_array(numbers, arrays)}
+
+
+def _read_table(value: Any, arrays: Arrays, name: str) -> Any:
+    import pandas as pd
+
+    if not isinstance(value, dict) or value.keys() != {"index", "columns", "numbers"}:
+        refuse(f"its {name} must have the entries index, columns and numbers")
+    index, columns = (_read_labels(value[axis], name) for axis in ("index", "columns"))
+    numbers = _read_array(value["numbers"], arrays, name, _WORDS)
+    if numbers.shape != (len(index), len(columns)):
+        refuse(f"its {name} must have a number in each of {len(index)} rows and each column")
+    return pd.DataFrame(numbers, index=list(index), columns=list(columns))
+
+
+TABLE = Entry(_write_table, _read_table)

@@ -1,0 +1,151 @@
+"""What commands print on terminals of 80 and 160 columns and through a pipe."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bayesmodels.command import catalog
+from bayesmodels.command.model_file import load_model
+from bayesmodels.posteriors.exact import exact
+from bayesmodels.report.rounding import beside
+from tests.command import screens
+from tests.command.screens import COMMANDS
+
+FOUND: dict[str, dict[str, str]] = {}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("screens")
+    screens.write_files(made)
+    return made
+
+
+@pytest.fixture
+def printed(folder, monkeypatch):
+    """Run a command once, and return its screens."""
+    monkeypatch.chdir(folder)
+
+    def run(name):
+        if name not in FOUND:
+            FOUND[name] = screens.screens(name)
+        return FOUND[name]
+
+    return run
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_screens_are_as_they_were(printed, name):
+    """If they should change: ``python -m tests.command.screens``, and look at the difference."""
+    kept = screens.FOLDER.joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    assert screens.golden(name, printed(name)) == kept
+
+
+def posterior(name):
+    """Return what a command's summary is about."""
+    verb, model, *file = COMMANDS[name].split()
+    if verb == "exact":
+        return exact(load_model(model), rng=1)
+    frame = screens.tables()[file[0].removesuffix(".csv")]
+    prior, data = catalog.from_frame(model, frame, catalog.Columns(), {})
+    return prior.update(data)
+
+
+SUMMARIES = [name for name, text in COMMANDS.items() if text.split()[0] in ("report", "exact")]
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_no_number_and_no_heading_is_broken(printed, folder, name):
+    """Each scalar's numbers, written as they are to be read, stand whole and in one order."""
+    del folder
+    text = printed(name)
+    table = posterior(name).summary()
+    upper, lower = halves(table.index)
+    shown = table.drop(index=lower)
+    shown = shown if len(shown) <= 60 else shown.drop(index=upper)
+    for kind, screen in text.items():
+        lines = screen.splitlines()
+        for label, row in shown.iterrows():
+            cells = [beside(x, row["sd"]) for x in row]
+            if [label, *cells] in [[x[: len(label)], *x[len(label) :].split()] for x in lines]:
+                continue
+            at = lines.index(label)  # turned on its side
+            pairs = [f"{head}: {cell}" for head, cell in zip(table.columns, cells, strict=True)]
+            assert re.split(" {3,}", lines[at + 1].strip()) == pairs, kind
+        if kind != "a pipe":
+            assert max(map(len, lines)) <= int(kind.split()[0])
+            assert "…" not in screen
+
+
+def halves(labels):
+    """Return labels of covariances, those above diagonals and the same once more below."""
+    upper, lower = [], []
+    for label in labels:
+        *_, row, column = ["", "", *label.partition("[")[2].removesuffix("]").split(", ")]
+        if label.startswith("Sigma") and row != column:
+            twin = f"{label.removesuffix(f'{row}, {column}]')}{column}, {row}]"
+            (lower if twin in upper else upper).append(label)
+    return upper, lower
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_means_and_weights_stand_before_variances(printed, name):
+    for screen in printed(name).values():
+        names = re.findall(r"^(pi|mu|w|sigma2|Sigma)\b", screen, re.MULTILINE)
+        first = [names.index(name) for name in dict.fromkeys(names)]
+        spreads = [i for i, name in enumerate(names) if name.lower().startswith("sigma")]
+        assert not spreads or min(spreads) == max(first)
+
+
+def test_of_a_verdict_on_each_model_no_cell_is_broken(printed):
+    for screen in printed("validate").values():
+        rows = [re.split(" {2,}", line.strip()) for line in screen.splitlines()]
+        assert rows[0] == ["model", "data", "verdict", "identity", "worst", "ESS"]
+        asked = [(e.name, data) for e in catalog.ENTRIES for data in e.datasets]
+        assert [tuple(row[:2]) for row in rows[2 : 2 + len(asked)]] == asked
+        assert {row[2] for row in rows[2 : 2 + len(asked)]} == {"agree", "inconclusive", "disagree"}
+
+
+def test_only_covariances_are_left_out_and_that_is_said(printed):
+    for screen in printed("classes").values():
+        assert "30 covariances are not shown; --json has them all." in screen
+        for name in ("adelie", "chinstrap", "gentoo"):
+            assert all(f"mu[{name}, {x}] " in screen for x in ("bill", "flipper", "mass", "area"))
+    assert all("not shown" not in screen for screen in printed("forty").values())
+
+
+def test_a_number_has_the_digits_of_its_spread():
+    """A mean of 200,012 known to 24 is no 200,000."""
+    assert beside(200012.34, 23.9) == "200012.3"
+    assert beside(0.39451, 0.2) == "0.3945"
+    assert beside(2.5, np.inf) == beside(2.5, 0.0) == "2.5"
+    assert beside(1e-300, 1e300) == "1.000e−300"
+
+
+def test_a_real_terminal_of_80_columns_is_used_to_its_end_and_no_farther():
+    pty, termios, fcntl = (pytest.importorskip(name) for name in ("pty", "termios", "fcntl"))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, np.array([40, 80, 0, 0], np.uint16).tobytes())
+    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "FORCE_COLOR")}
+    command = [sys.executable, "-m", "bayesmodels", "models"]
+    with subprocess.Popen(
+        command, stdout=theirs, env={**environment, "NO_COLOR": "1", "TERM": "xterm"}
+    ) as running:
+        os.close(theirs)
+        text = b""
+        try:
+            while part := os.read(ours, 4096):
+                text += part
+        except OSError:  # Linux says so where the other end is closed
+            pass
+    os.close(ours)
+    assert running.returncode == 0
+    plain = re.sub(r"\x1b\[\d*m", "", text.decode())  # headings are bold
+    lines = plain.replace("\r", "").splitlines()
+    assert max(map(len, lines)) == 80
+    words = set(" ".join(lines).split())
+    assert all({e.name, *e.purpose.split()} <= words for e in catalog.ENTRIES), "no word is broken"

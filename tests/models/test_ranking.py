@@ -1,0 +1,178 @@
+"""The order of features against mutual information taken by hand, and its posterior."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.errors import DataError
+
+RNG = np.random.default_rng(20261121)
+CLASSES = bm.DirichletCategorical([1, 2, 1], categories=["a", "b", "c"])
+Y = RNG.choice(["a", "b", "c"], 60, p=[0.5, 0.3, 0.2])
+CODES = pd.Index(["a", "b", "c"]).get_indexer(Y)
+TABLE = pd.DataFrame(
+    {
+        "smoker": RNG.random(60) < np.array([0.2, 0.5, 0.9])[CODES],
+        "drinker": RNG.random(60) < 0.5,
+        "age": RNG.normal(40 + 10 * CODES, 8),
+        "colour": RNG.choice(["red", "green"], 60),
+        "money": RNG.poisson(1 + 2 * CODES),
+        "the": RNG.poisson(5, 60),
+        "hello": RNG.poisson(2, 60),
+    }
+)
+WORDS = ["money", "the", "hello"]
+PRIOR = bm.NaiveBayes(
+    CLASSES,
+    {
+        "habits": (bm.BetaBernoulli(1, 1), ["smoker", "drinker"]),
+        "age": bm.NormalInverseGamma(40, 0.1, 2, 100),
+        "colour": bm.DirichletCategorical([1, 1], categories=["red", "green"]),
+        "mail": (bm.DirichletCategorical([1, 1, 1], categories=WORDS), bm.MultinomialCounts(WORDS)),
+    },
+)
+BELIEF = PRIOR.update((TABLE, Y))
+
+
+def ranked(belief=BELIEF, **settings):
+    return bm.rank_features(belief, rng=np.random.default_rng(1), **settings)
+
+
+def by_hand(values):
+    """Return the information of all features in the order of the blocks."""
+    pi = values["pi"]
+    return np.concatenate(
+        [
+            bm.mutual_information(pi, values["theta_habits"]),
+            bm.mutual_information_normal(
+                pi, values["mu_age"][..., None], values["sigma2_age"][..., None]
+            ),
+            bm.mutual_information(pi, values["theta_colour"][..., None, :], categories=True),
+            bm.mutual_information(pi, values["theta_mail"]),
+        ],
+        axis=-1,
+    )
+
+
+FEATURES = ["smoker", "drinker", "age", "colour", *WORDS]
+
+
+def test_information_at_the_mean_and_its_posterior():
+    found = ranked(draws=500, prob=0.8, top=2).loc[FEATURES]
+    np.testing.assert_allclose(found["mutual_information"], by_hand(BELIEF.mean()), rtol=1e-14)
+    sampled = by_hand(BELIEF.sample(500, np.random.default_rng(1)))
+    np.testing.assert_allclose(found["mean"], sampled.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(found["lower"], np.quantile(sampled, 0.1, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found["upper"], np.quantile(sampled, 0.9, axis=0), rtol=1e-12)
+    best = np.argsort(-sampled, axis=-1)[:, :2]
+    counted = [(best == j).any(-1).mean() for j in range(7)]
+    np.testing.assert_allclose(found["probability_top"], counted, rtol=1e-12)
+    assert found["probability_top"].sum() == pytest.approx(2)
+    assert found["block"].tolist() == ["habits"] * 2 + ["age", "colour"] + ["mail"] * 3
+
+
+def test_the_best_come_first():
+    found = ranked()
+    assert found["mutual_information"].is_monotonic_decreasing
+    assert set(found.head(3).index) == {"age", "smoker", "money"}
+    assert (found["probability_top"] == 1).all()  # seven features are all among the best ten
+
+
+def test_blocks_of_draws_change_nothing(monkeypatch):
+    whole = ranked(draws=300)
+    monkeypatch.setattr("bayesmodels.models.classifiers.ranking._SAMPLE", 1)
+    one_by_one = ranked(draws=300)
+    pd.testing.assert_series_equal(whole["mutual_information"], one_by_one["mutual_information"])
+    assert np.abs(whole["mean"] / one_by_one["mean"] - 1).max() < 0.3
+
+
+def test_many_rows_make_the_information_certain():
+    pi, theta = np.array([0.3, 0.7]), np.array([[0.2, 0.5, 0.9], [0.2, 0.6, 0.1]])
+    rows = 200_000
+    y = (RNG.random(rows) < pi[1]).astype(int)
+    x = (RNG.random((rows, 3)) < theta[y]).astype(int)
+    prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    found = ranked(prior.update((x, y)), top=1)
+    assert found.index.tolist() == [2, 1, 0]
+    assert "block" not in found
+    expected = bm.mutual_information(pi, theta)[[2, 1, 0]]
+    np.testing.assert_allclose(found["mutual_information"], expected, atol=2e-3)
+    assert ((found["lower"] <= found["mean"]) & (found["mean"] <= found["upper"])).all()
+    assert found["probability_top"].tolist() == [1, 0, 0]
+
+
+def test_counts_without_a_name_are_words():
+    prior = bm.NaiveBayes(CLASSES, bm.DirichletCategorical([1, 1, 1], categories=WORDS))
+    after = prior.update((bm.MultinomialCounts(TABLE[WORDS]), Y))
+    found = ranked(after)
+    expected = by_hand(BELIEF.mean())[-3:]
+    np.testing.assert_allclose(found.loc[WORDS, "mutual_information"], expected, rtol=1e-12)
+
+
+def test_a_user_says_what_is_words():
+    one = ranked(words=[])
+    assert "mail" in one["block"].to_list()
+    assert (one["block"] == "mail").sum() == 1  # one feature with three categories
+    both = ranked(words=["mail", "colour"])
+    assert set(both.index[both["block"] == "colour"]) == {"red", "green"}
+
+
+def test_several_categorical_columns():
+    sizes = bm.DirichletCategorical([1, 1, 1], categories=["S", "M", "L"])
+    rows = pd.DataFrame({"shirt": RNG.choice(["S", "M", "L"], 60), "shoe": ["S", "M", "L"] * 20})
+    after = bm.NaiveBayes(CLASSES, sizes).update((rows, Y))
+    found = ranked(after)
+    theta = after.mean()["theta"]
+    expected = bm.mutual_information(after.mean()["pi"], theta, categories=True)
+    np.testing.assert_allclose(found.loc[["shirt", "shoe"], "mutual_information"], expected)
+
+
+def test_features_with_a_full_covariance_are_taken_one_by_one():
+    mean = {
+        "pi": np.array([0.5, 0.5]),
+        "mu": np.array([[0.0, 0.0], [2.0, 0.0]]),
+        "Sigma": np.array([[[1.0, 0.9], [0.9, 4.0]]] * 2),
+    }
+    part = SimpleNamespace(
+        coords={"class": (0, 1), "feature": ("u", "v"), "other_feature": ("u", "v")},
+        dims={"mu": ("class", "feature"), "Sigma": ("class", "feature", "other_feature")},
+    )
+    belief = SimpleNamespace(
+        blocks={"": SimpleNamespace(counted=False, columns=None)},
+        parts=lambda: [(None, None), (part, lambda name: name)],
+        mean=lambda: mean,
+        sample=lambda size, _: {k: np.repeat(v[None], size, axis=0) for k, v in mean.items()},
+    )
+    found = ranked(belief, draws=3)
+    alone = bm.mutual_information_normal(mean["pi"], mean["mu"], [[1, 4], [1, 4]])
+    assert found.index.tolist() == ["u", "v"]
+    np.testing.assert_allclose(found["mutual_information"], alone)
+    np.testing.assert_allclose(found["lower"], alone)
+
+
+@pytest.mark.parametrize(
+    ("belief", "settings", "message"),
+    [
+        (bm.BetaBernoulli(1, 1), {}, "belief: must be about classes and features"),
+        (PRIOR, {}, "belief: has met no data"),
+        (BELIEF, {"prob": 1}, "prob: must be strictly between 0 and 1"),
+        (BELIEF, {"draws": 0}, "draws: must be at least 1"),
+        (BELIEF, {"top": 0}, "top: must be at least 1"),
+        (BELIEF, {"words": "mail"}, "words: must be a list of names of blocks"),
+        (BELIEF, {"words": ["male"]}, "words: must be a list of names of blocks"),
+        (
+            bm.NaiveBayes(
+                CLASSES,
+                {"age": bm.NormalInverseGamma([0] * 3, 1, 0.8, 1, coords={"class": list("abc")})},
+            ),
+            {},
+            "belief: the mean of sigma2_age is infinite",
+        ),
+    ],
+)
+def test_complaints(belief, settings, message):
+    with pytest.raises(DataError, match=message):
+        ranked(belief, **settings)
