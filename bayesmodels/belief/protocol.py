@@ -7,7 +7,7 @@ share is written once, as functions over this protocol, in `bayesmodels.belief.r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,3 +146,22 @@ class Belief(Protocol):
     def to_datatree(
         self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
     ) -> xr.DataTree: ...
+
+
+# --- what only some have --------------------------------------------------------------------------
+
+
+@runtime_checkable
+class ExponentialFamily(Protocol):
+    """A belief whose density, to a power, is of the same family."""
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+
+
+@runtime_checkable
+class Conditioned(Protocol):
+    """A posterior that knows how much of the data's precision is left in it."""
+
+    def digits_lost(self, statistic: Any) -> float | None:
+        """Return about how many digits are lost, the most of a batch; None if not known."""

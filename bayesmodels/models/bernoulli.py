@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln, xlog1py, xlogy
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -484,6 +484,13 @@ class BetaBernoulli:
         batch = labels.completed(d.batch.axes, d.successes.shape[1:])
         x = d.successes.astype(np.uint8) if d.trials is None else d.successes
         return {"x": (x, {"row": tuple(d.batch.rows), **batch})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+        ones, zeros = (1 + alpha * (x - 1) for x in (self.alpha, self.beta))
+        return type(self)(ones, zeros, self.coords)
+
+    digits_lost = conditioning.none_lost
 
     declare = declare
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -518,6 +518,13 @@ class DirichletCategorical:
         if d.counted:
             axes = {**axes, "category": self.coords["category"]}
         return {"x": (d.values, {"row": tuple(d.batch.rows), **axes})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+        counts = 1 + alpha * (self.alpha - 1)
+        return type(self)(counts, self.categories, self.coords, other=self.other)
+
+    digits_lost = conditioning.none_lost
 
     declare = declare
 

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -620,6 +620,7 @@ class ConceptLearning:
         d = checked.outcomes(data, self.outcomes)
         return {"x": (d.codes.astype(np.int64), {"row": tuple(d.rows)})}
 
+    digits_lost = conditioning.none_lost
     declare = declare
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:

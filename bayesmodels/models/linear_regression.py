@@ -27,6 +27,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 7.6.3.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -722,6 +723,19 @@ class LinearRegression:
         d = self._checked(data)
         axes = labels.completed(d.coords, d.y.shape[1:])
         return {"y": (d.y, {"row": tuple(d.rows), **axes})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+        own = 1 + (self.factor.shape[-1] - 1) / 2
+        scaled = copy(self)  # which may have been improper, and may become so
+        values.fill(
+            scaled, factor=np.sqrt(alpha) * self.factor, shape=alpha * (self.shape + own) - own
+        )
+        return scaled
+
+    def digits_lost(self, statistic: RegressionStatistic) -> float:
+        """Return about how many digits the coefficients lose to rounding in the data's rows."""
+        return digits_of_coefficients_lost(self, statistic)
 
     declare = declare
 

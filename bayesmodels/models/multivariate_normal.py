@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import multigammaln
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -529,6 +529,21 @@ class NormalInverseWishart:
         """Return the rows under the name ``"x"``, with the labels of their axes."""
         d = self._checked(data)
         return {"x": (d.x, {"row": tuple(d.batch.rows), "feature": self.coords["feature"]})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+        own = self.location.shape[-1] + 2
+        return type(self)(
+            self.location,
+            alpha * self.kappa,
+            alpha * (self.df + own) - own,
+            alpha * self.scale,
+            self.rest,
+            self.features,
+            self.coords,
+        )
+
+    digits_lost = conditioning.lost_in_scale
 
     declare = declare
 

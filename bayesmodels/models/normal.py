@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -496,6 +496,23 @@ class NormalInverseGamma:
         d = checked.measurements(data)
         batch = labels.completed(d.batch.axes, d.x.shape[1:])
         return {"x": (d.x, {"row": tuple(d.batch.rows), **batch})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised.
+
+        The joint density of mean and variance has the variance to the power -(a + 3/2), which is
+        what `mode` divides the scale by.
+
+        Examples
+        --------
+        >>> NormalInverseGamma(mean=1, kappa=4, shape=3, scale=2).power(0.5)
+        NormalInverseGamma(mean=1, kappa=2, shape=0.75, scale=1)
+        """
+        shape = alpha * (self.shape + 1.5) - 1.5
+        kappa, scale = alpha * self.kappa, alpha * self.scale
+        return type(self)(self.location, kappa, shape, scale, self.rest, self.coords)
+
+    digits_lost = conditioning.none_lost
 
     declare = declare
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import conditioning, notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.errors import DataError, PriorError
@@ -399,6 +399,22 @@ class SharedNormalInverseWishart:
         d = self._checked(data)
         features = d.features or self.coords["feature"]
         return {"x": (d.x, {"row": tuple(d.batch.rows), "feature": features})}
+
+    def power(self, alpha: float) -> Self:
+        """Return the belief whose density is this one to the power alpha, normalised."""
+        own = sum(self.location.shape) + 1
+        return type(self)(
+            self.location,
+            alpha * self.kappa,
+            alpha * (self.df + own) - own,
+            alpha * self.scale,
+            self.ratio,
+            self.rest,
+            self.features,
+            self.coords,
+        )
+
+    digits_lost = conditioning.lost_in_scale
 
     declare = declare
 

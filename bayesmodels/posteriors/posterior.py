@@ -11,6 +11,7 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayesmodels.belief import notebook, reading
+from bayesmodels.belief.conditioning import digits_of_factor, digits_of_matrix
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input.data import asked, randomness
@@ -20,7 +21,8 @@ from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
-from bayesmodels.posteriors.families import Block, ElementLaw
+from bayesmodels.posteriors.families import Block, ElementLaw, Gaussian, ScaledGaussian
+from bayesmodels.posteriors.matrix_block import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.verify import Verification
 
@@ -304,6 +306,14 @@ class ExactPosterior:
             )
         return tree
 
+    def digits_lost(self, statistic: Any = None) -> float | None:
+        """Return about how many digits are lost, by the condition of normal blocks.
+
+        None if there are finite variables: these are as many posteriors as there are levels.
+        """
+        del statistic
+        return None if self.levels else max(map(_digits_lost_by, self.blocks), default=0.0)
+
     def explain(self) -> str:
         """Say which variable has which law, and how that was verified."""
         field = self._solution.field
@@ -369,3 +379,15 @@ class ExactPosterior:
 def _listed(names: Any) -> str:
     *first, last = list(names)
     return f"{', '.join(first)} and {last}" if first else str(last)
+
+
+def _digits_lost_by(block: Block) -> float:
+    """Return what is lost by a law of some elements."""
+    match block:
+        case Gaussian():
+            return 2 * digits_of_factor(block.root)
+        case ScaledGaussian():
+            return 2 * digits_of_factor(block.gaussian.root)
+        case NormalMatrix():
+            return max(digits_of_matrix(m) for m in (block.scale, block.strength) if m.size)
+    return 0.0

@@ -9,6 +9,16 @@ with what it was, by the cumulative Jensen-Shannon distance of the distribution 
 or of the functions 1 - P and 1 - Q if that is larger. The sensitivity is the average over both
 powers of :math:`d / |\log_2 \alpha|`.
 
+The density of an exponential family, raised to a power alpha, is of the same family, its natural
+parameters multiplied by alpha. That of the likelihood is an update with weighted rows, and that of
+the prior the power of another such update,
+
+.. math:: p(\theta)^\alpha p(x \mid \theta)
+    = \left[ p(\theta) \, p(x \mid \theta)^{1 / \alpha} \right]^\alpha,
+
+in which a prior that has no power, or is improper itself, never stands alone: only what is asked
+for must be proper.
+
 A distance does not say which way, or how far in units that one knows. So the shift of the median is
 told beside it, in posterior standard deviations for each doubling of alpha.
 
@@ -20,21 +30,22 @@ from the median of the least of so many draws to that of the largest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, xlog1py
 
-from bayesmodels.belief.protocol import Belief, Law
+from bayesmodels.belief.protocol import Belief, ExponentialFamily, Law
 from bayesmodels.belief.reading import places
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import count
 from bayesmodels.numerics import Array
-from bayesmodels.referee.power_scaling import Component, check_powers, posterior_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+Component = Literal["prior", "likelihood"]
 
 ALPHAS = (0.99, 1.01)
 """Powers, those of ArviZ."""
@@ -112,7 +123,7 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     import pandas as pd
 
     number = count(draws, "draws", 2)
-    check_powers(prior)
+    _require_powers(prior)
     statistic = prior.statistic(data)
     posterior = prior.update(statistic)
     laws = posterior.marginals()
@@ -139,6 +150,55 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
     table["shift"] = np.concatenate([np.ravel(x) for x in shifts])
     table["diagnosis"] = list(diagnoses(table)) if _proper(prior, statistic) else ""
     return table
+
+
+def posterior_of(prior: Any, statistic: Any, component: Component, alpha: float) -> Any:
+    """Return the posterior in which prior or likelihood is raised to a power.
+
+    Parameters
+    ----------
+    prior : Belief
+        Of an exponential family.
+    statistic : Statistic
+        Of the data, as from the prior's `statistic`.
+    component : {"prior", "likelihood"}
+        What is raised.
+    alpha : float
+        The power, above 0 and below 2.
+
+    Raises
+    ------
+    PriorError
+        If what comes out is no belief: its density has no finite integral.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> coin = bm.BetaBernoulli(3, 2)
+    >>> posterior_of(coin, coin.statistic([1, 1, 0, 1]), "prior", 0.5)
+    BetaBernoulli(alpha=5, beta=2.5)
+    >>> posterior_of(coin, coin.statistic([1, 1, 0, 1]), "likelihood", 0.5)
+    BetaBernoulli(alpha=4.5, beta=2.5)
+    """
+    if component == "likelihood":
+        return prior.update(_times(statistic, alpha))
+    return prior.update(_times(statistic, 1 / alpha)).power(alpha)
+
+
+def _times(statistic: Any, weight: float) -> Any:
+    """Return the statistic of the same rows, each with a weight below 2."""
+    if weight <= 1:
+        return statistic.discounted(weight)
+    return statistic + statistic.discounted(weight - 1)
+
+
+def _require_powers(prior: Any) -> None:
+    if not isinstance(prior, ExponentialFamily):
+        msg = (
+            f"prior: no power of a {type(prior).__name__} is one again in closed form (it has no "
+            "method power). ArviZ's psense estimates how much depends on it from draws."
+        )
+        raise DataError(msg)
 
 
 def _proper(prior: Belief, statistic: Any) -> bool:

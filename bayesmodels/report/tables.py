@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
+from bayesmodels.belief.protocol import Conditioned
 from bayesmodels.belief.reading import levels, places
 from bayesmodels.models.classifiers.generative import ClassStatistic
 from bayesmodels.numerics import Array
-from bayesmodels.referee.conditioning import DIGITS, digits_lost
 from bayesmodels.referee.label_invariants import InvariantLaw
 from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.sequential import AGAIN
@@ -483,12 +484,11 @@ def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str
     list of (str, str)
         One fact.
     """
-    if isinstance(report, ApproximationReport):
-        lost = digits_lost(report.approximation, None)
-    elif isinstance(report, ModelReport):
-        lost = digits_lost(report.posterior, None)
-    else:
-        lost = digits_lost(report.posterior, report.prior.statistic(report.data))
+    posterior: Any = report.posterior
+    if not isinstance(posterior, Conditioned):
+        return []
+    statistic = report.prior.statistic(report.data) if isinstance(report, Report) else None
+    lost = posterior.digits_lost(statistic)
     if lost is None:
         said = "not estimated, since the posterior is a mixture of many"
     elif not lost < DIGITS:

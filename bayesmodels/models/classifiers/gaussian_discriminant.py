@@ -204,6 +204,8 @@ class GaussianDiscriminant:
     log_likelihood = generative.log_likelihood
     replicate = generative.replicate
     observed = generative.observed
+    power = generative.power
+    digits_lost = generative.digits_lost
     declare = declare
     add_to_model = generative.add_to_model
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -370,6 +371,20 @@ def add_to_model(self: Generative, data: Any, likelihood: Likelihood, names: Nam
         return
     for belief, own, rows in data_parts(self, data):
         belief.add_to_model(rows, likelihood, own)
+
+
+def power(self: Any, alpha: float) -> Any:
+    """Return the belief whose density is this one to the power alpha, normalised."""
+    scaled = copy(self)
+    blocks = {n: replace(b, belief=b.belief.power(alpha)) for n, b in self.blocks.items()}
+    values.fill(scaled, classes=self.classes.power(alpha), blocks=blocks)
+    return scaled
+
+
+def digits_lost(self: Generative, statistic: ClassStatistic) -> float:
+    """Return about how many digits are lost in the block that loses most."""
+    blocks = self.blocks.items()
+    return max(block.belief.digits_lost(statistic.features[name]) for name, block in blocks)
 
 
 # --- prediction -----------------------------------------------------------------------------------

@@ -150,6 +150,8 @@ class NaiveBayes:
     log_likelihood = generative.log_likelihood
     replicate = generative.replicate
     observed = generative.observed
+    power = generative.power
+    digits_lost = generative.digits_lost
     declare = declare
     add_to_model = generative.add_to_model
 

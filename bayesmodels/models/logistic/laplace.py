@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief import notebook, reading
+from bayesmodels.belief import conditioning, notebook, reading
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
@@ -134,6 +134,11 @@ class LaplaceApproximation:
         tree = reading.to_datatree(self, draws, chains, rng)
         tree.attrs["approximation"] = tree.posterior.attrs["approximation"] = LABEL
         return tree
+
+    def digits_lost(self, statistic: Any = None) -> float:
+        """Return about how many digits are lost, by the condition of the precision matrix."""
+        del statistic
+        return 2 * conditioning.digits_of_factor(self.factor)
 
     def class_probabilities(
         self,

@@ -472,6 +472,9 @@ class NaiveBayesMixture:
             found[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
         return found
 
+    def digits_lost(self, statistic: MixtureStatistic) -> None:
+        """Return None: a mixture of many terms has no one condition number."""
+
     declare = declare
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:

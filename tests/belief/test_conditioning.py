@@ -7,7 +7,7 @@ import pymc as pm
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.referee.conditioning import DIGITS, digits_lost
+from bayesmodels.belief.conditioning import DIGITS
 
 RNG = np.random.default_rng(1)
 X = np.linspace(0, 1, 30)
@@ -16,7 +16,7 @@ Y = np.sin(3 * X) + 0.01 * RNG.normal(size=30)
 
 def estimate(prior, data):
     s = prior.statistic(data)
-    return digits_lost(prior.update(s), s)
+    return prior.update(s).digits_lost(s)
 
 
 def solved(matrix, right):
@@ -145,7 +145,7 @@ def test_a_logistic_regression():
     y = (z[:, 0] + RNG.normal(size=60) > 0).astype(int)
     near = np.column_stack([z[:, 0], z[:, 0] + 1e-3 * z[:, 1]])
     apart, close = (
-        digits_lost(bm.LogisticRegression([0, 0], 1e6).laplace(rows_of), None)
+        bm.LogisticRegression([0, 0], 1e6).laplace(rows_of).digits_lost()
         for rows_of in ((z, y), (near, y))
     )
     assert apart < 1
@@ -154,7 +154,7 @@ def test_a_logistic_regression():
 
 def test_of_a_mixture_there_is_no_estimate():
     prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    assert digits_lost(prior.update([[1, 0], [0, 1]]), None) is None
+    assert prior.update([[1, 0], [0, 1]]).digits_lost(None) is None
 
 
 def straight_line(design, prior):
@@ -177,16 +177,16 @@ def normal_inverse_gamma(width):
 @pytest.mark.parametrize(("gap", "low", "high"), [(1.0, 0, 1.5), (1e-3, 5.5, 8)])
 def test_closed_forms_of_pymc_models_keep_precisions_as_matrices(prior, gap, low, high):
     model = straight_line(np.column_stack([X - 0.5, X - 0.5 + gap * np.cos(9 * X)]), prior)
-    assert low < digits_lost(bm.exact(model, rng=1), None) < high
+    assert low < bm.exact(model, rng=1).digits_lost() < high
 
 
 def test_closed_forms_without_vectors_lose_nothing():
     with pm.Model() as model:
         pm.Poisson("y", pm.Gamma("rate", 2, 1), observed=[3, 1])
-    assert digits_lost(bm.exact(model, rng=1), None) == 0
+    assert bm.exact(model, rng=1).digits_lost() == 0
 
 
 def test_levels_have_no_estimate():
     with pm.Model() as model:
         pm.Poisson("seen", pm.DiscreteUniform("shown", 3, 9), observed=4)
-    assert digits_lost(bm.exact(model, rng=1), None) is None
+    assert bm.exact(model, rng=1).digits_lost() is None
