@@ -103,26 +103,26 @@ _VECTORS = {
 
 STATISTICS = {
     "BernoulliStatistic": Form(
-        "models.beta_bernoulli",
+        "models.bernoulli",
         {"ones": FINITE, "zeros": FINITE, "log_given_total": FINITE, "coords": COORDS},
     ),
     "CategoricalStatistic": Form(
-        "models.dirichlet_categorical",
+        "models.categorical",
         {"counts": FINITE, "log_given_total": FINITE, "coords": COORDS},
     ),
     "ClassStatistic": Form(
-        "models.generative",
+        "models.classifiers.generative",
         {"classes": part("CategoricalStatistic"), "features": parts(*_OF_FAMILIES)},
         making.class_statistic,
     ),
     "HypothesisStatistic": Form(
-        "models.concept", {"log_likelihood": LOGS, "coords": COORDS}, making.hypothesis_statistic
+        "models.hypotheses", {"log_likelihood": LOGS, "coords": COORDS}, making.hypothesis_statistic
     ),
     "MultivariateNormalStatistic": Form(
-        "models.normal_inverse_wishart", _VECTORS, making.vector_statistic
+        "models.multivariate_normal", _VECTORS, making.vector_statistic
     ),
     "NormalStatistic": Form(
-        "models.normal_inverse_gamma",
+        "models.normal",
         {"n": FINITE, "mean": FINITE, "scatter": FINITE, "rest": FINITE, "coords": COORDS},
     ),
     "RegressionStatistic": Form(
@@ -142,11 +142,9 @@ STATISTICS = {
 }
 
 BELIEFS = {
-    "BetaBernoulli": Form(
-        "models.beta_bernoulli", {"alpha": FINITE, "beta": FINITE, "coords": COORDS}
-    ),
+    "BetaBernoulli": Form("models.bernoulli", {"alpha": FINITE, "beta": FINITE, "coords": COORDS}),
     "ConceptLearning": Form(
-        "models.concept",
+        "models.hypotheses",
         {
             "hypotheses": NAMES,
             "items": NAMES,
@@ -157,11 +155,11 @@ BELIEFS = {
         making.concept,
     ),
     "DirichletCategorical": Form(
-        "models.dirichlet_categorical",
+        "models.categorical",
         {"alpha": FINITE, "categories": optional(NAMES), "other": LABEL, "coords": COORDS},
     ),
     "GaussianDiscriminant": Form(
-        "models.discriminant",
+        "models.classifiers.gaussian_discriminant",
         {
             "classes": part("DirichletCategorical"),
             "gaussian": part(
@@ -172,7 +170,7 @@ BELIEFS = {
         making.discriminant,
     ),
     "LaplaceApproximation": Form(
-        "models.laplace",
+        "models.logistic.laplace",
         {
             "location": FINITE,
             "factor": FINITE,
@@ -189,17 +187,17 @@ BELIEFS = {
         making.linear_regression,
     ),
     "LogisticRegression": Form(
-        "models.logistic_regression",
+        "models.logistic.regression",
         {"location": FINITE, "cov": FINITE, "classes": NAMES, "features": optional(NAMES)},
         making.logistic_regression,
     ),
     "NaiveBayes": Form(
-        "models.naive_bayes",
+        "models.classifiers.naive_bayes",
         {"classes": part("DirichletCategorical"), "blocks": parts("Block")},
         making.naive_bayes,
     ),
     "NaiveBayesMixture": Form(
-        "models.mixture",
+        "models.mixture.naive_bayes_mixture",
         {
             "classes": part("DirichletCategorical"),
             "blocks": parts("Block"),
@@ -209,7 +207,7 @@ BELIEFS = {
         making.mixture,
     ),
     "NormalInverseGamma": Form(
-        "models.normal_inverse_gamma",
+        "models.normal",
         {
             "location": FINITE,
             "kappa": FINITE,
@@ -221,7 +219,7 @@ BELIEFS = {
         making.located,
     ),
     "NormalInverseWishart": Form(
-        "models.normal_inverse_wishart",
+        "models.multivariate_normal",
         {
             "location": FINITE,
             "kappa": FINITE,
@@ -275,13 +273,16 @@ FORMS: dict[str, Form] = {
     **STATISTICS,
     **BELIEFS,
     **VERDICTS,
-    "Block": Form("models.blocks", {"belief": part(*_FAMILIES), "columns": LABEL, "counted": FLAG}),
+    "Block": Form(
+        "models.classifiers.features",
+        {"belief": part(*_FAMILIES), "columns": LABEL, "counted": FLAG},
+    ),
     "Terms": Form(
-        "models.mixture_terms",
+        "models.mixture.terms",
         {"counts": FINITE, "parts": parts(*_OF_FAMILIES), "log_multiplicity": FINITE},
     ),
     "Test": Form(
-        "referee.scores",
+        "referee.pit",
         {
             "label": TEXT,
             "kind": TEXT,
