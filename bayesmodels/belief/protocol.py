@@ -6,7 +6,7 @@ share is written once, as functions over this protocol, in `bayesmodels.belief.r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -45,6 +45,14 @@ class Law(Protocol):
     def logpdf(self, x: Any, /) -> Any: ...
 
 
+@runtime_checkable
+class MassFunction(Protocol):
+    """A law of values that can be counted."""
+
+    def logpmf(self, x: Any, /) -> Any: ...
+
+
+@runtime_checkable
 class Statistic(Protocol):
     """All that a model needs to know of its rows.
 
@@ -165,3 +173,79 @@ class Conditioned(Protocol):
 
     def digits_lost(self, statistic: Any) -> float | None:
         """Return about how many digits are lost, the most of a batch; None if not known."""
+
+
+@runtime_checkable
+class Prequential(Protocol):
+    """A belief that predicts the next row, whatever containers rows come in."""
+
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+
+
+@runtime_checkable
+class Predictive(Protocol):
+    """A belief with a law of new rows."""
+
+    def predictive(self) -> Any:
+        """Return the law of a new row."""
+
+
+@runtime_checkable
+class Deletable(Protocol):
+    """A belief that has a formula of its own for each row by the others."""
+
+    def leave_rows_out(self, data: Any, statistic: Any) -> Any:
+        """Return log densities of rows, their labels, and which of them were lost to rounding."""
+
+
+@runtime_checkable
+class Conjugate(Protocol):
+    """A prior whose posterior and evidence have closed forms."""
+
+    def statistic(self, data: Any) -> Any: ...
+    def update(self, data: Any) -> Any: ...
+    def log_evidence(self, data: Any) -> Any: ...
+
+
+@runtime_checkable
+class LatentClasses(Protocol):
+    """A mixture: classes of rows may be unknown, and change places from draw to draw."""
+
+    def label_invariants(self, draws: Any, data: Any) -> dict[str, Array]:
+        """Return quantities of each draw that do not depend on the order of the classes."""
+
+    def interchangeable(self, data: Any) -> bool:
+        """Return whether nothing, neither prior nor rows, tells the classes apart."""
+
+
+@runtime_checkable
+class Product(Protocol):
+    """A belief made of independent beliefs."""
+
+    def parts(self) -> list[tuple[Any, Any]]:
+        """Return the beliefs that it is made of, with the names of their variables."""
+
+
+@runtime_checkable
+class MarginalLaws(Protocol):
+    """What states the law of each variable, rather than draws of it."""
+
+    def marginals(self) -> dict[str, Law]: ...
+
+
+@runtime_checkable
+class Simulating(Protocol):
+    """A model whose new rows have parts that stay as they are, or that are drawn first."""
+
+    def simulated(self, design: Any, parameters: Draws, rng: np.random.Generator) -> Any:
+        """Return new data like a design, drawn at known parameters."""
+
+
+@runtime_checkable
+class Nominal(Protocol):
+    """A model of values that have labels."""
+
+    @property
+    def value_labels(self) -> tuple[Hashable, ...] | None:
+        """Labels of the values 0, 1, and so on; None where these are the values themselves."""

@@ -226,6 +226,11 @@ def in_chains(
     return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
 
 
+def group_of(draws: Any) -> Any:
+    """Return the group ``posterior`` of a tree; of draws by name, these themselves."""
+    return getattr(draws, "posterior", draws)
+
+
 def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
     """Return the levels of each variable that has finitely many values.
 

@@ -303,6 +303,12 @@ class Batch:
         flat = x.reshape(*x.shape[:start], self.size, *x.shape[at:])
         return np.take(flat, self.groups, axis=start)
 
+    def of_group(self, values: Any) -> Any:
+        """Return what is about the first row: all columns, or those of its group."""
+        if self.groups is None:
+            return values
+        return values.reshape(self.size, -1)[self.groups[0]]
+
     def of_rows(self, parameter: Any) -> Any:
         """Return a PyTensor parameter of shape (batch..., event...) for each row."""
         return parameter if self.groups is None else parameter[self._places()]

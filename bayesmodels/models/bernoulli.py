@@ -31,6 +31,7 @@ from bayesmodels.errors import DataError, ModeError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_statistics import flat_members, log_bits, sums
 from bayesmodels.numerics.laws import beta as beta_law
@@ -490,6 +491,13 @@ class BetaBernoulli:
         ones, zeros = (1 + alpha * (x - 1) for x in (self.alpha, self.beta))
         return type(self)(ones, zeros, self.coords)
 
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        given = checked.trials(row)
+        law = self.predictive(1 if given.trials is None else given.trials)
+        return given.batch.of_group(law.logpmf(given.successes))
+
+    leave_rows_out = case_deletion.of_trials
     digits_lost = conditioning.none_lost
 
     declare = declare

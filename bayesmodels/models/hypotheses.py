@@ -40,6 +40,7 @@ from bayesmodels.input import labels
 from bayesmodels.input.containers import DROP_ROWS, read, where
 from bayesmodels.input.domains import ROUNDING, probabilities
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.finite_law import FiniteLaw, places
 
@@ -620,6 +621,17 @@ class ConceptLearning:
         d = checked.outcomes(data, self.outcomes)
         return {"x": (d.codes.astype(np.int64), {"row": tuple(d.rows)})}
 
+    @property
+    def value_labels(self) -> tuple[Hashable, ...]:
+        """Labels of the values 0, 1, ... of a row."""
+        return self.outcomes
+
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        (code,) = checked.outcomes(row, self.outcomes).codes
+        return self.predictive().logpmf(self.outcomes[code])
+
+    leave_rows_out = case_deletion.of_hypotheses
     digits_lost = conditioning.none_lost
     declare = declare
 

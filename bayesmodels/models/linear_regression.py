@@ -37,7 +37,7 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import notebook, reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
@@ -46,6 +46,7 @@ from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.domains import not_squarable
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.crossproducts import Part, centred_factor, factored, merged
 from bayesmodels.numerics.laws import MultivariateStudent, inverse_gamma, student_t
@@ -732,6 +733,16 @@ class LinearRegression:
             scaled, factor=np.sqrt(alpha) * self.factor, shape=alpha * (self.shape + own) - own
         )
         return scaled
+
+    simulated = simulation.of_targets
+
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        given = checked.paired(row)
+        law = self.predictive(given.features, intercept=given.intercept)
+        return law.logpdf(checked.regression(row).y)
+
+    leave_rows_out = case_deletion.of_regression
 
     def digits_lost(self, statistic: RegressionStatistic) -> float:
         """Return about how many digits the coefficients lose to rounding in the data's rows."""

@@ -33,6 +33,7 @@ from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_statistics import log_multivariate_student, scatters
 from bayesmodels.numerics.laws import MultivariateStudent, student_t
@@ -543,6 +544,14 @@ class NormalInverseWishart:
             self.coords,
         )
 
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        given = checked.vectors(row)
+        if given.batch.groups is None:
+            return self.predictive().logpdf(given.x[0])
+        return self.log_predictive(given.x)[0, given.batch.groups[0]]
+
+    leave_rows_out = case_deletion.of_vectors
     digits_lost = conditioning.lost_in_scale
 
     declare = declare

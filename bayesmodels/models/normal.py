@@ -32,6 +32,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_statistics import flat_members, log_normal, log_student, moments
 from bayesmodels.numerics.laws import inverse_gamma, student_t
@@ -512,6 +513,12 @@ class NormalInverseGamma:
         kappa, scale = alpha * self.kappa, alpha * self.scale
         return type(self)(self.location, kappa, shape, scale, self.rest, self.coords)
 
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        given = checked.measurements(row)
+        return given.batch.of_group(self.predictive().logpdf(given.x))
+
+    leave_rows_out = case_deletion.of_numbers
     digits_lost = conditioning.none_lost
 
     declare = declare

@@ -32,6 +32,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
+from bayesmodels.models import case_deletion
 from bayesmodels.models import multivariate_normal as one
 from bayesmodels.models.multivariate_normal import Features, MultivariateNormalStatistic
 from bayesmodels.numerics import Array
@@ -414,6 +415,12 @@ class SharedNormalInverseWishart:
             self.coords,
         )
 
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, of each of its columns that is separate."""
+        given = checked.vectors(row)
+        return given.batch.of_group(self.log_predictive(given.x)[0])
+
+    leave_rows_out = case_deletion.of_vectors_sharing
     digits_lost = conditioning.lost_in_scale
 
     declare = declare

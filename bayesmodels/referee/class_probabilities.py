@@ -15,7 +15,7 @@ many dimensions it may rest on draws so rare that none was made. Such rows are n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import factorial, prod
@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.input.data import MultinomialCounts
+from bayesmodels.belief.reading import group_of
+from bayesmodels.belief.rows import row_labels, rows_at
 from bayesmodels.numerics import Array
 from bayesmodels.referee.pit import Test
 
@@ -68,7 +69,7 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     import pandas as pd
     from arviz_stats.sampling_diagnostics import ess
 
-    group = draws.posterior if hasattr(draws, "posterior") else draws
+    group = group_of(draws)
     values = {name: np.asarray(group[name], dtype=float) for name in law.dims}
     exact = law.log_joint(rows)
     density = logsumexp(exact, axis=-1, keepdims=True)
@@ -81,7 +82,7 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     classes = law.coords["class"]
     names = row_labels(rows, len(exact))
     tests, labels, table = [], [], []
-    moments = [_moments(law, _taken(rows, [row]), exact[row]) for row in range(len(exact))]
+    moments = [_moments(law, rows_at(rows, [row]), exact[row]) for row in range(len(exact))]
     for row, c in np.ndindex(len(exact), len(classes) - 1):
         spread, kurtosis = moments[row][c]
         h = error[..., row, c]
@@ -95,14 +96,6 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
             tests.append(Test(labels[-1], "class probability", z, number, p))
         table.append([float(probability[row, c]), float(sampled[row, c]), mcse, z])
     return tests, pd.DataFrame(table, labels, columns=["exact", "sampled", "mcse", "z"])
-
-
-def row_labels(rows: Any, number: int) -> Sequence[Any]:
-    """Return the labels of a frame's index, or numbers where there is none or it repeats itself."""
-    if hasattr(rows, "iloc") and rows.index.is_unique:
-        labels: Sequence[Any] = rows.index
-        return labels
-    return range(number)
 
 
 def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
@@ -121,11 +114,11 @@ def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
         How many.
     """
     parts = np.split(np.arange(len(rows)), range(_TOGETHER, len(rows), _TOGETHER))
-    sure = [_likely(law.log_joint(_taken(rows, part.tolist())))[1] for part in parts]
+    sure = [_likely(law.log_joint(rows_at(rows, part.tolist())))[1] for part in parts]
     order = np.argsort(np.concatenate(sure), kind="stable")[:_TRIED].tolist()
     told, shown = 0, most
     for tried, row in enumerate(order, 1):
-        one = _taken(rows, [row])
+        one = rows_at(rows, [row])
         exact = law.log_joint(one)
         likely = int(_likely(exact)[0][0])  # classes that are nearly impossible tell little
         ((_, kurtosis),) = _moments(law, one, exact[0], [likely])
@@ -133,7 +126,7 @@ def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
             told, shown = told + 1, max(shown, tried)
         if told == most:
             break
-    return _taken(rows, order[:shown])
+    return rows_at(rows, order[:shown])
 
 
 def _likely(exact: Array) -> tuple[NDArray[np.intp], Array]:
@@ -189,14 +182,3 @@ def _moments(
             fourth = (max(moment(weight, few, 4), 0.0) ** 0.25 + neglected) ** 4
             found.append((float(np.sqrt(variance)), fourth / variance**2))
     return found
-
-
-def _taken(rows: Any, at: list[int]) -> Any:
-    """Return some rows of any container."""
-    if isinstance(rows, Mapping):
-        return {name: _taken(block, at) for name, block in rows.items()}
-    if isinstance(rows, MultinomialCounts):
-        return MultinomialCounts(_taken(rows.counts, at))
-    if hasattr(rows, "iloc"):
-        return rows.iloc[at]
-    return rows[at] if hasattr(rows, "shape") else np.asarray(rows)[at]

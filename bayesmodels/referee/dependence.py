@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from bayesmodels.belief.reading import group_of
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee.ess import effective_draws
@@ -95,7 +96,7 @@ def _densities(
     law: Any, draws: Any, exact: dict[str, Array], rng: np.random.Generator
 ) -> list[Test]:
     """Test the log density of draws."""
-    group = draws.posterior if hasattr(draws, "posterior") else draws
+    group = group_of(draws)
     given = {name: np.asarray(group[name]) for name in law.dims}
     with np.errstate(all="ignore"):
         try:

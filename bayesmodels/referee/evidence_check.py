@@ -14,12 +14,11 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.protocol import Belief, Conjugate, LatentClasses
 from bayesmodels.belief.reading import levels
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import randomness
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.one_step import log_chain, no_chain
 from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
@@ -146,7 +145,7 @@ def check_evidence(
     ('agree', True)
     """
     check_limits(level, tolerance)
-    if not hasattr(model, "log_evidence"):
+    if not isinstance(model, Conjugate):
         msg = (
             f"model: the evidence of {type(model).__name__} has no closed form to check; "
             "bridge_sampling(model.declare(data), draws) estimates it."
@@ -191,7 +190,7 @@ def check_evidence(
 def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) -> EvidenceEstimate:
     """Return what the declared model says."""
     if draws is None and not levels(model):
-        if isinstance(model, NaiveBayesMixture):
+        if isinstance(model, LatentClasses):
             draws = exact_draws(model, data, rng=rng)
         else:
             draws = mcmc_draws(model, data, rng=rng)

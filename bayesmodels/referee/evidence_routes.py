@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.belief.protocol import LatentClasses, Product
+from bayesmodels.belief.rows import readable
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.referee.bridge import EvidenceEstimate, draws_needed
 from bayesmodels.referee.evidence_check import estimated
-from bayesmodels.referee.one_step import log_chain, no_chain, readable
+from bayesmodels.referee.one_step import log_chain, no_chain
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -76,9 +77,9 @@ def other_evidence(
     chain, why = None, no_chain(prior, data)
     if not why:
         known: Any = prior.update(prior.statistic(data).without_rows())  # of all groups
-        parts = len(known.parts()) if hasattr(known, "parts") else 1
+        parts = len(known.parts()) if isinstance(known, Product) else 1
         steps = number_of_rows(readable(known, data)) * parts
-        if steps > MOST_STEPS or isinstance(prior, NaiveBayesMixture):  # whose steps add up terms
+        if steps > MOST_STEPS or isinstance(prior, LatentClasses):  # whose steps add up terms
             why = "of so many rows, or of a mixture, it takes long; check_evidence does it"
     if not why:
         chain, _ = log_chain(prior, data)

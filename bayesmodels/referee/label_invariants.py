@@ -15,8 +15,6 @@ from scipy.stats import gaussian_kde
 from bayesmodels.belief import reading
 from bayesmodels.belief.protocol import Law
 from bayesmodels.input.labels import Coords
-from bayesmodels.models.mixture.label_switching import label_invariants
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
 
 REFERENCE = 40_000
@@ -139,8 +137,8 @@ class InvariantLaw:
 
 
 def invariant_law(
-    posterior: NaiveBayesMixture, draws: Any, data: Any, rng: np.random.Generator
+    posterior: Any, draws: Any, data: Any, rng: np.random.Generator
 ) -> tuple[InvariantLaw, dict[str, Array]]:
     """Return the exact law of invariant quantities, and the same quantities of draws."""
-    exact = label_invariants(posterior, posterior.sample(REFERENCE, rng), data)
-    return InvariantLaw(exact), label_invariants(posterior, draws, data)
+    exact = posterior.label_invariants(posterior.sample(REFERENCE, rng), data)
+    return InvariantLaw(exact), posterior.label_invariants(draws, data)

@@ -15,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.protocol import Draws, LatentClasses, Simulating, Statistic
 from bayesmodels.belief.reading import levels, numbers, places
+from bayesmodels.belief.simulation import Simulated, of_rows, told
 from bayesmodels.errors import DataError
-from bayesmodels.models.mixture.label_switching import label_invariants
-from bayesmodels.models.mixture.latent_rows import UNKNOWN
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
+from bayesmodels.input.data import weighted
 from bayesmodels.numerics import Array
 from bayesmodels.referee.compiled_sampler import Anatomy, Sampler, draws_of
 from bayesmodels.referee.ess import effective_draws
-from bayesmodels.referee.simulation import Simulated, simulated, told
 
 Method = Literal["exact", "mcmc"]
 
@@ -71,6 +69,36 @@ class Setup:
         return true, told(self.model, self.simulate({k: x[0] for k, x in true.items()}, rng))
 
 
+def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    """Draw data like `design`: as many rows, the same predictors, groups, trials and gaps.
+
+    Parameters
+    ----------
+    model : Belief
+        The model.
+    design : rows
+        As in the model's `statistic`; what is random in them is drawn anew.
+    parameters : mapping
+        One value of each variable, with a sample axis of length one.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Raises
+    ------
+    DataError
+        If the design is a statistic, or weighted: a weighted row is no draw from anything.
+    """
+    if isinstance(design, Statistic):
+        msg = "design: must be rows, of which new ones are drawn; got a statistic."
+        raise DataError(msg)
+    if weighted(design):
+        msg = "design: must not be weighted, since no row is drawn half a time; leave weights out."
+        raise DataError(msg)
+    if isinstance(model, Simulating):
+        return model.simulated(design, parameters, rng)
+    return of_rows(model, design, parameters, rng)
+
+
 class Simulator:
     """Ranks of true quantities among draws of the posterior.
 
@@ -85,13 +113,9 @@ class Simulator:
         model, rng = setup.model, setup.rng(_EXAMPLE, 0)
         self._true, self._example = setup.simulated(rng)
         rows = self._example.statistic
-        self._symmetric = (
-            isinstance(model, NaiveBayesMixture)
-            and model.exchangeable
-            and not (rows.labels != UNKNOWN).any()
-        )
+        self._symmetric = isinstance(model, LatentClasses) and model.interchangeable(rows)
         if self._symmetric:  # single parameters mean nothing where classes may change places
-            free = label_invariants(model, self._true, rows)
+            free = model.label_invariants(self._true, rows)
             found = [f"{name}[{i}]" for name, x in free.items() for i in range(x.shape[-1])]
             self._kept = np.arange(len(found))
         else:
@@ -188,7 +212,7 @@ class Simulator:
         """Return every quantity in a column, one row a draw."""
         model, likelihood = self._setup.model, new.log_likelihood(draws)
         if self._symmetric:
-            free = label_invariants(model, draws, self._example.statistic)
+            free = model.label_invariants(draws, self._example.statistic)
             scalars = np.concatenate(list(free.values()), axis=-1)
         else:
             flat = [np.asarray(x, dtype=float) for x in numbers(model, draws).values()]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels.belief.protocol import Belief
-from bayesmodels.belief.reading import levels, numbers, places
+from bayesmodels.belief.reading import group_of, levels, numbers, places
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 
@@ -20,7 +20,7 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
     DataError
         If a variable is missing from the draws, has another shape, or holds NaN.
     """
-    group = draws.posterior if hasattr(draws, "posterior") else draws
+    group = group_of(draws)
     given, shapes = {}, {}
     for name, marginal in law.marginals().items():
         if name not in group:

@@ -11,6 +11,7 @@ from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 
+from bayesmodels.belief.reading import group_of
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.density import PYTHON_MODE
@@ -85,7 +86,7 @@ class Unconstrained:
         DataError
             If a variable is missing, has another number of axes, or has no finite coordinates.
         """
-        group = draws.posterior if hasattr(draws, "posterior") else draws
+        group = group_of(draws)
         flat = []
         for name, point in zip(self.names, self._natural, strict=True):
             if name not in group:

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.protocol import LatentClasses, MarginalLaws
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import proportion, randomness
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.referee import one_sample, two_samples
 from bayesmodels.referee.class_probabilities import class_probabilities
 from bayesmodels.referee.label_invariants import invariant_law
@@ -217,7 +217,7 @@ def compare(
     limits = (level, tolerance)
     if are_laws(law):
         law = NamedLaws(law)
-    exact = hasattr(law, "marginals")
+    exact = isinstance(law, MarginalLaws)
     if exact and var_names is not None:
         msg = "var_names: chooses variables of two sets of draws; a law has its own."
         raise DataError(msg)
@@ -230,7 +230,7 @@ def compare(
         table = two_samples.table(every, found)
         return _decided(found, table, *limits, law=law, draws=draws, exact=False)
     rng = randomness(_SEED if rng is None else rng)
-    if rows is not None and isinstance(law, NaiveBayesMixture):
+    if rows is not None and isinstance(law, LatentClasses):
         known: Any
         known, draws = invariant_law(law, draws, rows, rng)
         law, rows = known, None

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.numerics import Array
-from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out, rows_of_cells
+from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.rounding import decimals_of, rounded
@@ -129,7 +129,7 @@ def whole_rows(report: Report) -> Array:
             prior: Any = report.prior
             block = axis.removeprefix("cell").removeprefix("_")
             given = Classified(prior.classes, prior.blocks, report.data)
-            rows, number = rows_of_cells(given, block), _number_of_rows(report, str(name))
+            rows, number = given.rows_of_cells(block), _number_of_rows(report, str(name))
             shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
             add = csr_array((np.ones(len(rows)), rows, pointers), shape)
             logs = (logs.reshape(-1, len(rows)) @ add).reshape(*logs.shape[:2], number)

@@ -16,7 +16,8 @@ import pandas as pd
 from scipy import sparse
 
 import bayesmodels as bm
-from bayesmodels.referee.one_step import log_next, readable, rows_at
+from bayesmodels.belief.rows import readable, rows_at
+from bayesmodels.referee.one_step import log_next
 
 MOST = 5.0  # times as long as one fit
 SHORT = 10**5  # rows that take milliseconds: threads of BLAS left waiting disturb a few calls

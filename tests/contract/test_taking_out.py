@@ -5,7 +5,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief.declaring import number_of_rows
-from bayesmodels.referee.one_step import readable, rows_at
+from bayesmodels.belief.rows import readable, rows_at
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)

@@ -7,9 +7,10 @@ from scipy import sparse
 
 import bayesmodels as bm
 from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.belief.rows import readable, rows_at
+from bayesmodels.models import case_deletion
 from bayesmodels.numerics import kernels
-from bayesmodels.referee import leave_one_out
-from bayesmodels.referee.one_step import log_next, readable, rows_at
+from bayesmodels.referee.one_step import log_next
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
@@ -262,7 +263,7 @@ def test_a_sparse_table_is_never_spread_out():
 
 
 def test_blocks_of_rows_meet(monkeypatch):
-    monkeypatch.setattr(leave_one_out, "_BLOCK", 1)  # 64 rows at a time
+    monkeypatch.setattr(case_deletion, "_BLOCK", 1)  # 64 rows at a time
     rows = RNG.normal(size=(75, 2)) * [1, 4] + 3
     label = list("abc") * 25
     for prior, data in (

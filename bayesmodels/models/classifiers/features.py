@@ -189,6 +189,12 @@ class Classified:
             return self._target
         return Weighted(self._target, self._weights)
 
+    def rows_of_cells(self, name: str) -> Any:
+        """Return the row of each cell that is there, of a block in which some are missing."""
+        values = self.cells(name)
+        there = values >= 0 if values.dtype.kind == "i" else ~np.isnan(values)
+        return np.nonzero(there)[0]
+
     def rows(self, name: str) -> tuple[Split, bool]:
         """Return the rows of a block by class; and whether they are cells, some being missing."""
         block, given = self._blocks[name], self._given(name)

@@ -204,6 +204,9 @@ class GaussianDiscriminant:
     log_likelihood = generative.log_likelihood
     replicate = generative.replicate
     observed = generative.observed
+    simulated = generative.simulated
+    log_next = generative.log_next
+    leave_rows_out = generative.leave_rows_out
     power = generative.power
     digits_lost = generative.digits_lost
     declare = declare

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from scipy.special import logsumexp
 from bayesmodels.belief import values
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.discounting import discounted
+from bayesmodels.belief.leave_one_out import RowsLeftOut
+from bayesmodels.belief.leave_one_out import leave_rows_out as leave_rows_out_of
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.simulation import Simulated, replaced, total
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -32,6 +35,9 @@ from bayesmodels.models.categorical import CategoricalStatistic, DirichletCatego
 from bayesmodels.models.classifiers.features import Block, Classified, argument, impossible
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_statistics import normalise
+
+if TYPE_CHECKING:
+    import pymc as pm
 
 
 class Generative(Protocol):
@@ -371,6 +377,60 @@ def add_to_model(self: Generative, data: Any, likelihood: Likelihood, names: Nam
         return
     for belief, own, rows in data_parts(self, data):
         belief.add_to_model(rows, likelihood, own)
+
+
+def simulated(
+    self: Generative, design: Any, parameters: Draws, rng: np.random.Generator
+) -> Simulated:
+    """Draw classes first, then features of rows with these classes."""
+    codes = replicate(self, parameters, design, rng)["y"][0]
+    labels = np.array(self.classes.categories, dtype=object)
+    data = replace(checked.paired(design), target=labels[codes].tolist())
+    (classes, names, target), *blocks = data_parts(self, data)
+    parts = [(classes, names, target)]
+    for belief, names, rows in blocks:
+        (new,) = belief.replicate(own_draws(parameters, belief, names), rows, rng).values()
+        parts.append((belief, names, replaced(belief, rows, new[0])))
+
+    def log_likelihood(draws: Draws) -> Array:
+        each = [
+            total(belief.log_likelihood(own_draws(draws, belief, names), rows))
+            for belief, names, rows in parts
+        ]
+        return np.asarray(np.sum(each, axis=0))
+
+    def declare() -> pm.Model:
+        import pymc as pm
+
+        with pm.Model() as declared:
+            for belief, names, rows in parts:
+                belief.add_to_model(rows, "rows", names)
+        return declared
+
+    first, *others = (belief.statistic(rows) for belief, _, rows in parts)
+    statistic = ClassStatistic(first, dict(zip(self.blocks, others, strict=True)))
+    return Simulated(statistic, log_likelihood, declare)
+
+
+def log_next(self: Generative, row: Any) -> Any:
+    """Return the log predictive density of one row: of its class and its features."""
+    given = checked.paired(row)
+    (code,) = self.classes.read(given.target)
+    return log_joint(self, given.features)[0, code]
+
+
+def leave_rows_out(self: Generative, data: Any, statistic: ClassStatistic) -> RowsLeftOut:
+    """Return log densities of rows, each by the others: the sum of the parts'."""
+    given = Classified(self.classes, self.blocks, data)
+    total, rows, lost = self.classes.leave_rows_out(given.target, statistic.classes)
+    for name, block in self.blocks.items():
+        split, cells = given.rows(name)
+        logs, _, gone = leave_rows_out_of(block.belief, split, statistic.features[name])
+        each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
+        if cells:
+            each = [np.bincount(given.rows_of_cells(name), x, len(total)) for x in each]
+        total, lost = total + each[0], lost | (each[1] > 0)
+    return RowsLeftOut(total, rows, lost)
 
 
 def power(self: Any, alpha: float) -> Any:

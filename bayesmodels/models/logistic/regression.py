@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import notebook, reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Likelihood, Observed, Rows
 from bayesmodels.errors import DataError, PriorError, SeparationError
@@ -636,6 +636,13 @@ class LogisticRegression:
         if not d.counted:
             return {"y": new.argmax(-1)}
         return {"y": new[..., 1] if len(self.classes) == _TWO else new}
+
+    simulated = simulation.of_targets
+
+    @property
+    def value_labels(self) -> tuple[Hashable, ...]:
+        """Labels of the values 0, 1, ... of a target."""
+        return self.classes
 
     declare = declare
 

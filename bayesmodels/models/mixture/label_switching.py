@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from bayesmodels.belief.reading import places
-from bayesmodels.input.data import count
-from bayesmodels.models.mixture.latent_rows import UNKNOWN, MixtureStatistic, latent_rows
+from bayesmodels.belief.reading import group_of, places
+from bayesmodels.models.mixture.latent_rows import latent_rows
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
 
@@ -69,27 +68,7 @@ def label_invariants(
     >>> {name: x.shape for name, x in bm.label_invariants(prior, draws, bits).items()}
     {'pi_sorted': (5, 2), 'log_density': (5, 3), 'same_class': (5, 2)}
     """
-    group = draws.posterior if hasattr(draws, "posterior") else draws
-    s = _some(latent_rows(model.classes, model.blocks, data), count(rows, "rows", 2))
-    met = model.with_axes(s)
-    known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
-    joint = met.log_joint_of(s, known)
-    top = joint.max(-1, keepdims=True)
-    share = np.exp(joint - top)
-    total = share.sum(-1, keepdims=True)
-    share /= total
-    return {
-        "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],
-        "log_density": np.log(total[..., 0]) + top[..., 0],
-        "same_class": (share[..., 1:, :] * share[..., :-1, :]).sum(-1),
-    }
-
-
-def _some(s: MixtureStatistic, most: int) -> MixtureStatistic:
-    """Return a few of the distinct rows, without their classes."""
-    bare = MixtureStatistic(np.full(len(s.labels), -1), s.rows, s.axes, s.weights).distinct()
-    size = len(bare.labels)
-    return bare.take(np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp)))
+    return model.label_invariants(draws, data, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -180,16 +159,15 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     from arviz_base import from_dict
     from arviz_stats.sampling_diagnostics import rhat
 
-    group = draws.posterior if hasattr(draws, "posterior") else draws
-    s = _some(latent_rows(model.classes, model.blocks, data), _MOST_ROWS)
+    group = group_of(draws)
+    s = latent_rows(model.classes, model.blocks, data).spread(_MOST_ROWS)
     met = model.with_axes(s)
     known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
     joint = met.log_joint_of(s, known)
     share = np.exp(joint - joint.max(-1, keepdims=True))
     share /= share.sum(-1, keepdims=True)
     lead = share.shape[:2]
-    read = latent_rows(model.classes, model.blocks, data)
-    alike = met.exchangeable and not (read.labels != UNKNOWN).any()
+    alike = model.interchangeable(data)
     if alike:
         order = _permutations(share.reshape(-1, *share.shape[2:]), s.weights)
     else:

@@ -133,6 +133,12 @@ class MixtureStatistic:
         first, inverse = self.patterns()
         return self.take(first, np.bincount(inverse, self.weights, len(first)))
 
+    def spread(self, most: int) -> Self:
+        """Return a few of the distinct rows, spread evenly over their order, without classes."""
+        bare = replace(self, labels=np.full(len(self.labels), UNKNOWN)).distinct()
+        size = len(bare.labels)
+        return bare.take(np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp)))
+
     __eq__ = values.equal
     __hash__ = None  # type: ignore[assignment] # arrays have no hash
     __setstate__ = values.restore

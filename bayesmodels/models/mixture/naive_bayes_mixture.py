@@ -30,6 +30,7 @@ from scipy.special import logsumexp
 from bayesmodels.belief import notebook, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.simulation import Simulated, told
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -471,6 +472,53 @@ class NaiveBayesMixture:
             axes = dict(list(belief.coords.items())[1 : x.ndim])
             found[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
         return found
+
+    def label_invariants(self, draws: Any, data: Any, *, rows: int = 8) -> dict[str, Array]:
+        """Return quantities of each draw that no order of the classes changes; as of that name."""
+        group = reading.group_of(draws)
+        s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
+        met = self.with_axes(s)
+        known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
+        joint = met.log_joint_of(s, known)
+        top = joint.max(-1, keepdims=True)
+        share = np.exp(joint - top)
+        total = share.sum(-1, keepdims=True)
+        share /= total
+        return {
+            "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],
+            "log_density": np.log(total[..., 0]) + top[..., 0],
+            "same_class": (share[..., 1:, :] * share[..., :-1, :]).sum(-1),
+        }
+
+    def interchangeable(self, data: Any) -> bool:
+        """Return whether nothing, neither belief nor rows, tells the classes apart."""
+        labels = latent_rows(self.classes, self.blocks, data).labels
+        return self.exchangeable and not (labels != UNKNOWN).any()
+
+    def simulated(self, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+        """Draw classes first, those that will be known too; gaps stay where they are."""
+        given = latent_rows(self.classes, self.blocks, design)
+        pi = np.asarray(parameters["pi"])[0]
+        drawn = rng.choice(len(pi), size=len(given.labels), p=pi / pi.sum())
+        classified = MixtureStatistic(drawn, given.rows, given.axes, given.weights)
+        new = self.replicate(parameters, classified, rng)
+        rows = {}
+        for (_, names), (name, old) in zip(
+            self.with_axes(given).parts()[1:], given.rows.items(), strict=True
+        ):
+            dense = old.toarray() if checked.sparse(old) else old
+            missing = np.isnan(dense) | (dense == UNKNOWN if dense.dtype.kind == "i" else False)
+            rows[name] = np.where(missing, dense, new[names("x")][0])
+        labels = np.where(given.labels == UNKNOWN, UNKNOWN, drawn)
+        s = MixtureStatistic(labels, rows, given.axes, given.weights)
+        return replace(told(self, s), declare=lambda: self.declare_rows(s))
+
+    def log_next(self, row: Any) -> Any:
+        """Return the log predictive density of one row, its class summed out unless it is known."""
+        (code,) = self.statistic(row).labels
+        features = checked.paired(row).features if isinstance(row, (tuple, checked.Design)) else row
+        each = self.log_joint(features)[0]
+        return logsumexp(each) if code == UNKNOWN else each[code]
 
     def digits_lost(self, statistic: MixtureStatistic) -> None:
         """Return None: a mixture of many terms has no one condition number."""

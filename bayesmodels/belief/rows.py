@@ -1,0 +1,61 @@
+"""Some of the rows of any data, in the containers that they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
+
+from bayesmodels.input.containers import read, wrapped
+from bayesmodels.input.data import BinomialCounts, Design, Grouped, MultinomialCounts
+
+
+def readable(model: Any, data: Any) -> Any:
+    """Return the data such that single rows can be taken, which know all groups."""
+    if isinstance(data, Grouped):
+        groups = next(iter(model.coords.values()))
+        return replace(data, rows=readable(model, data.rows), groups=groups)
+    if isinstance(data, BinomialCounts):
+        return BinomialCounts(*(np.atleast_1d(x) for x in (data.successes, data.trials)))
+    if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
+        return MultinomialCounts(read(data.counts, "counts", vector_row=True).values)
+    return data
+
+
+_PARTS = {
+    Grouped: ("rows", "by"),
+    BinomialCounts: ("successes", "trials"),
+    MultinomialCounts: ("counts",),
+    Design: ("features", "target"),
+}
+"""What of a container has one entry a row."""
+
+
+def rows_at(data: Any, at: Any) -> Any:  # noqa: PLR0911 - a table
+    """Return the rows at a slice or at places, in the same containers."""
+    if isinstance(data, Mapping):
+        return {name: rows_at(part, at) for name, part in data.items()}
+    if isinstance(data, tuple):
+        return tuple(rows_at(part, at) for part in data)
+    if (names := _PARTS.get(type(data))) is not None:
+        return replace(data, **{name: rows_at(getattr(data, name), at) for name in names})
+    if isinstance(data, list) and not isinstance(at, slice):
+        return [data[i] for i in at]
+    if is_pandas_dataframe(data) or is_pandas_series(data):
+        return data.iloc[at]
+    frame = wrapped(data, "data")
+    if isinstance(frame, (nw.DataFrame, nw.Series)):
+        places = np.arange(len(frame))[at].tolist()
+        return frame[places].to_native()
+    return data[at]
+
+
+def row_labels(rows: Any, number: int) -> Sequence[Hashable]:
+    """Return the labels of a frame's index, or numbers where there is none or it repeats itself."""
+    if (is_pandas_dataframe(rows) or is_pandas_series(rows)) and rows.index.is_unique:
+        return tuple(rows.index)
+    return range(number)

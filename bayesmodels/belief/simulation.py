@@ -1,0 +1,90 @@
+"""New data of the same form as given ones, drawn from a model at known parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.belief.datatree import statistic_of
+from bayesmodels.belief.protocol import Draws, Nominal
+from bayesmodels.input import data as checked
+from bayesmodels.input.containers import Block, read
+from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts, Split
+from bayesmodels.numerics import Array
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """New data.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        What the model needs to know of them; None, of a model whose data have no statistic.
+    log_likelihood : callable
+        From draws of the parameters, sample axis first, to the log density of all the new data.
+    declare : callable
+        Returns the PyMC model that observes their rows.
+    """
+
+    statistic: Any
+    log_likelihood: Callable[[Draws], Array]
+    declare: Callable[[], pm.Model]
+
+
+def of_rows(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    """Draw rows that the model's own `replicate` gives new values."""
+    (new,) = model.replicate(parameters, design, rng).values()
+    return told(model, replaced(model, design, new[0]))
+
+
+def of_targets(self: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    """Draw targets of the same predictors: the method of a regression."""
+    rows = checked.paired(design)
+    (new,) = self.replicate(parameters, design, rng).values()
+    return told(self, replace(rows, target=_like(self, rows.target, new[0])))
+
+
+def told(model: Any, data: Any) -> Simulated:
+    """Return data that are known, as if they had been drawn here."""
+    return Simulated(
+        statistic_of(model, data),
+        lambda draws: total(model.log_likelihood(draws, data)),
+        lambda: model.declare(data),
+    )
+
+
+def replaced(belief: Any, rows: Any, new: Any) -> Any:
+    """Return rows with other values, in the same wrappers."""
+    if isinstance(rows, (Grouped, Split)):
+        return replace(rows, rows=replaced(belief, rows.rows, new))
+    if isinstance(rows, (BinomialCounts, MultinomialCounts)):
+        return _like(belief, rows, new)
+    found = read(rows, "design")
+    return Block(found.argument, _like(belief, None, new), found.columns)
+
+
+def _like(belief: Any, values: Any, new: Any) -> Any:
+    """Return new values as counts if the old ones are; by their labels, if they have any."""
+    if isinstance(values, BinomialCounts):
+        return BinomialCounts(new, values.trials)
+    if isinstance(values, MultinomialCounts):
+        return MultinomialCounts(new)
+    labels = belief.value_labels if isinstance(belief, Nominal) else None
+    if labels is None:
+        return new
+    every = np.empty(len(labels), dtype=object)
+    every[:] = labels  # one object each, tuples too
+    return every[new]
+
+
+def total(logs: Any) -> Array:
+    """Return the sum of log densities of all rows, one a draw."""
+    each = [np.asarray(x).reshape(len(x), -1).sum(-1) for x in logs.values()]
+    return np.sum(each, axis=0)
