@@ -108,11 +108,3 @@ def test_moments_of_many_classes_stay_cheap():
     moments = referee._moments(law, X[:1, 0], law.log_joint(X[:1, 0])[0])
     assert len(moments) == 12
     assert all(spread > 0 and kurtosis > 1 for spread, kurtosis in moments)
-
-
-def test_rows_in_any_container():
-    table = np.array([[0, 1], [1, 1], [0, 0]])
-    counts = bm.MultinomialCounts(table)
-    assert referee._taken({"x": table}, [2, 2])["x"].tolist() == [[0, 0], [0, 0]]
-    assert referee._taken(counts, [1]).counts.tolist() == [[1, 1]]
-    assert referee._taken(table.tolist(), [0]).tolist() == [[0, 1]]
