@@ -1,11 +1,32 @@
-"""Small frozen values made of arrays: how they are filled, compared and shown."""
+"""Small frozen values made of arrays: how they are filled, compared, pickled and shown."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, dataclass_transform
 
 import numpy as np
+
+from bayesmodels.belief import notebook
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(dataclasses.field,))
+def value[V: type](kind: V) -> V:
+    """Make a frozen dataclass of arrays and labels: read-only, compared, pickled and shown as such.
+
+    Its constructor checks, and fills the fields in with `fill`. A belief, which has `equations`, is
+    shown with them in a notebook.
+    """
+    own = vars(kind)
+    made: Any = dataclasses.dataclass(
+        frozen=True, init="__init__" not in own, eq=False, repr=False
+    )(kind)
+    made.__setstate__, made.__eq__, made.__hash__ = restore, equal, None  # arrays have no hash
+    if "__repr__" not in own:
+        made.__repr__ = describe
+    if "equations" in own:
+        made._repr_html_ = notebook.belief
+    return made
 
 
 def fill(value: Any, **fields: Any) -> None:

@@ -14,7 +14,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -23,10 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln, xlog1py, xlogy
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -44,7 +45,7 @@ from bayesmodels.numerics.special import (
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class BernoulliStatistic:
     r"""Numbers of ones and zeros; ``a + b`` merges disjoint rows.
 
@@ -165,13 +166,8 @@ class BernoulliStatistic:
             raise DataError(msg)
         return {"theta": self.ones / total}
 
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class BetaBernoulli:
     r"""Belief about the probability of an event.
 
@@ -522,12 +518,6 @@ class BetaBernoulli:
             pm.Bernoulli(names("x"), p=p, observed=x, dims=axes)
         else:
             pm.Binomial(names("x"), n=d.trials, p=p, observed=x, dims=axes)
-
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _totals(x: NDArray[Any], batch: checked.Batch) -> Array:

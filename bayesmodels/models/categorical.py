@@ -15,7 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -24,10 +24,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import containers, labels
 from bayesmodels.input import data as checked
@@ -52,7 +53,7 @@ from bayesmodels.numerics.special import (
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class CategoricalStatistic:
     r"""Numbers of rows in each category; ``a + b`` merges disjoint rows.
 
@@ -166,13 +167,8 @@ class CategoricalStatistic:
             raise DataError(msg)
         return {"theta": self.counts / total}
 
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class DirichletCategorical:
     r"""Belief about the probabilities of K categories.
 
@@ -591,12 +587,6 @@ class DirichletCategorical:
         """Return the batch coordinates after meeting a statistic."""
         own = {axis: self.coords[axis] for axis in self.coords if axis != "category"}
         return labels.joined(own, self.alpha.shape[:-1], s.coords, s.counts.shape[:-1])
-
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _others(alpha: Array) -> Array:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -30,10 +30,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -55,7 +56,7 @@ _IMPOSSIBLE = (
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class HypothesisStatistic:
     r"""Log likelihood of the rows under each hypothesis; ``a + b`` merges disjoint rows.
 
@@ -164,13 +165,8 @@ class HypothesisStatistic:
             raise DataError(msg)
         return {"h": best[0]}
 
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class ConceptLearning:
     r"""Belief about which of finitely many hypotheses is true.
 
@@ -668,12 +664,6 @@ class ConceptLearning:
     @property
     def _probabilities(self) -> Array:
         return np.minimum(np.exp(self.log_probabilities), 1)  # rounding may go beyond one
-
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _even(x: int) -> bool:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,10 +36,11 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import notebook, reading, simulation, values
+from bayesmodels.belief import reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -66,7 +66,7 @@ from bayesmodels.numerics.triangular import (
 _BLOCK = 2**18  # numbers in a block of rows of a batch: small enough for the cache
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class RegressionStatistic:
     """Row count, means and a triangular factor of the centred [X y]; ``a + b`` merges rows.
 
@@ -199,11 +199,6 @@ class RegressionStatistic:
             raise DataError(msg)
         return {"w": solution(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
 
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __repr__ = values.describe
-
 
 def _number(n: Any) -> float:
     """Check a number of rows."""
@@ -241,7 +236,7 @@ def _taken_out(whole: Array, part: Array, *, empty: bool) -> Array:
     return triangle((root * np.where(there, size, 0.0)[..., None, :]) @ turn)
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class LinearRegression:
     r"""Belief about the coefficients and the noise variance of a linear regression.
 
@@ -799,12 +794,6 @@ class LinearRegression:
     def _residual(self, w: Array) -> Array:
         """Return F [w; -1], whose square length is 2b + |R (w - m)|², of shape (..., p + 1)."""
         return (self.factor[..., :-1] * w[..., None, :]).sum(-1) - self.factor[..., -1]
-
-    __setstate__ = values.restore
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-
-    _repr_html_ = notebook.belief
 
     def __repr__(self) -> str:
         size = self.factor.shape[-1] - 1

@@ -17,7 +17,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,10 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import multigammaln
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -51,7 +52,7 @@ Features = tuple[Hashable, ...] | None
 LOG_PI = float(np.log(np.pi))
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class MultivariateNormalStatistic:
     """Row count, mean and centred scatter matrix; ``a + b`` merges disjoint rows.
 
@@ -188,13 +189,8 @@ class MultivariateNormalStatistic:
             raise DataError(msg)
         return {"Sigma": self.scatter / self.n[..., None, None], "mu": self.mean}
 
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class NormalInverseWishart:
     r"""Belief about the mean and the covariance matrix of a normal law in D dimensions.
 
@@ -589,12 +585,6 @@ class NormalInverseWishart:
 
     def _checked(self, data: Any) -> checked.Vectors:
         return checked_vectors(self, data)
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 # --- what beliefs about covariance matrices share -------------------------------------------------

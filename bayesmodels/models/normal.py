@@ -15,7 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -24,10 +24,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -44,7 +45,7 @@ from bayesmodels.numerics.special import (
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class NormalStatistic:
     """Row count, mean and centred scatter; ``a + b`` merges disjoint rows.
 
@@ -158,13 +159,8 @@ class NormalStatistic:
             raise DataError(msg)
         return {"sigma2": (self.scatter / self.n)[()], "mu": self.mean[()]}
 
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class NormalInverseGamma:
     r"""Belief about the mean and the variance of a normal law.
 
@@ -544,13 +540,6 @@ class NormalInverseGamma:
         batch = checked.measurements(data).batch
         at = batch.of_rows(mu), batch.of_rows(sigma)
         pm.Normal(names("x"), mu=at[0], sigma=at[1], observed=x, dims=names.labelled(rows))
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _law_of_rows(draws: Draws, batch: checked.Batch) -> tuple[Array, Array]:

@@ -19,15 +19,16 @@ The prior of linear discriminant analysis (all ratios 1) and of its proportional
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesmodels.belief import conditioning, notebook, reading, values
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -48,7 +49,7 @@ from bayesmodels.numerics.wishart import (
 )
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class SharedNormalStatistic(MultivariateNormalStatistic):
     """Row count, mean and scatter matrix of each class, whose covariances have known ratios.
 
@@ -126,7 +127,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         return {"Sigma": scatter / self.n.sum(), "mu": mu}
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class SharedNormalInverseWishart:
     r"""Belief about the means of several classes and about the covariance that they share.
 
@@ -471,9 +472,3 @@ class SharedNormalInverseWishart:
 
     def _checked(self, data: Any) -> checked.Vectors:
         return one.checked_vectors(self, data)
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.store import dumps
+from bayesmodels.store import dumps, loads
 from bayesmodels.store.documents import _checksum
 from tests.contract.cases import CASES
 
@@ -399,4 +399,4 @@ def test_an_array_is_used_once(refused):
 
 def test_nothing_was_done_to_the_good_files(good):
     for text in good.values():
-        assert dumps(bm.stored.loads(text)) == text
+        assert dumps(loads(text)) == text

@@ -20,15 +20,15 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import reading, values
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.values import value
 from bayesmodels.errors import PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import DirichletCategorical
@@ -43,7 +43,7 @@ Covariance = Literal["full", "shared", "proportional", "diagonal"]
 COVARIANCES = ("full", "shared", "proportional", "diagonal")
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class GaussianDiscriminant:
     r"""Belief about class probabilities and about a normal law of the features in each class.
 
@@ -211,12 +211,6 @@ class GaussianDiscriminant:
     digits_lost = generative.digits_lost
     declare = declare
     add_to_model = generative.add_to_model
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _tied(

@@ -28,6 +28,7 @@ from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.belief.leave_one_out import leave_rows_out as leave_rows_out_of
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, replaced, total
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -52,7 +53,7 @@ class Generative(Protocol):
         """Beliefs about blocks of features, by name."""
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class ClassStatistic:
     """Statistics of the classes and of each block of features; ``a + b`` merges disjoint rows.
 
@@ -126,11 +127,6 @@ class ClassStatistic:
                 raise DataError(msg) from None
             found |= {variable + _suffix(name): value for variable, value in estimate.items()}
         return found
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
 
 
 def check_classes(classes: Any) -> None:

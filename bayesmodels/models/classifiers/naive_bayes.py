@@ -20,11 +20,11 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import reading, values
 from bayesmodels.belief.declaring import declare
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -33,7 +33,7 @@ from bayesmodels.models.classifiers import generative
 from bayesmodels.models.classifiers.features import Block, block_of, columns_known, of_classes
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class NaiveBayes:
     r"""Belief about class probabilities and about features given the class.
 
@@ -111,8 +111,8 @@ class NaiveBayes:
         except DataError as error:
             raise PriorError(str(error)) from None
         blocks = {}
-        for name, value in given.items():
-            blocks[str(name)] = of_classes(block_of(value, name), str(name), classes)
+        for name, each in given.items():
+            blocks[str(name)] = of_classes(block_of(each, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
 
     dims = property(generative.dims)
@@ -157,9 +157,3 @@ class NaiveBayes:
     digits_lost = generative.digits_lost
     declare = declare
     add_to_model = generative.add_to_model
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief

@@ -13,14 +13,14 @@ evidence framework applied to classification networks*.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief import conditioning, notebook, reading
+from bayesmodels.belief import conditioning, reading
 from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LABEL = "Laplace approximation"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@value
 class LaplaceApproximation:
     r"""A normal approximation to the posterior of a logistic regression; **not** the posterior.
 
@@ -214,8 +214,6 @@ class LaplaceApproximation:
         """Return the class with the largest probability at the mode, for each new row."""
         best = plug_in(self, rows, self.mode(), intercept=intercept).argmax(-1)
         return np.asarray(self.classes)[best]
-
-    _repr_html_ = notebook.belief
 
     def __repr__(self) -> str:
         return (

@@ -27,9 +27,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import notebook, reading, simulation, values
+from bayesmodels.belief import reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Likelihood, Observed, Rows
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError, SeparationError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -105,7 +106,7 @@ class Maximum:
         return f"Maximum({self.kind}, w={np.array2string(self.w, precision=6, threshold=20)})"
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class LogisticRegression:
     r"""Belief about the weights of a logistic regression: normal, as its prior is.
 
@@ -723,12 +724,6 @@ class LogisticRegression:
             "the likelihood grows without end with their weights, and there is no MLE. Use a prior "
             "(map, laplace), or leave them out."
         )
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-    __repr__ = values.describe
-    _repr_html_ = notebook.belief
 
 
 def _classes(classes: Any) -> tuple[Hashable, ...]:

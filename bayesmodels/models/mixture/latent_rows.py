@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels.belief import values
 from bayesmodels.belief.discounting import discounted
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Block as ReadBlock
@@ -39,7 +40,7 @@ _DENSE = 20_000_000  # indicators at most, of a table that is not sparse
 _KEYS = 2**62
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class MixtureStatistic:
     """Distinct rows and how often each occurs; ``a + b`` merges disjoint sets of rows.
 
@@ -138,10 +139,6 @@ class MixtureStatistic:
         bare = replace(self, labels=np.full(len(self.labels), UNKNOWN)).distinct()
         size = len(bare.labels)
         return bare.take(np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp)))
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
 
     def __repr__(self) -> str:
         """Show the numbers of rows."""

@@ -18,7 +18,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), sections 11.2 to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -27,10 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels.belief import notebook, reading, values
+from bayesmodels.belief import reading, values
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, told
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -66,7 +67,7 @@ BUDGET = 200_000
 _AT_ONCE = 1 << 20  # numbers
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
+@value
 class NaiveBayesMixture:
     r"""Belief about a mixture of classes whose features are independent given the class.
 
@@ -659,12 +660,6 @@ class NaiveBayesMixture:
             total = total + part.log_density({v: draws[names(v)] for v in part.belief.dims})
         return np.moveaxis(total, 0, -2)
 
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
-    __setstate__ = values.restore
-
-    _repr_html_ = notebook.belief
-
     def __repr__(self) -> str:
         """Show the prior, and of a posterior the number of terms."""
         after = "" if self.terms is None else f", {len(self.terms)} terms"
@@ -678,14 +673,14 @@ def _joined_axes(belief: Any) -> Any:
     """Return a belief with the axes term and class as one leading axis."""
     given = {f.name: getattr(belief, f.name) for f in fields(belief)}
     found: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, field in given.items():
         if name == "coords":
-            _, _, *rest = value.items()
-            found[name] = {"member": range(prod(map(len, list(value.values())[:2]))), **dict(rest)}
-        elif isinstance(value, np.ndarray):
-            found["mean" if name == "location" else name] = value.reshape(-1, *value.shape[2:])
+            _, _, *rest = field.items()
+            found[name] = {"member": range(prod(map(len, list(field.values())[:2]))), **dict(rest)}
+        elif isinstance(field, np.ndarray):
+            found["mean" if name == "location" else name] = field.reshape(-1, *field.shape[2:])
         else:
-            found[name] = value
+            found[name] = field
     return type(belief)(**found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import comb, prod
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesmodels.belief import values
+from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
@@ -19,7 +19,7 @@ from bayesmodels.models.mixture.latent_rows import UNKNOWN, Cells, Discrete, Mix
 from bayesmodels.numerics import Array
 
 
-@dataclass(frozen=True, eq=False)
+@value
 class Terms:
     """Statistics of the rows so far, for every distinguishable way to allot them to the classes.
 
@@ -70,9 +70,6 @@ class Terms:
         np.maximum.at(top, inverse, self.log_multiplicity)
         total = np.bincount(inverse, np.exp(self.log_multiplicity - top[inverse]), len(first))
         return replace(kept, log_multiplicity=top + np.log(total))
-
-    __eq__ = values.equal
-    __hash__ = None  # type: ignore[assignment] # arrays have no hash
 
 
 def every_term(blocks: Mapping[str, Cells], s: MixtureStatistic, size: int, budget: int) -> Terms:
