@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.protocol import Belief, Conjugate
 from bayesmodels.belief.reading import in_chains
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import weighted
@@ -90,7 +90,7 @@ def tree_of(
 
 def statistic_of(prior: Any, data: Any) -> Any:
     """Return the statistic of the data; None for a model whose data have none."""
-    return prior.statistic(data) if hasattr(prior, "statistic") else None
+    return prior.statistic(data) if isinstance(prior, Conjugate) else None
 
 
 def given_axes(prior: Any, data: Any, statistic: Any) -> Belief:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Declarable, Likelihood
+from bayesmodels.belief.protocol import Conjugate, Declarable, Likelihood, Statistic
 from bayesmodels.input.data import (
     BinomialCounts,
     Design,
@@ -124,9 +124,9 @@ def likelihood_of(model: Any, data: Any) -> Likelihood:
     >>> likelihood_of(coin, np.zeros(10_000)), likelihood_of(coin, np.zeros(10_001))
     ('rows', 'statistic')
     """
-    if not hasattr(model, "statistic"):
+    if not isinstance(model, Conjugate):
         return "rows"
-    if hasattr(data, "without_rows") or weighted(data) or _sparse(data):
+    if isinstance(data, Statistic) or weighted(data) or _sparse(data):
         return "statistic"
     try:
         return "statistic" if number_of_rows(data) > MOST_ROWS else "rows"
@@ -153,7 +153,7 @@ def number_of_rows(data: Any) -> int:
         return number_of_rows(data.target)
     if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
         return number_of_rows(data[1])
-    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+    return int(data.shape[0]) if sparse(data) else len(data)
 
 
 def _sparse(data: Any) -> bool:

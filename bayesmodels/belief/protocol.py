@@ -46,6 +46,14 @@ class Law(Protocol):
 
 
 @runtime_checkable
+class DistributionFunction(Protocol):
+    """A law on the line, of any library."""
+
+    def cdf(self, x: Any, /) -> Any: ...
+    def ppf(self, q: Any, /) -> Any: ...
+
+
+@runtime_checkable
 class MassFunction(Protocol):
     """A law of values that can be counted."""
 

@@ -8,6 +8,7 @@ from typing import Any, dataclass_transform
 import numpy as np
 
 from bayesmodels.belief import notebook
+from bayesmodels.input.data import sparse
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(dataclasses.field,))
@@ -58,7 +59,7 @@ def same(a: Any, b: Any) -> bool:
         return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    if hasattr(a, "tocsr"):
+    if sparse(a):
         return a.shape == b.shape and (a != b).nnz == 0
     return bool(a == b)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.protocol import Draws, MarginalLaws
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import check_identity
@@ -187,14 +187,14 @@ def approximation_error(approximation: Any, posterior: Any) -> pd.DataFrame:
             "r_hat": truth.r_hat,
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
-    given = "draws" if not hasattr(approximation, "marginals") else type(approximation).__name__
+    given = type(approximation).__name__ if isinstance(approximation, MarginalLaws) else "draws"
     table.attrs["approximation"] = getattr(approximation, "title", given)
     return table
 
 
 def _sides(approximation: Any, posterior: Any) -> Iterator[tuple[str, _Side, _Side]]:
     """Return label, approximation and posterior of every scalar."""
-    laws = [hasattr(side, "marginals") for side in (approximation, posterior)]
+    laws = [isinstance(side, MarginalLaws) for side in (approximation, posterior)]
     if all(laws):
         msg = "approximation, posterior: one of them must be draws, as `to_datatree` returns them."
         raise DataError(msg)

@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.belief import notebook
-from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.datatree import given_axes, statistic_of
+from bayesmodels.belief.protocol import Belief, Conjugate, Declarable, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import count, proportion, randomness
-from bayesmodels.models.logistic.regression import LogisticRegression
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import side_by_side
 from bayesmodels.referee import checkpoint as files
@@ -143,7 +143,7 @@ class Calibration:
 
 
 def calibrate(
-    model: Belief | LogisticRegression,
+    model: Belief | Declarable,
     design: Any = None,
     *,
     simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None = None,
@@ -266,7 +266,7 @@ def _require_draws(model: Any, method: str) -> None:
     name = type(model).__name__
     if method not in ("exact", "mcmc"):
         msg = f"method: must be 'exact' or 'mcmc'; got {method!r}."
-    elif method == "exact" and not hasattr(model, "update"):
+    elif method == "exact" and not isinstance(model, Conjugate):
         msg = (
             f"model: must have a posterior in closed form to draw from; {name} has none. Use "
             "method='mcmc'."
@@ -287,11 +287,9 @@ def _seed(rng: np.random.Generator | int | None) -> NDArray[Any]:
 
 def _met(model: Any, design: Any) -> Any:
     """Return the prior with the axes of the design."""
-    if design is None or hasattr(design, "without_rows"):
+    if design is None or isinstance(design, Statistic):
         return model
-    if not hasattr(model, "update"):
-        return model.met(design)
-    return model.update(model.statistic(design).without_rows())
+    return given_axes(model, design, statistic_of(model, design))
 
 
 def _told(finished: int, n: int, anew: int) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.protocol import Belief, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
@@ -302,7 +302,7 @@ def _prior(wide: Belief, at: list[Point]) -> _Logs:
 
 def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, _Logs] | None:
     """Return the belief's log likelihood by what is observed; None of weights or a statistic."""
-    if hasattr(data, "without_rows") or checked.weighted(data):
+    if isinstance(data, Statistic) or checked.weighted(data):
         return None
     try:
         with np.errstate(all="ignore"):  # as above

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels.belief import reading
-from bayesmodels.belief.protocol import Law
+from bayesmodels.belief.protocol import DistributionFunction, Law
 from bayesmodels.input.labels import Coords
 
 
@@ -18,7 +18,7 @@ def are_laws(given: Any) -> bool:
     return (
         isinstance(given, Mapping)
         and len(given) > 0
-        and all(hasattr(law, "cdf") and hasattr(law, "ppf") for law in given.values())
+        and all(isinstance(law, DistributionFunction) for law in given.values())
     )
 
 

@@ -197,7 +197,7 @@ def _dataset(given: Any, which: str) -> Any:
     """Return draws in any form as a dataset."""
     from arviz_base import convert_to_dataset
 
-    if not (hasattr(given, "data_vars") or isinstance(given, Mapping)):
+    if not isinstance(given, Mapping):  # as trees and datasets are
         msg = (
             "law, draws: must be an exact law, or draws as a DataTree, Dataset or mapping of "
             f"arrays with the axes (chain, draw, ...); got {type(given).__name__}."

@@ -5,11 +5,12 @@ If a worker dies, Dask and Spark do its partitions again: each result is there o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 from bayesmodels.errors import DataError
 from bayesmodels.scale.folding import Fold, fold
+from bayesmodels.scale.protocol import Chunked, Columned
 from bayesmodels.store import dumps, loads
 
 Prepare = Callable[[Any], Any]
@@ -28,9 +29,9 @@ def from_dask(
     from dask.base import compute
     from dask.delayed import delayed
 
-    if columns is not None and hasattr(source, "columns"):
+    if columns is not None and isinstance(source, Columned):
         source = source[list(columns)]
-    if hasattr(source, "chunks") and getattr(source, "ndim", 1) > 1:
+    if isinstance(source, Chunked) and source.ndim > 1:
         source = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
     parts = source.to_delayed()
     one = delayed(_of_partition)
@@ -47,7 +48,7 @@ def from_dask(
 def _of_partition(
     of_data: Callable[[Any, int], Any], rows: Any, number: int, prepare: Prepare
 ) -> Any:
-    rows = rows if hasattr(rows, "__len__") else list(rows)
+    rows = rows if isinstance(rows, Sized) else list(rows)
     return of_data(prepare(rows), number) if len(rows) else None
 
 

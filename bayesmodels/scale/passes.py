@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,7 @@ from bayesmodels.input.data import Design, Weighted, count
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold
+from bayesmodels.scale.protocol import BatchReader, Fragmented
 from bayesmodels.scale.sources import Chunk, chunks, dataset
 
 _EVERY = 1.0  # seconds between checkpoints
@@ -158,7 +159,7 @@ class Pass:
 
     def check_repeatable(self) -> None:
         """Refuse a source that can be read only once."""
-        if isinstance(self.source, Iterator) or hasattr(self.source, "read_next_batch"):
+        if isinstance(self.source, (Iterator, BatchReader)):
             msg = (
                 "source: is read once for every step, and a "
                 f"{type(self.source).__name__} can be read only once. Give a path, a dataset, a "
@@ -301,10 +302,8 @@ class _Columns:
 
 
 def _length(rows: Any) -> int:
-    if hasattr(rows, "num_rows"):
-        return int(rows.num_rows)
     inner = rows[1] if isinstance(rows, tuple) else getattr(rows, "target", rows)
-    return len(inner) if hasattr(inner, "__len__") else 1
+    return len(inner) if isinstance(inner, Sized) else 1
 
 
 # --- progress -------------------------------------------------------------------------------------
@@ -322,7 +321,7 @@ def _bar(source: Any, done: int, words: str, *, show: bool) -> Iterator[Callable
     total = None
     if isinstance(source, (str, os.PathLike)):
         total = dataset(source).count_rows()
-    elif hasattr(source, "count_rows"):
+    elif isinstance(source, Fragmented):
         total = source.count_rows()
     text = TextColumn("{task.completed:,.0f} rows, {task.fields[rate]:,.0f} a second")
     with Progress(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bayesmodels.errors import DataError
+from bayesmodels.scale.protocol import Batched, BatchReader, Fragmented, LazyFrame, Shaped
 
 ROWS = 262_144
 """Rows in a chunk, at most: some megabytes of a few columns."""
@@ -57,7 +58,7 @@ def chunks(
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
     rows = _rows(source, columns) if rows is None else rows
-    if hasattr(source, "get_fragments"):
+    if isinstance(source, Fragmented):
         return _of_dataset(source, columns, rows, after)
     found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
     return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
@@ -66,7 +67,7 @@ def chunks(
 def _rows(source: Any, columns: Sequence[str] | None) -> int:
     """Return how many rows have many cells, as each chunk takes some milliseconds of its own."""
     names = columns
-    if names is None and hasattr(source, "get_fragments"):
+    if names is None and isinstance(source, Fragmented):
         names = source.schema.names
     return ROWS if names is None else max(1, min(_LARGE, _CELLS // max(1, len(names))))
 
@@ -74,11 +75,11 @@ def _rows(source: Any, columns: Sequence[str] | None) -> int:
 def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[Any]:
     """Return tables of a lazy one, or what an iterable yields."""
     kind = type(source).__module__.split(".")[0]
-    if kind == "pyarrow" and hasattr(source, "to_batches"):  # a table
+    if kind == "pyarrow" and isinstance(source, Batched):  # a table
         return _tables(_chosen(source, columns).to_batches(rows))
-    if kind == "pyarrow" and hasattr(source, "read_next_batch"):
+    if kind == "pyarrow" and isinstance(source, BatchReader):
         return _tables(_chosen(batch, columns) for batch in source)
-    if kind == "polars" and hasattr(source, "collect_batches"):
+    if kind == "polars" and isinstance(source, LazyFrame):
         wanted = source if columns is None else source.select(columns)
         return wanted.collect_batches(chunk_size=rows, maintain_order=True)
     if kind in ("duckdb", "_duckdb"):
@@ -86,7 +87,7 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
         # The second is the former name.
         reader = getattr(wanted, "to_arrow_reader", None) or wanted.fetch_arrow_reader
         return _tables(reader(rows))
-    if isinstance(source, Mapping) or not isinstance(source, Iterable) or hasattr(source, "shape"):
+    if isinstance(source, (Mapping, Shaped)) or not isinstance(source, Iterable):
         msg = (
             "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "
             f"Dask; got {type(source).__name__}. What fits into memory goes to model.statistic."
