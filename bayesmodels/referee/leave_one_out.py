@@ -122,8 +122,8 @@ def _again(
     logs = logs.copy()
     every = np.arange(len(logs))
     for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)).tolist():
-        after = prior.update(rows_at(data, np.delete(every, i)))
         try:
+            after = prior.update(rows_at(data, np.delete(every, i)))
             row = rows_at(data, slice(i, i + 1))
             own = isinstance(after, Prequential)
             found = after.log_next(row) if own else after.log_evidence(row)

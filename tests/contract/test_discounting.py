@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.belief.protocol import LatentClasses, Statistic
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
-EXACT = [case for case in CASES if not isinstance(case.prior, bm.NaiveBayesMixture)]
-MIXED = [case for case in CASES if isinstance(case.prior, bm.NaiveBayesMixture)]
+EXACT = [case for case in CASES if not isinstance(case.prior, LatentClasses)]
+MIXED = [case for case in CASES if isinstance(case.prior, LatentClasses)]
 RHO = 0.37
 
 
@@ -53,7 +54,7 @@ def test_prior_times_a_power_of_the_likelihood(case):
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if not hasattr(case.rest, "without_rows")],  # there are rows to weigh
+    [case for case in CASES if not isinstance(case.rest, Statistic)],  # there are rows to weigh
     ids=lambda case: case.id,
 )
 def test_weights_say_the_same(case):

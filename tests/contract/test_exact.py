@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.belief.protocol import LatentClasses
 from bayesmodels.belief.reading import levels
 from tests.contract.cases import CASES, FAMILIES
 
 QUICK = [(family[0], "rows") for family in FAMILIES[:3]]
-SOLVED = [case for case in CASES if not isinstance(case.prior, bm.NaiveBayesMixture)]
+SOLVED = [case for case in CASES if not isinstance(case.prior, LatentClasses)]
 # The declaration of a mixture sums the classes of its rows out.
-SUMMED_OUT = [case for case in CASES if isinstance(case.prior, bm.NaiveBayesMixture)]
+SUMMED_OUT = [case for case in CASES if isinstance(case.prior, LatentClasses)]
 ACCURACY = 1e-9
 
 
