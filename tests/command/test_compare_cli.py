@@ -1,6 +1,8 @@
 """`bayesmodels compare`: two files of draws, of any libraries."""
 
+import contextlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +20,21 @@ def draws(seed, law=LAW, size=1000):
     return law.to_datatree(draws=size, rng=np.random.default_rng(seed))
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
     """Write files as libraries do: trees, the older InferenceData, and a dataset as such."""
-    monkeypatch.chdir(tmp_path)
+    with contextlib.chdir(tmp_path_factory.mktemp("draws")):
+        write_files()
+        return Path.cwd()
+
+
+@pytest.fixture(autouse=True)
+def folder(files, monkeypatch):
+    monkeypatch.chdir(files)
+    return files
+
+
+def write_files():
     save(draws(1), "one.nc")
     save(draws(2, size=900), "other.zarr")
     save(draws(3, bm.DirichletCategorical([5, 4, 3], LAW.categories)), "wrong.nc")
@@ -36,8 +49,7 @@ def folder(tmp_path, monkeypatch):
     xr.DataTree.from_dict({"prior": posterior}).to_netcdf("prior.nc", engine="h5netcdf")
     save(bm.BetaBernoulli(1, 1).to_datatree(draws=50), "theta.nc")
     save(xr.DataTree.from_dict({"posterior": posterior.rename(theta="p")}), "renamed.nc")
-    (tmp_path / "text.nc").write_text("chain,draw,theta\n")
-    return tmp_path
+    Path("text.nc").write_text("chain,draw,theta\n")
 
 
 def run(*args, width=100):

@@ -1,0 +1,24 @@
+"""The examples in docstrings print what they say."""
+
+import doctest
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import bayesmodels
+
+ROOT = Path(bayesmodels.__file__).parent
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+MODULES = [
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted(ROOT.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_a_module(name):
+    tried = doctest.testmod(import_module(name), optionflags=FLAGS)
+    assert tried.attempted
+    assert tried.failed == 0
