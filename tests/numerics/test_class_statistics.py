@@ -9,6 +9,7 @@ from scipy import sparse, stats
 from scipy.special import gammaln
 
 from bayesmodels.numerics import class_statistics, kernels, threads
+from tests.pairwise import pairwise
 
 WHOLE = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -453,9 +454,7 @@ def test_log_normal(n, F, missing):
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("C", [1, 2, 3, 7])
-@pytest.mark.parametrize("D", [1, 2, 5, 40])
-@pytest.mark.parametrize("n", [0, 1, 400])
+@pairwise(C=[1, 2, 3, 7], D=[1, 2, 5, 40], n=[1, 400])
 def test_log_multivariate_student(n, C, D):
     rng = np.random.default_rng(4)
     x, location = rng.normal(size=(n, D)), rng.normal(size=(C, D)) * 3
@@ -470,8 +469,8 @@ def test_log_multivariate_student(n, C, D):
     df[0] = np.inf
     normal = class_statistics.log_multivariate_student(x, location, np.linalg.cholesky(scale), df)
     assert separate.shape == shared.shape == (n, C)
-    if n == 0:
-        return
+    none = class_statistics.log_multivariate_student(x[:0], location, scale, df)
+    assert none.shape == (0, C)
     np.testing.assert_array_equal(normal[:, 1:], separate[:, 1:])
     law = stats.multivariate_normal(location[0], scale[0])
     np.testing.assert_allclose(normal[:, 0], np.atleast_1d(law.logpdf(x)), rtol=1e-10)
