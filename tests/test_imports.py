@@ -30,7 +30,6 @@ ORDER = (
 )
 CIRCLES = {
     "models/mixture": 4,
-    "report": 18,
 }
 """How many files of a room import each other in circles, until these are mended."""
 

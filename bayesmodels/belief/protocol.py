@@ -220,6 +220,14 @@ class Conjugate(Protocol):
 class LatentClasses(Protocol):
     """A mixture: classes of rows may be unknown, and change places from draw to draw."""
 
+    @property
+    def terms(self) -> Any:
+        """Ways to allot the rows to the classes; None before there are rows."""
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether nothing that was seen tells the classes apart."""
+
     def label_invariants(self, draws: Any, data: Any) -> dict[str, Array]:
         """Return quantities of each draw that do not depend on the order of the classes."""
 
@@ -257,3 +265,19 @@ class Nominal(Protocol):
     @property
     def value_labels(self) -> tuple[Hashable, ...] | None:
         """Labels of the values 0, 1, and so on; None where these are the values themselves."""
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A belief that says how probable the classes of new rows are."""
+
+    def class_probabilities(self, rows: Any) -> Any:
+        """Return the probability of each class for every row."""
+
+
+@runtime_checkable
+class Approximable(Protocol):
+    """A model whose posterior has no closed form and is approximated instead."""
+
+    def laplace(self, data: Any) -> Any:
+        """Return the normal law with the mode and the curvature of the posterior."""

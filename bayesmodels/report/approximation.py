@@ -6,20 +6,17 @@ approximation is measured against the sampler's draws, and not judged.
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.models.logistic.laplace import LaplaceApproximation
-from bayesmodels.models.logistic.regression import LogisticRegression
 from bayesmodels.numerics.optimize import Trace
 from bayesmodels.referee import JointIdentity, approximation_error, check_joint
+from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import (
     LARGEST_R_HAT,
     LEAST_ESS,
@@ -29,12 +26,35 @@ from bayesmodels.referee.verdict import (
     stands_still,
     still,
 )
+from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.figures import MOST_SCALARS, Scalar
+from bayesmodels.report.html import to_html
+from bayesmodels.report.page import (
+    MOST_ROWS,
+    Column,
+    Equations,
+    Facts,
+    Page,
+    Section,
+    Table,
+    columns,
+    cut,
+)
+from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
+from bayesmodels.report.run import Run
+from bayesmodels.report.sensitivity import Sensitivity, estimated
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from bayesmodels.models.logistic.laplace import LaplaceApproximation
+    from bayesmodels.models.logistic.regression import LogisticRegression
+
 _STEPS = 2000  # of gradient ascent, for a picture
+_LEAST = 1e-12  # of a distance from the maximum, relative to the way: below it is rounding
 
 
 @dataclass(frozen=True)
@@ -138,17 +158,7 @@ class ApproximationReport:
         }
         return [head[self.outcome], self.identity.sentence(), self.measured()]
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained HTML file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write; its folder must exist.
-        """
-        from bayesmodels.report.html import write
-
-        write(self, path)
+    to_html = to_html
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
@@ -175,45 +185,206 @@ class ApproximationReport:
     def __repr__(self) -> str:
         return f"ApproximationReport({self.title!r}, {self.outcome!r})"
 
+    def page(self, command: str = "") -> Page:
+        """Return what the report shows, and the command line that makes it again, if any."""
+        scaled = estimated(self.approximation, self.sampled, list(self.errors.index))
+        said = [] if scaled is None or not scaled.summary else [scaled.summary]
+        return Page(
+            title=self.title,
+            source=self.source or sections.NO_SOURCE,
+            outcome=self.outcome,
+            sentences=[*self.sentences(), *said],
+            findings=self.findings(),
+            glance=[
+                ("largest error, s.d.", rounded(float(self.errors["error"].abs().max()), 2)),
+                ("narrowest, s.d. ratio", rounded(float(self.errors["sd_ratio"].min()), 2)),
+                *tables.mixed(self.errors, "ess"),
+                *tables.divergences(self.sampled),
+            ],
+            sections=[
+                Section("model", "Model", [Equations(self.prior.equations)]),
+                *self._compared(),
+                *([] if scaled is None else [scaled.section()]),
+                sections.pictures(pictures(self), len(self.errors), "error"),
+                self._data(),
+                self._methods(scaled),
+                sections.made(
+                    self,
+                    command,
+                    sections.call("validate", ["prior", "data"], self.settings),
+                    ", with <code>prior</code> and <code>data</code> of your own program",
+                    f"prior = {in_short(self.prior)}",
+                ),
+            ],
+            version=self.versions["bayesmodels"],
+        )
 
-def validate_approximation(
-    model: LogisticRegression,
-    data: Any,
-    settings: dict[str, Any],
-    rng: np.random.Generator,
-    versions: dict[str, str],
-    *,
-    source: str,
-    progress: Callable[[str], object],
-) -> ApproximationReport:
-    """Check a model without a closed form, and measure its Laplace approximation.
+    def _compared(self) -> list[Section]:
+        before = (
+            "The posterior has no closed form. Its mode is exact up to rounding; the standard "
+            "deviations beside it are those of Laplace’s approximation, a normal law with the "
+            "curvature that the log posterior has at its mode."
+        )
+        after = (
+            "An approximation is not exact, so the question is not whether the draws agree with it "
+            "but how far it is off. The error is its mean minus the mean of the draws, in standard "
+            "deviations of the draws."
+        )
+        densities = (
+            "Prior times likelihood must be PyMC’s joint density at every point, constants "
+            "included. Differences are stated in units of what rounding can explain; up to 1 they "
+            "are explained."
+        )
+        found, log_evidence = self.identity, self.approximation.approximate_log_evidence
+        facts = [
+            ("Points compared", str(found.points)),
+            ("Rounding bound of the difference", powers(found.bound, 1)),
+            ("Difference of log densities", tables.share(found.value)),
+            ("Difference of slopes", tables.share(found.slope)),
+            ("Log evidence, Laplace’s approximation", rounded(log_evidence, 3)),
+        ]
+        return [
+            Section("parameters", "Prior and approximation", [before, parameters(self)]),
+            Section(
+                "comparison", "Approximate and sampled posterior", [after, comparison(self.errors)]
+            ),
+            Section("evidence", "Identity and approximate evidence", [densities, Facts(facts)]),
+        ]
 
-    Parameters
-    ----------
-    model : LogisticRegression
-        The prior.
-    data : as in the model's `declare`
-        Rows.
-    settings : dict
-        Of the sampler, as the report states them.
-    rng : numpy.random.Generator
-        Source of randomness.
-    versions : dict
-        What the report states.
-    source : str
-        Where the data come from.
-    progress : callable
-        Told, in words, what is being done.
-    """
-    seconds: dict[str, float] = {}
+    def _data(self) -> Section:
+        counts = dict(zip(self.prior.classes, self.prior.class_counts(self.data), strict=True))
+        likelihood = self.settings["likelihood"]
+        facts, first = excerpt(self.data, self.approximation, counts, likelihood)
+        return sections.data([*facts, *tables.digits(self.approximation)], first)
 
-    def timed(part: str, words: str, work: Callable[[], Any]) -> Any:
-        progress(words)
-        start = time.perf_counter()
-        result = work()
-        seconds[part] = time.perf_counter() - start
-        return result
+    def _methods(self, scaled: Sensitivity | None = None) -> Section:
+        about = (
+            f"The posterior ({self.title}) was approximated by Laplace's method [4] with "
+            f"bayesmodels {self.versions['bayesmodels']}; the log density was verified against a "
+            f"PyMC {self.versions.get('pymc', '')} [1] model at {self.identity.points} points."
+        )
+        end = (
+            "Means of the approximation differ from those of the draws by at most "
+            f"{float(self.errors['error'].abs().max()):.2g} posterior standard deviations."
+        )
+        cited = [sections.PYMC, sections.RHAT, sections.ARVIZ, sections.LAPLACE]
+        return sections.methods([about, sections.sampling(self), end], cited, scaled)
 
+
+def parameters(report: ApproximationReport) -> Table:
+    """Return mean and standard deviation of the prior, and those of the approximation."""
+    prior, near = report.prior.marginals()["w"], report.approximation.marginals()["w"]
+    labels = [text for text, _ in places(report.approximation, "w", np.shape(near.mean()))]
+    cells = {
+        ("prior", "Mean"): prior.mean(),
+        ("mode", "Mean"): near.mean(),
+        ("prior", "Standard deviation"): prior.std(),
+        ("approximate", "Standard deviation"): near.std(),
+    }
+    found = [Column("", tuple(labels), numeric=False)]
+    for (head, group), values in cells.items():
+        found.append(Column(head, tuple(significant(float(x)) for x in np.ravel(values)), group))
+    return cut(Table("Weights", tuple(found)))
+
+
+def comparison(errors: pd.DataFrame) -> Table:
+    """Return approximate beside sampled values, one row a weight, of many the worst first."""
+    if len(errors) > MOST_ROWS:
+        worst = np.argsort(-errors["error"].abs().to_numpy(), kind="stable")
+        errors = errors.iloc[worst]
+    digits = [decimals_of(float(sd), 3) for sd in errors["sampled_sd"]]
+    fine = [decimals_of(float(error), 2) for error in errors["mcse"]]
+    found = columns(
+        errors,
+        ("Laplace", "approximate_mean", "Mean", digits),
+        ("sampled", "sampled_mean", "Mean", digits),
+        ("error", "error", "In standard deviations", fine),
+        ("± MCSE", "mcse", "In standard deviations", fine),
+        ("Laplace", "approximate_sd", "Standard deviation", digits),
+        ("sampled", "sampled_sd", "Standard deviation", digits),
+        ("ratio", "sd_ratio", "Standard deviation", 3),
+        ("ESS bulk", "ess", "Draws", 0),
+        ("R-hat", "r_hat", "Draws", 3),
+    )
+    table = Table("Laplace’s approximation against sampled", tuple(found), alone=True)
+    return cut(table, "those with the largest error")
+
+
+@canvas.style()
+def pictures(report: ApproximationReport) -> list[Picture]:
+    """Draw densities, the ways to the mode, ranks and traces."""
+    law: Any = report.approximation
+    laws = law.marginals()
+    every = scalar_draws(law, report.sampled)
+    order = np.argsort(-report.errors["error"].abs().to_numpy(), kind="stable")
+    if len(every) <= MOST_SCALARS:
+        order = np.arange(len(every))
+    shown = [
+        Scalar(label, figures.element(laws[name], at), x)
+        for label, name, at, x in (every[i] for i in order[:MOST_SCALARS])
+    ]
+    return [
+        Picture(
+            "density",
+            "Laplace’s approximation over the draws",
+            tuple(map(_density, shown)),
+            "Filled: histogram of PyMC's draws. Dashed: the density of the approximation. Where "
+            "they part, the approximation is off.",
+        ),
+        _ways(report),
+        figures.ranks(shown, float(report.settings["level"])),
+        figures.traces(shown, report.sampled),
+    ]
+
+
+def _density(scalar: Scalar) -> Panel:
+    x, law = scalar.draws, scalar.law
+    (low, high), _ = figures.reach(x, law)
+    axes, highest = figures.histogram(x, low, high)
+    grid = np.linspace(low, high, 400)
+    near = np.exp(law.logpdf(grid))
+    axes.plot(grid, near, "--", color=canvas.ORANGE, lw=1.8)
+    axes.set_ylim(0, 1.08 * max(highest, near.max()))
+    alt = (
+        f"Histogram of {x.size:,} draws of {scalar.label}, with the density of Laplace’s "
+        "approximation as a dashed line. "
+        f"{figures.moments(x.std(), Approximation=law, Draws=x)}."
+    )
+    return canvas.panel(scalar.label, axes, alt)
+
+
+def _ways(report: ApproximationReport) -> Picture:
+    """Draw how far below the maximum the log joint density is after each step."""
+    axes = canvas.axes_of((canvas.WIDE, canvas.SIZE[1]))
+    best = min(report.newton.loss.min(), report.ascent.loss.min())
+    words = []
+    marks = (("Newton", report.newton, canvas.BLUE, "o-"),)
+    for name, trace, colour, mark in (*marks, ("gradient", report.ascent, canvas.ORANGE, "-")):
+        gap = trace.loss - best
+        least = _LEAST * max(float(trace.loss[0] - best), 1.0)
+        seen = gap > least
+        axes.plot(np.flatnonzero(seen) + 1, gap[seen], mark, color=colour, ms=3, label=name)
+        state = "arrived" if trace.converged else f"still {significant(float(gap[-1]), 2)} below"
+        words.append(f"{name}: {len(trace.step):,} steps, {state}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("point, the start being the first")
+    axes.set_ylabel("below the maximum")
+    axes.legend(frameon=False)
+    alt = f"Log joint density below its maximum, after each step. {'; '.join(words)}."
+    return Picture(
+        "ways",
+        "Ways to the mode",
+        (canvas.panel("", axes, alt),),
+        "How far the log joint density is below its maximum, after each step of Newton's method "
+        f"and of gradient ascent ({report.ascent.rule}). {'; '.join(words)}.",
+        wide=True,
+    )
+
+
+def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> ApproximationReport:
+    """Check a model without a closed form, and measure its Laplace approximation."""
+    settings, timed = run.settings, run.timed
     near = timed("approximation", "mode and curvature", lambda: model.laplace(data))
     ascent = timed(
         "gradient ascent",
@@ -223,7 +394,7 @@ def validate_approximation(
     identity = timed(
         "identity",
         "comparing formula and PyMC model",
-        lambda: check_joint(model, data, rng=rng),
+        lambda: check_joint(model, data, rng=run.rng),
     )
     sampled = timed(
         "sampling",
@@ -235,7 +406,7 @@ def validate_approximation(
             tune=settings["tuning steps a chain"],
             chains=settings["chains"],
             likelihood=settings["likelihood"],
-            rng=rng,
+            rng=run.rng,
         ),
     )
     errors = timed(
@@ -246,13 +417,10 @@ def validate_approximation(
         prior=model.met(data),
         approximation=near,
         data=data,
-        source=source,
         identity=identity,
         errors=errors,
         sampled=sampled,
         newton=model.map(data).trace,
         ascent=ascent,
-        settings=settings,
-        seconds=seconds,
-        versions=versions,
+        **run.stated(),
     )

@@ -11,8 +11,8 @@ from bayesmodels.belief.reading import numbers
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.page import Validated
 from bayesmodels.report.replicates import printable
-from bayesmodels.report.validation import Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,28 +146,19 @@ def plot_membership(belief: Any, figure: Figure | None = None) -> list[Axes]:
 
 
 @canvas.style()
-def hypotheses(report: Report) -> list[Picture]:
+def hypotheses(report: Validated) -> list[Picture]:
     """Draw what a belief about finitely many hypotheses says, and how often PyMC visited each.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of Picture
-        Hypotheses and, if something is impossible under some of them, membership.
+    Hypotheses and, if something is impossible under some of them, membership.
     """
-    belief: Any = report.posterior
     found = [_hypotheses_picture(report)]
-    if np.isneginf(belief.log_table).any():  # otherwise everything may belong to anything
+    if np.isneginf(report.posterior.log_table).any():  # otherwise everything may belong to anything
         found.append(_membership_picture(report))
     return found
 
 
-def _hypotheses_picture(report: Report) -> Picture:
-    after: Any = report.posterior
+def _hypotheses_picture(report: Validated) -> Picture:
+    after = report.posterior
     shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled).mean(0)
     before, now = report.prior.mean()["h"], after.mean()["h"]
     axes = plot_hypotheses(report.prior, report.data, report.sampled, _blank())
@@ -189,8 +180,8 @@ def _hypotheses_picture(report: Report) -> Picture:
     )
 
 
-def _membership_picture(report: Report) -> Picture:
-    belief: Any = report.posterior
+def _membership_picture(report: Validated) -> Picture:
+    belief = report.posterior
     items, mass = _items(belief)
     axes = plot_membership(belief, _blank())
     top = items[np.argsort(-mass[items], kind="stable")][:_IN_WORDS]

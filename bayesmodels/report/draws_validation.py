@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
-import platform
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import stats
 
-from bayesmodels import __version__
 from bayesmodels.belief import notebook
 from bayesmodels.draws import load
 from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
 from bayesmodels.referee import Verdict, compare
+from bayesmodels.referee.two_samples import pairs
 from bayesmodels.referee.verdict import TOLERANCE, Outcome
+from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.figures import Scalar
+from bayesmodels.report.html import to_html
+from bayesmodels.report.page import Page, Section
+from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:
     import xarray as xr
 
+SIDES = ("first", "second")
 _GROUPS = ("posterior", "sample_stats")  # of which the page tells
 _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 
@@ -89,17 +95,7 @@ class DrawsReport:
         said = f"First set: {first}; second set: {second}. Findings speak of the first."
         return [head[self.outcome], self.comparison.sentence(), said]
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained HTML file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write; its folder must exist.
-        """
-        from bayesmodels.report.html import write
-
-        write(self, path)
+    to_html = to_html
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON; None for what is no finite number."""
@@ -129,6 +125,183 @@ class DrawsReport:
 
     def __repr__(self) -> str:
         return f"DrawsReport({self.names[0]!r}, {self.names[1]!r}, {self.outcome!r})"
+
+    def page(self, command: str = "") -> Page:
+        """Return what the report shows, and the command line that makes it again, if any."""
+        table = replace(tables.sides(self.comparison.table, self.comparison), alone=True)
+        yours = (
+            ""
+            if self.files
+            else ", with <code>first</code> and <code>second</code>, the two sets of draws, of "
+            "your own program"
+        )
+        return Page(
+            title=self.title,
+            source=self.source or " and ".join(self.names),
+            outcome=self.outcome,
+            sentences=self.sentences(),
+            findings=self.comparison.findings[1:],
+            glance=[
+                *tables.discrepancies(self.comparison),
+                *tables.divergences(self.first, "divergences, first"),
+                *tables.divergences(self.second, "divergences, second"),
+            ],
+            sections=[
+                Section("comparison", "First and second set", [table]),
+                sections.pictures(pictures(self), len(moving(self))),
+                sections.data(sets(self), title="Draws"),
+                self._methods(),
+                sections.made(self, command, again(self), yours),
+            ],
+            version=self.versions["bayesmodels"],
+        )
+
+    def _methods(self) -> Section:
+        sizes = (tree["posterior"].sizes for tree in (self.first, self.second))
+        first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
+        text = (
+            f"Two sets of draws ({first}; {second}) were compared with bayesmodels "
+            f"{self.versions['bayesmodels']}, by ranks of {sections.scalars(self.comparison)}, in "
+            "Monte-Carlo standard errors and with a family-wise error rate of "
+            f"{100 * self.comparison.level:g} % (Holm [3]); the verdict was “{self.outcome}”. "
+            "Effective sample sizes and R-hat [1] were computed with ArviZ "
+            f"{self.versions.get('arviz', '')} [2]."
+        )
+        return sections.methods([text], [sections.RHAT, sections.ARVIZ, sections.HOLM])
+
+
+@dataclass(frozen=True)
+class Both:
+    """A number that was sampled twice: its label, and draws of shape (chain, draw)."""
+
+    label: str
+    first: Array
+    second: Array
+
+
+def sets(report: DrawsReport) -> list[tuple[str, str]]:
+    """Say of both sets where they come from and how large they are."""
+    facts = []
+    for side, name, tree in zip(SIDES, report.names, (report.first, report.second), strict=True):
+        data = tree["posterior"]
+        said = {**tree.attrs, **data.attrs}
+        words = [f"{data.sizes['chain']:,} chains of {data.sizes['draw']:,} draws"]
+        for key in ("inference_library", "creation_library"):
+            if key in said:
+                words.append(f"{said[key]} {said.get(f'{key}_version', '')}".strip())
+                break
+        facts.append((f"{side.capitalize()} set", f"{name}: {', '.join(words)}"))
+    chosen = report.variables or tuple(map(str, report.first["posterior"].data_vars))
+    every = len(report.comparison.table)
+    facts.append(("Variables", f"{', '.join(chosen)} ({every:,} scalars)"))
+    if still := every - len(moving(report)):
+        facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
+    return facts
+
+
+def again(report: DrawsReport) -> str:
+    """Return the call that makes the same report again."""
+    given = list(map(repr, report.names)) if report.files else ["first", "second"]
+    if report.variables is not None:
+        given.append(f"var_names={list(report.variables)!r}")
+    return sections.call("validate_draws", given, report.settings)
+
+
+def moving(report: DrawsReport) -> list[Both]:
+    """Return the scalars that vary in both sets, those with the largest discrepancies first."""
+    found = report.comparison
+    z = found.table["z"].abs()
+    every = [Both(*pair) for pair in pairs(found.law, found.draws, report.variables)]
+    every = [s for s in every if np.ptp(s.first) > 0 and np.ptp(s.second) > 0]
+    return sorted(every, key=lambda s: -z[s.label]) if len(every) > figures.MOST_SCALARS else every
+
+
+@canvas.style()
+def pictures(report: DrawsReport) -> list[Picture]:
+    """Draw densities and distribution functions of both sets, and ranks and traces of each."""
+    shown, level = moving(report)[: figures.MOST_SCALARS], float(report.settings["level"])
+    if not shown:
+        return []
+    found = [
+        Picture(
+            "density",
+            "Both sets of draws",
+            tuple(map(_density, shown)),
+            "Filled: histogram of the first set. Line: histogram of the second, which the first "
+            "should follow.",
+        ),
+        Picture(
+            "ecdf",
+            "Difference of distribution functions",
+            tuple(_distribution_function(scalar, level / len(shown)) for scalar in shown),
+            "Empirical distribution function of the first set minus that of both together, of "
+            "draws thinned until they are nearly independent. If both sets come from one law, all "
+            "lines stay within the shaded bands with a probability of about "
+            f"{100 * (1 - level):g} %.",
+        ),
+    ]
+    for side, tree in zip(SIDES, (report.first, report.second), strict=True):
+        own = [(scalar.label, getattr(scalar, side)) for scalar in shown]
+        ranked = figures.ranks([Scalar(n, None, untied(x)) for n, x in own], level)
+        traced = figures.traces([Scalar(n, None, x) for n, x in own], _told(tree))
+        for picture in (ranked, traced):
+            title = f"{picture.title}, {side} set"
+            found.append(replace(picture, name=f"{picture.name}-{side}", title=title))
+    return found
+
+
+def untied(x: Array) -> Array:
+    """Return the ranks of draws among themselves; equal draws come in random order.
+
+    Of values that are often the same, such as whole numbers, mean ranks are not evenly spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> untied(np.array([[3.0, 1.0, 2.0]]))
+    array([[3., 1., 2.]])
+    """
+    order = np.random.default_rng(1).permutation(x.size)
+    ranks = np.empty(x.size)
+    ranks[order] = stats.rankdata(np.ravel(x)[order], "ordinal")
+    return ranks.reshape(x.shape)
+
+
+def _density(scalar: Both) -> Panel:
+    both = np.concatenate([scalar.first.ravel(), scalar.second.ravel()])
+    low, high = np.quantile(both, [figures.EDGE, 1 - figures.EDGE])
+    if low == high:  # nearly all draws are the same
+        low, high = both.min(), both.max()
+    axes, highest = figures.histogram(scalar.first, low, high, scalar.second)
+    axes.set_ylim(0, 1.08 * highest)
+    alt = (
+        f"Histograms of {scalar.first.size:,} draws of {scalar.label} in the first set and of "
+        f"{scalar.second.size:,} in the second. "
+        f"{figures.moments(both.std(), First=scalar.first, Second=scalar.second)}."
+    )
+    return canvas.panel(scalar.label, axes, alt)
+
+
+def _distribution_function(scalar: Both, level: float) -> Panel:
+    own, other = (np.ravel(figures.thinned(x)["x"]) for x in (scalar.first, scalar.second))
+    among = untied(np.concatenate([own, other])) / (own.size + other.size)
+    return figures.differences(
+        scalar.label,
+        figures.dataset(among[None, : own.size]),
+        figures.simultaneous_bound(own.size, level, other.size),
+        level,
+        "distribution function of both sets",
+        f"Distribution function of {scalar.label} in the first set minus that of both sets, over "
+        f"{own.size:,} and {other.size:,} thinned draws",
+    )
+
+
+def _told(tree: Any) -> Any:
+    """Return what traces are marked with, chains and draws numbered as theirs are."""
+    found, size = tables.diverging(tree), tree["posterior"].sizes
+    if found is None or found.shape != (size["chain"], size["draw"]):
+        return figures.tree_of()
+    return figures.tree_of(sample_stats=figures.dataset(found).rename(x="diverging"))
 
 
 def validate_draws(
@@ -191,24 +364,25 @@ def validate_draws(
     >>> report.sentences()[0]
     'Either set of draws can stand for the other.'
     """
-    seconds = {}
-    begun = time.perf_counter()
-    progress("reading draws")
+    run = Run({"level": level, "tolerance": tolerance}, _PACKAGES, source, progress)
     paths = [isinstance(given, str | os.PathLike) for given in (first, second)]
-    sides = [
-        _read(given, which) if path else given
-        for given, which, path in zip((first, second), ("first", "second"), paths, strict=True)
-    ]
-    seconds["reading"] = time.perf_counter() - begun
-    begun = time.perf_counter()
-    progress("comparing draws")
-    found = compare(*sides, level=level, tolerance=tolerance, var_names=var_names)
-    seconds["comparison"] = time.perf_counter() - begun
+    sides = run.timed(
+        "reading",
+        "reading draws",
+        lambda: [
+            _read(given, which) if path else given
+            for given, which, path in zip((first, second), SIDES, paths, strict=True)
+        ],
+    )
+    found = run.timed(
+        "comparison",
+        "comparing draws",
+        lambda: compare(*sides, level=level, tolerance=tolerance, var_names=var_names),
+    )
     called = names or (
         str(first) if paths[0] else "draws in memory",
         str(second) if paths[1] else "draws in memory",
     )
-    versions = {"bayesmodels": __version__, "python": platform.python_version()}
     return DrawsReport(
         names=(called[0], called[1]),
         comparison=found,
@@ -216,10 +390,7 @@ def validate_draws(
         second=_tree(sides[1]),
         variables=None if var_names is None else tuple(var_names),
         files=all(paths),
-        source=source,
-        settings={"level": level, "tolerance": tolerance},
-        seconds=seconds,
-        versions=versions | {name: version(name) for name in _PACKAGES},
+        **run.stated(),
     )
 
 

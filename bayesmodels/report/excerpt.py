@@ -10,15 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesmodels.belief.protocol import Classifier, LatentClasses, Statistic
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import read
 from bayesmodels.input.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
-from bayesmodels.models.linear_regression import LinearRegression
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
-from bayesmodels.report.approximation import ApproximationReport
+from bayesmodels.report.page import Column, Table
 from bayesmodels.report.rounding import significant
-from bayesmodels.report.tables import Column, Table
-from bayesmodels.report.validation import Report
 
 FIRST_ROWS = 6
 MOST_COLUMNS = 12
@@ -37,13 +34,21 @@ class Given:
     missing: int = 0
 
 
-def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]], Table | None]:
+def excerpt(
+    data: Any, belief: Any, classes: Mapping[Any, float], likelihood: str
+) -> tuple[list[tuple[str, str]], Table | None]:
     """Return what the data look like.
 
     Parameters
     ----------
-    report : Report
-        What `validate` found.
+    data : rows or statistic
+        As they were given.
+    belief : Belief
+        After the data.
+    classes : mapping
+        Numbers of rows in each class, if there are classes.
+    likelihood : {"rows", "statistic"}
+        What PyMC was given.
 
     Returns
     -------
@@ -52,51 +57,39 @@ def excerpt(report: Report | ApproximationReport) -> tuple[list[tuple[str, str]]
     first_rows : Table or None
         The first `FIRST_ROWS` rows; None for a statistic, which has none.
     """
-    classes = _classes(report)
-    if hasattr(report.data, "without_rows"):
+    rows = [f"{label} {significant(n)}" for label, n in classes.items()]
+    counted = [(f"Rows of the classes ({len(classes)})", _listed(rows))] if classes else []
+    if isinstance(data, Statistic):
         given = "as a sufficient statistic, which has forgotten its rows"
-        return [("Given", given), *classes, ("Statistic", in_short(report.data))], None
-    found = _given(report.data, report.posterior)
+        return [("Given", given), *counted, ("Statistic", in_short(data))], None
+    found = _given(data, belief)
     labels = _labels(found)
-    rows, wide = len(labels), sum(len(g.heads) for g in found)
+    number, wide = len(labels), sum(len(g.heads) for g in found)
     heads = [head for g in found for head in g.heads[: MOST_NAMES + 1]]
     columns = [column for g in found for column in _first_rows(g)]
     index = Column("row", tuple(map(str, labels[:FIRST_ROWS])), numeric=False)
-    facts = [("Rows", f"{rows:,}"), (f"Columns ({wide:,})", _listed(heads)), *classes]
-    if isinstance(report.data, Grouped):
-        groups = [str(label) for label in report.posterior.coords["group"]]
+    facts = [("Rows", f"{number:,}"), (f"Columns ({wide:,})", _listed(heads)), *counted]
+    if isinstance(data, Grouped):
+        groups = [str(label) for label in belief.coords["group"]]
         facts.append((f"Groups ({len(groups)})", _listed(groups)))
-    if isinstance(report.data, Design) and report.data.intercept:
+    if isinstance(data, Design) and data.intercept:
         facts.append(("Intercept", "a column of ones, added by the design"))
-    if report.settings.get("likelihood") == "statistic":
+    if likelihood == "statistic":
         facts.append(("In PyMC’s model", "the statistic of the rows, which has their density"))
     missing = sum(g.missing for g in found)
     if missing:
         facts.append(("Missing cells", f"{missing:,}, which are integrated out"))
     parts = []
-    if rows > FIRST_ROWS:
-        parts.append(f"{rows - FIRST_ROWS:,} more rows are not shown.")
+    if number > FIRST_ROWS:
+        parts.append(f"{number - FIRST_ROWS:,} more rows are not shown.")
     if wide > MOST_COLUMNS:
         parts.append(f"{wide - MOST_COLUMNS:,} more columns are not shown.")
     return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
 
 
-def row_labels(report: Report) -> Sequence[Any] | None:
-    """Return what the rows of the data are called: a container's index, or numbers.
-
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    sequence or None
-        None for a statistic, which has no rows.
-    """
-    if hasattr(report.data, "without_rows"):
-        return None
-    return _labels(_given(report.data, report.posterior))
+def row_labels(data: Any, belief: Any) -> Sequence[Any] | None:
+    """Return what rows are called: a container's index, or numbers; None for a statistic."""
+    return None if isinstance(data, Statistic) else _labels(_given(data, belief))
 
 
 def _labels(found: list[Given]) -> Sequence[Any]:
@@ -115,20 +108,6 @@ def in_short(value: object) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
 
-def _classes(report: Report | ApproximationReport) -> list[tuple[str, str]]:
-    """Say how many rows each class has, if the model is about classes."""
-    if isinstance(report, ApproximationReport):
-        counts, labels = report.prior.class_counts(report.data), report.prior.classes
-        rows = [f"{label} {significant(n)}" for label, n in zip(labels, counts, strict=True)]
-        return [(f"Rows of the classes ({len(rows)})", _listed(rows))]
-    if not hasattr(report.posterior, "class_probabilities"):
-        return []
-    counts = report.prior.statistic(report.data).classes.counts
-    labels = report.posterior.coords["class"]
-    rows = [f"{label} {significant(n)}" for label, n in zip(labels, counts, strict=True)]
-    return [(f"Rows of the classes ({len(rows)})", _listed(rows))]
-
-
 def _given(data: Any, belief: Any) -> list[Given]:
     """Return the containers that data are made of."""
     if isinstance(data, (Weighted, Grouped)):
@@ -139,9 +118,9 @@ def _given(data: Any, belief: Any) -> list[Given]:
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
         return [_counts(data, "counts", ())]
-    if hasattr(belief, "class_probabilities") or isinstance(belief, NaiveBayesMixture):
+    if isinstance(belief, Classifier | LatentClasses):
         return _classified(data, belief)
-    if not isinstance(belief, LinearRegression):
+    if belief is None or "w" not in belief.dims:  # of a regression
         return [_container(data, "x")]
     design = checked.paired(data)
     return [_container(design.features, "features"), _container(design.target, "target")]
@@ -149,7 +128,7 @@ def _given(data: Any, belief: Any) -> list[Given]:
 
 def _classified(data: Any, belief: Any) -> list[Given]:
     """Return the classes, as far as they are given, and the features."""
-    mixture = isinstance(belief, NaiveBayesMixture)
+    mixture = isinstance(belief, LatentClasses)
     if mixture and not isinstance(data, (Design, tuple)):
         return _features(data, belief)
     design = checked.paired(data)

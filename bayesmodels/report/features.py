@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from bayesmodels.belief.protocol import Classifier
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import Weighted
 from bayesmodels.models.classifiers.features import Classified
@@ -64,14 +65,15 @@ def features_of(belief: Any) -> list[Feature]:
     DataError
         If the belief is not about classes, or has met no data.
     """
-    if not hasattr(belief, "class_probabilities"):
+    made_of: Any = belief
+    if not isinstance(belief, Classifier):
         msg = (
             "belief: must be about classes and features, such as NaiveBayes; got "
             f"{type(belief).__name__}."
         )
         raise DataError(msg)
     found = []
-    for (name, block), (part, _) in zip(belief.blocks.items(), belief.parts()[1:], strict=True):
+    for (name, block), (part, _) in zip(made_of.blocks.items(), made_of.parts()[1:], strict=True):
         if "class" not in part.coords:
             msg = "belief: has met no data, and so has no classes in its features. Update it first."
             raise DataError(msg)

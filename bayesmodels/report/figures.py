@@ -1,4 +1,4 @@
-"""The pictures of a report: exact law against draws, chains against each other, model against data.
+"""Pictures of draws: exact law against draws, one set against another, chains against each other.
 
 Names that came with the data stand in the page around a picture rather than in it, where the
 browser sets any script and nothing is taken for markup.
@@ -6,6 +6,7 @@ browser sets any script and nothing is taken for markup.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,33 +14,26 @@ import arviz_plots as azp
 import numpy as np
 import xarray as xr
 from arviz_stats.manipulation import thin
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from bayesmodels.belief.reading import levels
-from bayesmodels.errors import PriorError
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.elementwise import Scattered
-from bayesmodels.referee.label_invariants import InvariantLaw
 from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
-from bayesmodels.report.concept import hypotheses
-from bayesmodels.report.learnt import learnt
-from bayesmodels.report.mixtures import mixtures
-from bayesmodels.report.model_validation import ModelReport
-from bayesmodels.report.predictive import predictive
 from bayesmodels.report.rounding import decimals_of, rounded
-from bayesmodels.report.validation import Report
 
 MOST_SCALARS = 8
-_MOST = 4000  # draws that a line goes through; traces of more are stored as pixels
 EDGE = 0.001
 """Probability left out at each end of a density's axis."""
-BINS = 40
+
+_MOST = 4000  # draws that a line goes through; traces of more are stored as pixels
+_BINS = 40
 _HIDDEN = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
-FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)
-"""Of ArviZ's picture of a law, its histogram alone."""
+_FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)
 _BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
 
 
@@ -53,56 +47,26 @@ class Scalar:
     prior: Any = None
 
 
-@canvas.style()
-def pictures(report: Report) -> list[Picture]:
-    """Draw all pictures of a report.
+def scalars(verdict: Verdict, priors: Mapping[str, Any] | None = None) -> list[Scalar]:
+    """Return the scalars to be drawn: all, or of many those with the largest discrepancies first.
 
     Parameters
     ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of Picture
-        Densities, differences of distribution functions, ranks, traces and the predictive check;
-        of a classifier also features by class and the boundary, of a mixture its classes, which
-        rows belong together, and EM. Of hypotheses: bars, what belongs to the concept, and the
-        predictive check.
-    """
-    if levels(report.posterior):
-        return [*hypotheses(report), predictive(report)]
-    shown, level = scalars(report), float(report.settings["level"])
-    return [
-        densities(shown),
-        distribution_functions(shown, level),
-        ranks(shown, level),
-        traces(shown, report.sampled),
-        predictive(report),
-        *learnt(report),
-        *(mixtures(report) if isinstance(report.prior, NaiveBayesMixture) else []),
-    ]
-
-
-def scalars(report: Report | ModelReport) -> list[Scalar]:
-    """Return the scalars to be drawn: all, or those with the largest discrepancies first.
-
-    Parameters
-    ----------
-    report : Report or ModelReport
-        What `validate` found.
+    verdict : Verdict
+        On draws against a law.
+    priors : mapping, optional
+        Prior laws of some variables.
 
     Returns
     -------
     list of Scalar
         At most `MOST_SCALARS`; none of a finite variable.
     """
-    law, z = report.comparison.law, np.abs(report.comparison.table["z"])
+    law, z, before = verdict.law, np.abs(verdict.table["z"]), priors or {}
     laws, finite = law.marginals(), levels(law)
-    every = [s for s in scalar_draws(law, report.comparison.draws) if s[1] not in finite]
+    every = [s for s in scalar_draws(law, verdict.draws) if s[1] not in finite]
     if len(every) > MOST_SCALARS:
         every = sorted(every, key=lambda scalar: -z[scalar[0]])
-    before = _priors(report) if isinstance(report, Report) else {}
     return [
         Scalar(
             label,
@@ -114,24 +78,36 @@ def scalars(report: Report | ModelReport) -> list[Scalar]:
     ]
 
 
-def _priors(report: Report) -> dict[str, Any]:
-    """Return the prior laws of the variables, over the groups that the data brought along."""
-    if isinstance(report.comparison.law, InvariantLaw):
-        return {}  # of a mixture, quantities are compared that the prior does not state
-    prior: Any = report.prior
-    try:
-        found: dict[str, Any] = prior.update(
-            prior.statistic(report.data).without_rows()
-        ).marginals()
-    except PriorError:  # an improper one
-        return {}
-    return found
+def of_draws(shown: list[Scalar], level: float, sampled: xr.DataTree) -> list[Picture]:
+    """Draw densities, distribution functions, ranks and traces of draws that have an exact law.
+
+    Parameters
+    ----------
+    shown : list of Scalar
+        A panel each.
+    level : float
+        Probability that some line of right draws leaves its band.
+    sampled : xarray.DataTree
+        Where divergences are marked, if the sampler tells of them.
+    """
+    return [
+        densities(shown),
+        distribution_functions(shown, level),
+        ranks(shown, level),
+        traces(shown, sampled),
+    ]
 
 
-def simultaneous_bound(size: int, probability: float) -> float:
+def simultaneous_bound(size: int, probability: float, other: int | None = None) -> float:
     r"""Return how far an empirical distribution function may be from the true one, anywhere.
 
     .. math:: P(\sup_x |F_n(x) - F(x)| > \epsilon) \le 2 e^{-2 n \epsilon^2}
+
+    Beside m other draws of the same law, how far it may be from that of both together: with
+    :math:`H = (n F_n + m G_m) / (n + m)`, :math:`F_n - H = (F_n - G_m) \, m / (n + m)`, and
+
+    .. math:: P\left(\sup_x |F_n(x) - G_m(x)| > \epsilon\right)
+        \le e \cdot e^{-2 \epsilon^2 m n / (m + n)} .
 
     Parameters
     ----------
@@ -139,32 +115,28 @@ def simultaneous_bound(size: int, probability: float) -> float:
         Number n of independent draws.
     probability : float
         Of going beyond the bound somewhere.
-
-    Returns
-    -------
-    float
-        The epsilon at which the right side is `probability`.
+    other : int, optional
+        Number m of other draws, of a law that is not known.
 
     References
     ----------
-    Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*.
+    Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*. Wei and
+    Dudley (2012), *Two-sample Dvoretzky-Kiefer-Wolfowitz inequalities*; proven for equal numbers,
+    where the factor can be 2 from 458 draws on.
 
     Examples
     --------
-    >>> round(simultaneous_bound(1000, 0.01), 4)
-    0.0515
+    >>> round(simultaneous_bound(1000, 0.01), 4), round(simultaneous_bound(1000, 0.01, 1000), 4)
+    (0.0515, 0.0374)
     """
-    return float(np.sqrt(np.log(2 / probability) / (2 * size)))
+    if other is None:
+        return float(np.sqrt(np.log(2 / probability) / (2 * size)))
+    apart = np.sqrt((1 - np.log(probability)) * (size + other) / (2 * size * other))
+    return float(apart * other / (size + other))
 
 
 def densities(shown: list[Scalar]) -> Picture:
-    """Draw exact densities over histograms of the draws.
-
-    Parameters
-    ----------
-    shown : list of Scalar
-        A panel each.
-    """
+    """Draw exact densities over histograms of the draws, and prior densities where there are."""
     return Picture(
         "density",
         "Exact density over the draws",
@@ -177,17 +149,8 @@ def densities(shown: list[Scalar]) -> Picture:
 
 def _density(scalar: Scalar) -> Panel:
     x, law = scalar.draws, scalar.law
-    ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
-    low, high = np.quantile(x, [EDGE, 1 - EDGE])
-    low, high = min(low, ends[0]), max(high, ends[1])
-    bins, data, axes = np.linspace(low, high, BINS + 1), dataset(x), canvas.axes_of()
-    azp.plot_dist(
-        tree_of(posterior=data),
-        kind="hist",
-        plot_collection=canvas.collection(axes, data),
-        stats={"dist": {"bins": bins}},
-        visuals=FACE_ONLY,
-    )
+    (low, high), ends = reach(x, law)
+    axes, highest = histogram(x, low, high)
     grid = np.linspace(*ends, 400)
     exact = np.exp(law.logpdf(grid))
     axes.plot(grid, exact, color=canvas.ORANGE, lw=1.8)
@@ -196,31 +159,56 @@ def _density(scalar: Scalar) -> Panel:
         with np.errstate(all="ignore"):  # outside of the prior's support
             before = np.exp(scalar.prior.logpdf(wide))
         axes.plot(wide, before, "--", color=canvas.INK, lw=1)
-    highest = np.histogram(x, bins, density=True)[0].max()
     # A density may grow without bound at an end; the histogram then sets the scale.
     axes.set_ylim(0, 1.08 * max(highest, min(exact.max(), 2 * highest)))
-    axes.set_xlim(low, high)
-    axes.locator_params(axis="x", nbins=5)
-    numbers = (law.mean(), law.std(), x.mean(), x.std())
-    mean, sd, own_mean, own_sd = (rounded(float(n), decimals_of(x.std(), 3)) for n in numbers)
     alt = (
         f"Histogram of {x.size:,} draws of {scalar.label}, with the exact density as a line over "
-        f"it. Exact: mean {mean}, standard deviation {sd}. Draws: mean {own_mean}, standard "
-        f"deviation {own_sd}."
+        f"it. {moments(x.std(), Exact=law, Draws=x)}."
     )
     return canvas.panel(scalar.label, axes, alt)
 
 
-def distribution_functions(shown: list[Scalar], level: float) -> Picture:
-    """Draw how far the distribution of the draws is from the exact one.
+def reach(x: Array, law: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return where the axis of draws and of their law ends, and where the law itself does."""
+    ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
+    low, high = np.quantile(x, [EDGE, 1 - EDGE])
+    return (min(low, ends[0]), max(high, ends[1])), ends
 
-    Parameters
-    ----------
-    shown : list of Scalar
-        A panel each.
-    level : float
-        Probability that some line of right draws leaves its band.
+
+def histogram(x: Array, low: float, high: float, *others: Array) -> tuple[Axes, float]:
+    """Draw draws as a filled histogram, others as outlines; return the axes and the largest height.
+
+    ArviZ draws it, without what else belongs to its picture of a law.
     """
+    bins, data, axes = np.linspace(low, high, _BINS + 1), dataset(x), canvas.axes_of()
+    azp.plot_dist(
+        tree_of(posterior=data),
+        kind="hist",
+        plot_collection=canvas.collection(axes, data),
+        stats={"dist": {"bins": bins}},
+        visuals=_FACE_ONLY,
+    )
+    heights = [np.histogram(each, bins, density=True)[0] for each in (x, *others)]
+    for height in heights[1:]:
+        axes.stairs(height, bins, color=canvas.ORANGE, lw=1.4)
+    axes.set_xlim(low, high)
+    axes.locator_params(axis="x", nbins=5)
+    return axes, float(np.max(heights))
+
+
+def moments(spread: float, **each: Any) -> str:
+    """Say means and standard deviations, of laws or of draws, to three digits of a spread."""
+    digits = decimals_of(spread, 3)
+    said = [
+        f"{name}: mean {rounded(float(x.mean()), digits)}, standard deviation "
+        f"{rounded(float(x.std()), digits)}"
+        for name, x in each.items()
+    ]
+    return ". ".join(said)
+
+
+def distribution_functions(shown: list[Scalar], level: float) -> Picture:
+    """Draw how far the distribution of the draws is from the exact one."""
     return Picture(
         "ecdf",
         "Difference of distribution functions",
@@ -289,16 +277,8 @@ def differences(
     return canvas.panel(label, axes, alt)
 
 
-def ranks(shown: list[Scalar], level: float) -> Picture:
-    """Draw how the ranks of each chain are spread among all draws.
-
-    Parameters
-    ----------
-    shown : list of Scalar
-        A panel each.
-    level : float
-        Probability that some line of right draws leaves its band.
-    """
+def ranks(shown: Sequence[Scalar], level: float) -> Picture:
+    """Draw how the ranks of each chain are spread among all draws."""
     title, chains = "Ranks by chain", len(shown[0].draws)
     if chains == 1:
         return Picture("rank", title, (), "There is only one chain, and none to compare it with.")
@@ -340,16 +320,8 @@ def _rank(scalar: Scalar, level: float) -> Panel:
     return canvas.panel(scalar.label, axes, alt)
 
 
-def traces(shown: list[Scalar], tree: xr.DataTree) -> Picture:
-    """Draw draws in the order in which they were made.
-
-    Parameters
-    ----------
-    shown : list of Scalar
-        A panel each.
-    tree : xarray.DataTree
-        Where divergences are marked, if the sampler tells of them.
-    """
+def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
+    """Draw draws in the order in which they were made, and divergences of which `tree` tells."""
     return Picture(
         "trace",
         "Traces",

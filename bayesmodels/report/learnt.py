@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesmodels.belief.protocol import Classifier, Statistic
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.classes import (
@@ -16,31 +17,20 @@ from bayesmodels.report.classes import (
     plot_boundary,
 )
 from bayesmodels.report.features import Feature, Rows, features_of
+from bayesmodels.report.page import Validated
 from bayesmodels.report.rounding import decimals_of, rounded
-from bayesmodels.report.validation import Report
 
 MOST_PANELS = 8
 _IN_WORDS = 6  # classes that an alternative text goes through
 _SIZE = (3.6, 2.9)  # inches, with the names of the classes
 
 
-def learnt(report: Report) -> list[Picture]:
-    """Draw what a classifier has learnt of its features.
-
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of Picture
-        Features by class and, for two numbers, the boundary; none if the model has no classes.
-    """
-    belief: Any = report.posterior
-    if not hasattr(belief, "class_probabilities"):
+def learnt(report: Validated) -> list[Picture]:
+    """Draw what a classifier has learnt: features by class and, of two numbers, the boundary."""
+    belief = report.posterior
+    if not isinstance(belief, Classifier):
         return []
-    rows = None if hasattr(report.data, "without_rows") else Rows(belief, report.data)
+    rows = None if isinstance(report.data, Statistic) else Rows(belief, report.data)
     every = features_of(belief)
     found = [_features(belief, every, rows)]
     if len(every) == 2 and all(f.law is not None for f in every):  # noqa: PLR2004 - a plane

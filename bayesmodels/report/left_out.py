@@ -17,8 +17,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.page import Facts, Part, Section, Validated
 from bayesmodels.report.rounding import decimals_of, rounded
-from bayesmodels.report.validation import Report
 
 _MOST = 4000  # dots; more are stored as pixels
 TRUSTED = 0.7
@@ -43,19 +43,24 @@ class LeftOut:
     note: str
     picture: Picture | None
 
+    def section(self) -> Section:
+        """Return what there is to say, without the picture."""
+        about = (
+            "The log predictive density of every row by all others, added up over the rows (elpd). "
+            "Exact: from the closed form without the row. PSIS-LOO: ArviZ’s estimate from the "
+            "sampler’s draws by importance sampling, which is not to be trusted where its k̂ "
+            f"exceeds {TRUSTED}."
+        )
+        parts: list[Part] = [about, *filter(None, [self.note])]
+        if self.facts:
+            parts.append(Facts(self.facts))
+        return Section("rows", "Rows left out", parts)
 
-def left_out(report: Report) -> LeftOut | None:
+
+def left_out(report: Validated) -> LeftOut | None:
     """Compare exact leave-one-out densities with ArviZ's estimates from the sampler's draws.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    LeftOut or None
-        None where there are no rows, or no closed form without one of them.
+    None where there are no rows, or no closed form without one of them.
     """
     groups = report.exact.children
     if "observed_data" in groups and 0 in groups["observed_data"].sizes.values():
@@ -84,7 +89,7 @@ def _with_error(elpd: float, se: float) -> str:
     return f"{rounded(elpd, places)} ± {rounded(se, places)}"
 
 
-def _not_estimated(report: Report) -> str:
+def _not_estimated(report: Validated) -> str:
     """Say why there is no estimate from draws; empty if there is."""
     if "observed_data" not in report.sampled.children:
         return "the rows are a sparse table, which is not written out"
@@ -96,7 +101,7 @@ def _not_estimated(report: Report) -> str:
     return ""
 
 
-def _estimated(report: Report) -> Any:
+def _estimated(report: Validated) -> Any:
     """Return ArviZ's estimate, of whole rows."""
     tree = xr.DataTree.from_dict(
         {
@@ -109,26 +114,14 @@ def _estimated(report: Report) -> Any:
         return loo(tree, var_name="rows", pointwise=True)
 
 
-def whole_rows(report: Report) -> Array:
-    """Add up log likelihoods over all that belongs to one row.
-
-    Parameters
-    ----------
-    report : Report
-        Whose draws have log likelihoods.
-
-    Returns
-    -------
-    ndarray of shape (chain, draw, row)
-        Of whole rows.
-    """
+def whole_rows(report: Validated) -> Array:
+    """Add up log likelihoods over all that belongs to one row: of shape (chain, draw, row)."""
     total: Any = 0.0
     for name, each in report.sampled["log_likelihood"].data_vars.items():
         logs, axis = np.asarray(each), str(each.dims[2])
         if axis.startswith("cell"):
-            prior: Any = report.prior
             block = axis.removeprefix("cell").removeprefix("_")
-            given = Classified(prior.classes, prior.blocks, report.data)
+            given = Classified(report.prior.classes, report.prior.blocks, report.data)
             rows, number = given.rows_of_cells(block), _number_of_rows(report, str(name))
             shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
             add = csr_array((np.ones(len(rows)), rows, pointers), shape)
@@ -137,7 +130,7 @@ def whole_rows(report: Report) -> Array:
     return np.asarray(total)
 
 
-def _number_of_rows(report: Report, but: str) -> int:
+def _number_of_rows(report: Validated, but: str) -> int:
     observed = report.sampled["log_likelihood"]
     return next(int(x.sizes["row"]) for n, x in observed.data_vars.items() if n != but)
 

@@ -14,8 +14,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import row_labels
+from bayesmodels.report.page import Validated
 from bayesmodels.report.replicates import printable
-from bayesmodels.report.validation import Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,21 +146,13 @@ def plot_co_clustering(
 
 
 @canvas.style()
-def mixtures(report: Report) -> list[Picture]:
+def mixtures(report: Validated) -> list[Picture]:
     """Draw what a mixture has learnt, and say what the order of its classes does to its draws.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of Picture
-        Profiles of the classes from relabelled draws, co-clustering, and EM.
+    Profiles of the classes from relabelled draws, co-clustering, and EM.
     """
-    model: Any = report.posterior
-    found = relabel(report.prior, report.sampled, report.data)  # type: ignore[arg-type]
+    model = report.posterior
+    found = relabel(report.prior, report.sampled, report.data)
     means = {
         str(name): x.mean(("chain", "draw")).to_numpy()
         for name, x in found.draws["posterior"].data_vars.items()
@@ -177,9 +169,8 @@ def mixtures(report: Report) -> list[Picture]:
             + ".",
         )
     ]
-    prior: Any = report.prior
     try:
-        together = prior.co_clustering(report.data)
+        together = report.prior.co_clustering(report.data)
     except DataError:  # too many terms when equal statistics are kept apart
         together = None
     if together is not None:
@@ -187,7 +178,7 @@ def mixtures(report: Report) -> list[Picture]:
             _picture(
                 "co-clustering",
                 "Rows of one class",
-                plot_co_clustering(together, labels=row_labels(report)),
+                plot_co_clustering(together, labels=row_labels(report.data, model)),
                 "Exact posterior probability that two rows belong to the same class, whatever the "
                 "order of the classes; similar rows side by side.",
                 f"Map of {len(together)} rows; the mean probability that two rows share a class "
@@ -197,11 +188,10 @@ def mixtures(report: Report) -> list[Picture]:
     return [*pictures, *_em_picture(report)]
 
 
-def _em_picture(report: Report) -> list[Picture]:
-    prior: Any = report.prior
+def _em_picture(report: Validated) -> list[Picture]:
     try:
         # A seed of its own: the same report has the same pictures.
-        found = prior.em(report.data, rng=np.random.default_rng(1))
+        found = report.prior.em(report.data, rng=np.random.default_rng(1))
     except DataError:  # a likelihood without a bound has no maximum to show
         return []
     best = found.optima[0]

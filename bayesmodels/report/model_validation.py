@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.reading import levels, places
 from bayesmodels.errors import NotConjugate, PriorError
 from bayesmodels.referee import Verdict, compare
-from bayesmodels.referee.sequential import AGAIN, decide
+from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.report.rounding import significant
+from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.html import to_html
+from bayesmodels.report.page import (
+    Beside,
+    Code,
+    Column,
+    Heading,
+    Page,
+    Part,
+    Section,
+    Table,
+    cut,
+)
+from bayesmodels.report.rounding import powers, rounded, significant
+from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -23,6 +37,8 @@ if TYPE_CHECKING:
 
     from bayesmodels.posteriors.posterior import ExactPosterior
 
+_IN_WORDS = 6  # values that an alternative text goes through
+_UNSEEN = 1e-3  # less probable values at both ends are not drawn
 _INSTEAD = (
     "integrate out what has a closed form given the rest, bm.exact(model, partial=True); or "
     "compare the draws of two samplers, bm.validate_draws(bm.sample(model), "
@@ -96,17 +112,7 @@ class ModelReport:
         )
         return [head[self.outcome], proof, self.comparison.sentence()]
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained HTML file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-            The file to write; its folder must exist.
-        """
-        from bayesmodels.report.html import write
-
-        write(self, path)
+    to_html = to_html
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
@@ -136,32 +142,187 @@ class ModelReport:
     def __repr__(self) -> str:
         return f"ModelReport({self.title!r}, {self.outcome!r})"
 
+    def page(self, command: str = "") -> Page:
+        """Return what the report shows, and the command line that makes it again, if any."""
+        from bayesmodels.report.declaration import declaration
 
-def validate_model(
-    model: pm.Model,
-    settings: dict[str, Any],
-    rng: np.random.Generator,
-    versions: dict[str, str],
-    *,
-    source: str,
-    progress: Callable[[str], object],
-) -> ModelReport:
+        found, compared = laws(self), comparison(self.comparison)
+        beside = [Section("parameters", "Laws of the variables", [Beside("tables", found)])]
+        model: list[Part] = [
+            Code(declaration(self.posterior.model)),
+            Heading("Closed form"),
+            self.posterior.explain(),
+        ]
+        return Page(
+            title=self.title,
+            source=self.source or sections.NO_SOURCE,
+            outcome=self.outcome,
+            sentences=self.sentences(),
+            findings=self.comparison.findings[1:],
+            glance=tables.glance(self),
+            sections=[
+                Section("model", "Model", model),
+                *(beside if found else []),
+                Section("comparison", "Exact and sampled posterior", compared),
+                sections.evidence(self.log_evidence, evidence_of(self)),
+                sections.pictures(pictures(self), continuous(self.comparison)),
+                sections.data([*observed(self.exact), *tables.digits(self.posterior)]),
+                self._methods(),
+                sections.made(
+                    self,
+                    command,
+                    sections.call("validate", ["model"], self.settings),
+                    ", with <code>model</code> of your own program",
+                ),
+            ],
+            version=self.versions["bayesmodels"],
+        )
+
+    def _methods(self) -> Section:
+        about = (
+            f"The posterior of a PyMC {self.versions.get('pymc', '')} [1] model was derived in "
+            f"closed form with bayesmodels {self.versions['bayesmodels']}, and verified against "
+            f"PyMC's joint density at {self.posterior.verification.points} points."
+        )
+        judged = sections.judging(self.comparison, self.settings, self.outcome)
+        cited = [sections.PYMC, sections.RHAT, sections.ARVIZ, sections.HOLM]
+        return sections.methods([about, sections.sampling(self), judged], cited)
+
+
+def laws(report: ModelReport) -> list[Table]:
+    """Return the parameters of every variable's law, one table for neighbours of one family."""
+    posterior = report.posterior
+    values, families = posterior.parameters(), posterior.families
+    # Finite variables are in the comparison already, with all their probabilities.
+    known = [name for name in posterior.dims if values[name] and name not in levels(posterior)]
+    found = []
+    for (family, symbols), group in groupby(
+        known, key=lambda name: (families[name], tuple(values[name]))
+    ):
+        names = list(group)
+        labels = [
+            text
+            for name in names
+            for text, _ in places(posterior, name, np.shape(values[name][symbols[0]]))
+        ]
+        columns = [Column("", tuple(labels), numeric=False)]
+        for symbol in symbols:
+            numbers = np.concatenate([np.ravel(values[name][symbol]) for name in names])
+            columns.append(Column(symbol, tuple(significant(float(x)) for x in numbers)))
+        found.append(cut(Table(family, tuple(columns))))
+    return found
+
+
+def comparison(verdict: Verdict) -> list[Table]:
+    """Return exact beside sampled values: of finite variables visits, of others moments."""
+    every = verdict.table
+    finite = every.index.isin(_counted(verdict))
+    found = [] if finite.all() else [tables.moments(every[~finite], verdict)]
+    if finite.any():
+        found.append(tables.visits(every[finite], verdict))
+    return found if len(found) > 1 else [replace(found[0], alone=True)]
+
+
+def continuous(verdict: Verdict) -> int:
+    """Return how many scalars there are of variables that are not finite."""
+    return len(verdict.table.index.difference(_counted(verdict)))
+
+
+def _counted(verdict: Verdict) -> list[str]:
+    """Return the labels of finite variables, whose levels are counted."""
+    return [test.label for test in verdict.tests if test.kind == "probability"]
+
+
+def evidence_of(report: ModelReport) -> list[tuple[str, str]]:
+    """Return what the comparison of densities found."""
+    seen = report.posterior.verification
+    facts = [("Points compared", str(seen.points))]
+    if report.log_evidence is not None:
+        facts.append(("Log evidence", rounded(report.log_evidence, 9)))
+    facts += [
+        ("Rounding bound of the constant", powers(seen.bound, 1)),
+        ("Variation between points", tables.share(seen.value)),
+        ("Difference of slopes", tables.share(seen.slope)),
+        ("Holds", "everywhere" if seen.settled else "at the points compared"),
+    ]
+    return facts
+
+
+def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
+    """Say what was observed: numbers of values, and their range."""
+    facts = []
+    for group in ("observed_data", "constant_data"):
+        if group not in exact.children:
+            continue
+        for name, values in exact[group].data_vars.items():
+            x = values.to_numpy()
+            shape = " × ".join(f"{n:,}" for n in x.shape) or "1"
+            words = f"{shape} values"
+            if x.size and x.dtype.kind in "biuf":
+                low, high = significant(float(x.min())), significant(float(x.max()))
+                words += f" from {low} to {high}"
+            if group == "constant_data":
+                words += ", not modelled"
+            facts.append((str(name), words))
+    return facts or [("Observed", "nothing: the posterior is the prior")]
+
+
+@canvas.style()
+def pictures(report: ModelReport) -> list[Picture]:
+    """Draw densities, distribution functions, ranks and traces; of finite variables visits."""
+    found: list[Picture] = []
+    if set(report.posterior.dims) - set(levels(report.posterior)):
+        level = float(report.settings["level"])
+        found += figures.of_draws(figures.scalars(report.comparison), level, report.sampled)
+    if levels(report.posterior):
+        found.append(_visits(report))
+    return found
+
+
+def _visits(report: ModelReport) -> Picture:
+    panels: list[Panel] = []
+    indicators: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
+    for _, name, at, x in scalar_draws(report.comparison.law, report.sampled):
+        if name in levels(report.posterior):
+            indicators.setdefault((name, at[:-1]), []).append(x.mean(-1))
+    mass = report.posterior.mean()
+    for (name, at), visited in list(indicators.items())[: figures.MOST_SCALARS]:
+        text = _element(report.posterior, name, at)
+        panels.append(_bars(text, levels(report.posterior)[name], mass[name][at], visited))
+    caption = (
+        "Bars: the exact probability of each value. Dots: how often each chain visited it, which "
+        "should scatter about the bar's end."
+    )
+    if len(indicators) > len(panels):
+        caption += f" {len(indicators) - len(panels):,} more variables are not shown."
+    return Picture("visits", "Values of finite variables", tuple(panels), caption)
+
+
+def _element(posterior: ExactPosterior, name: str, at: tuple[int, ...]) -> str:
+    """Return the label of an element of a finite variable."""
+    inner = (posterior.coords[axis][i] for axis, i in zip(posterior.dims[name], at, strict=True))
+    return f"{name}[{', '.join(map(str, inner))}]" if at else name
+
+
+def _bars(text: str, values: Any, mass: Any, visited: list[Any]) -> Panel:
+    axes, frequency = canvas.axes_of(), np.array(visited)
+    likely = np.flatnonzero((mass > _UNSEEN) | (frequency.max(-1) > _UNSEEN))
+    kept = slice(likely.min(), likely.max() + 1)
+    x = np.array(values)[kept]
+    axes.bar(x, mass[kept], width=0.7, color=canvas.SKY)
+    for chain in frequency[kept].T:
+        axes.plot(x, chain, "o", color=canvas.ORANGE, ms=4, alpha=0.6)
+    axes.set_ylim(0)
+    axes.locator_params(axis="x", integer=True)
+    axes.set_ylabel("probability")
+    order = np.argsort(-mass, kind="stable")[:_IN_WORDS]
+    each = ", ".join(f"{values[k]}: {mass[k]:.3f}, {frequency[k].mean():.3f}" for k in order)
+    alt = f"Exact probabilities of the values of {text} and how often they were visited. {each}."
+    return canvas.panel(text, axes, alt)
+
+
+def validate_model(model: pm.Model, run: Run) -> ModelReport:
     """Find a PyMC model's closed form, and compare its sampler's draws with it.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model.
-    settings : dict
-        Of the sampler, as the report states them.
-    rng : numpy.random.Generator
-        Source of randomness.
-    versions : dict
-        What the report states.
-    source : str
-        Where model and data come from.
-    progress : callable
-        Told, in words, what is being done.
 
     Raises
     ------
@@ -171,57 +332,37 @@ def validate_model(
     from bayesmodels.posteriors.exact import exact
     from bayesmodels.posteriors.sampling import exact_tree, sampled
 
-    seconds: dict[str, float] = {}
-
-    def timed(part: str, words: str, work: Callable[[], Any]) -> Any:
-        progress(words)
-        start = time.perf_counter()
-        result = work()
-        seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - start
-        return result
-
+    settings, rng = run.settings, run.rng
     draws, chains = settings["draws a chain"], settings["chains"]
     try:
-        posterior = timed("closed form", "closed form", lambda: exact(model, rng=rng))
+        posterior = run.timed("closed form", "closed form", lambda: exact(model, rng=rng))
     except NotConjugate as no:
         hint = f"{no.hint}; {_INSTEAD}" if no.hint else _INSTEAD
         raise NotConjugate(no.reason, hint) from None
-    drawn = timed("exact draws", "exact draws", lambda: exact_tree(posterior, draws, chains, rng))
+    drawn = run.timed(
+        "exact draws", "exact draws", lambda: exact_tree(posterior, draws, chains, rng)
+    )
 
     def sample(number: int) -> Any:
-        return timed(
-            "sampling",
-            "compiling and sampling the PyMC model",
-            lambda: sampled(
-                model,
-                number,
-                rng,
-                tune=settings["tuning steps a chain"],
-                chains=chains,
-                progressbar=False,
-                quiet=True,
-                compute_convergence_checks=False,
-            ),
+        return sampled(
+            model,
+            number,
+            rng,
+            tune=settings["tuning steps a chain"],
+            chains=chains,
+            progressbar=False,
+            quiet=True,
+            compute_convergence_checks=False,
         )
 
-    def judge(given: Any, share: float) -> Verdict:
-        return timed(
-            "comparison",
-            "comparing draws",
-            lambda: compare(posterior, given, level=share, rng=rng),
-        )
-
-    comparison, from_pymc, number = decide(sample, judge, draws, settings["level"], progress)
-    if number != draws:
-        settings[AGAIN] = number
+    comparison, from_pymc = run.decided(
+        sample, lambda given, share: compare(posterior, given, level=share, rng=rng)
+    )
     return ModelReport(
         title=model.name or "PyMC model",
         posterior=posterior,
-        source=source,
         comparison=comparison,
         exact=drawn,
         sampled=from_pymc,
-        settings=settings,
-        seconds=seconds,
-        versions=versions,
+        **run.stated(),
     )

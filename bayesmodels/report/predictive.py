@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bayesmodels.belief.protocol import LatentClasses, Product, Statistic
+from bayesmodels.belief.reading import levels
 from bayesmodels.input import data as checked
 from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts
 from bayesmodels.models.classifiers.features import Classified
-from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.page import Validated
 from bayesmodels.report.replicates import (
     LINES,
     MOST_BARS,
@@ -24,30 +26,21 @@ from bayesmodels.report.replicates import (
     bars,
     density,
 )
-from bayesmodels.report.validation import Report
 
 MOST_PANELS = 8
 
 
 @canvas.style()
-def predictive(report: Report) -> Picture:
+def predictive(report: Validated) -> Picture:
     """Draw the data among replicated data sets.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    Picture
-        Densities for continuous data, counts with intervals otherwise, both for a classifier;
-        without panels where rows or their replicates were not kept.
+    Densities for continuous data, counts with intervals otherwise, both for a classifier; without
+    panels where rows or their replicates were not kept.
     """
     why = _why_not(report)
     if why:
         return Picture("predictive", "Predictive check", (), f"Not drawn: {why}.")
-    if hasattr(report.posterior, "parts"):
+    if isinstance(report.posterior, Product):
         found = list(_of_parts(report))
     elif _replicated(report, _names(report)[0]).dtype.kind == "f":
         found = list(_measured(report))
@@ -66,9 +59,9 @@ def predictive(report: Report) -> Picture:
             f"Black: distribution of the data. Blue: the same for {LINES} data sets replicated "
             "from the posterior, among which the data should not stand out."
         )
-    if isinstance(report.posterior, NaiveBayesMixture):
+    if isinstance(report.posterior, LatentClasses):
         caption.append("Replicated rows have new classes, and new features given these.")
-    elif hasattr(report.posterior, "parts"):
+    elif isinstance(report.posterior, Product):
         caption.append("Replicated rows have new features, given the class that the row has.")
     left = sum(each.left for each in tallies)
     if left:
@@ -84,10 +77,10 @@ def predictive(report: Report) -> Picture:
     )
 
 
-def _why_not(report: Report) -> str:
+def _why_not(report: Validated) -> str:
     """Say why there is nothing to draw; empty if there is."""
     if "observed_data" not in report.exact.children:
-        if hasattr(report.data, "without_rows"):
+        if isinstance(report.data, Statistic):
             return "the data were given as a statistic, whose rows are gone"
         if checked.weighted(report.data):
             return "the rows are weighted, so that no row stands for one observation"
@@ -99,11 +92,11 @@ def _why_not(report: Report) -> str:
     return ""
 
 
-def _names(report: Report) -> list[str]:
+def _names(report: Validated) -> list[str]:
     return [str(name) for name in report.exact["observed_data"].data_vars]
 
 
-def _replicated(report: Report, name: str) -> Numbers:
+def _replicated(report: Validated, name: str) -> Numbers:
     """Return some of the replicated data sets, of shape (draws, n, ...)."""
     draws = np.asarray(report.exact["posterior_predictive"][name])
     draws = draws.reshape(-1, *draws.shape[2:])
@@ -113,7 +106,7 @@ def _replicated(report: Report, name: str) -> Numbers:
 # --- models of one variable -----------------------------------------------------------------------
 
 
-def _measured(report: Report) -> Iterator[Measured]:
+def _measured(report: Validated) -> Iterator[Measured]:
     """Return the numbers of each target or column."""
     (name,) = _names(report)
     observed: Any = report.exact["observed_data"][name]
@@ -124,18 +117,10 @@ def _measured(report: Report) -> Iterator[Measured]:
         yield Measured(title, np.asarray(observed)[(..., *at)], draws[(..., *at)])
 
 
-def counts(report: Report) -> Counts:
+def counts(report: Validated) -> Counts:
     """Count categories (or ones, or successes) in the data and in replicated data sets.
 
-    Parameters
-    ----------
-    report : Report
-        Of a model of 0/1 rows, categories or counts.
-
-    Returns
-    -------
-    Counts
-        One for each group or column and, if there is more than one outcome to count, category.
+    One for each group or column and, if there is more than one outcome to count, category.
     """
     (name,) = _names(report)
     observed = np.asarray(report.exact["observed_data"][name])[None]
@@ -146,7 +131,7 @@ def counts(report: Report) -> Counts:
     problems = {axis: coords[axis] for axis in coords if axis != "category"}
     if isinstance(rows, MultinomialCounts):
         what, outcomes = "count", None
-    elif hasattr(report.posterior, "outcomes"):
+    elif levels(report.posterior):
         return _of_outcomes(report.posterior.outcomes, observed[0], draws)
     elif "category" in coords:
         what, outcomes = "rows", range(len(coords["category"]))
@@ -175,7 +160,7 @@ def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> 
     return Counts("rows", [(str(outcomes[k]),) for k in at], seen[at], drawn[:, at])
 
 
-def _members(report: Report) -> list[Numbers]:
+def _members(report: Validated) -> list[Numbers]:
     """Return, for each group, which rows belong to it; all rows if there are no groups."""
     if not isinstance(report.data, Grouped):
         return []
@@ -198,9 +183,9 @@ def _totals(x: Numbers, members: list[Numbers], outcomes: Sequence[int] | None) 
 # --- classifiers ----------------------------------------------------------------------------------
 
 
-def _of_parts(report: Report) -> Iterator[Counts | Measured]:
+def _of_parts(report: Validated) -> Iterator[Counts | Measured]:
     """Return the classes and the features of a classifier, block by block."""
-    belief: Any = report.posterior
+    belief = report.posterior
     (classes, names), *parts = belief.parts()
     if names("x") in report.exact["observed_data"]:  # of a mixture no class is observed
         columns = _columns(report, names("x"), "class")
@@ -217,7 +202,7 @@ def _of_parts(report: Report) -> Iterator[Counts | Measured]:
             yield _counted(block, "rows", columns, part.coords["category"])
 
 
-def _columns(report: Report, name: str, block: str) -> list[Measured]:
+def _columns(report: Validated, name: str, block: str) -> list[Measured]:
     """Return the columns of one observed variable, without the cells that are missing."""
     observed, draws = report.exact["observed_data"][name], _replicated(report, name)
     seen = np.asarray(observed)
@@ -226,8 +211,7 @@ def _columns(report: Report, name: str, block: str) -> list[Measured]:
         return [_present(str(t), seen[:, j], draws[..., j]) for j, t in enumerate(labels)]
     if not str(observed.dims[0]).startswith("cell"):
         return [_present(block, seen, draws)]
-    prior: Any = report.prior
-    split, _ = Classified(prior.classes, prior.blocks, report.data).rows(block)
+    split, _ = Classified(report.prior.classes, report.prior.blocks, report.data).rows(block)
     features: Sequence[Any] = split.coords.get("feature", (block,))
     at = split.codes % len(features)  # codes count classes and, the fastest, features
     return [

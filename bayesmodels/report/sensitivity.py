@@ -15,9 +15,16 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.numerics import Array
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.sensitivity import CONFLICT, STRONG, diagnoses, prior_sensitivity
-from bayesmodels.report.approximation import ApproximationReport
-from bayesmodels.report.tables import MOST_ROWS, Column, Table, numeric_column
-from bayesmodels.report.validation import Report
+from bayesmodels.report.page import (
+    MOST_ROWS,
+    Column,
+    Part,
+    Section,
+    Table,
+    Validated,
+    columns,
+    numeric_column,
+)
 
 MOST_SCALARS = 2000
 """With more of them the section would take minutes."""
@@ -50,22 +57,38 @@ class Sensitivity:
     largest: float
     summary: str = ""
 
+    def sentence(self) -> str:
+        """Say it in a sentence of the methods, where [5] is cited."""
+        how = "in closed form" if self.exact else "with ArviZ, from the draws,"
+        return (
+            f"Sensitivity to the prior was computed {how} by power-scaling [5]; it was at most "
+            f"{self.largest:.2g}."
+        )
 
-def sensitivity(report: Report | ApproximationReport) -> Sensitivity | None:
+    def section(self) -> Section:
+        """Return what there is to say."""
+        about = (
+            "How much the posterior of each scalar changes when the prior, or the likelihood, "
+            "counts for a little more or less (is raised to the powers 0.99 and 1.01). Shift: by "
+            "how many posterior standard deviations the median moves when the weight of the prior "
+            "doubles. A sensitivity of 0.05, from which on it is worth a look, is that of a normal "
+            "posterior that shifts by about 0.2 standard deviations. Where both sensitivities are "
+            "as large and the shift is 0.5 or more, prior and data pull in different directions; "
+            "where only the prior’s is, the prior decides."
+        )
+        estimated = "psense: ArviZ’s estimate from the sampler’s draws by importance sampling."
+        said = f"Exact: in closed form. {estimated}" if self.exact else estimated
+        parts: list[Part] = [about, *filter(None, [self.note])]
+        if self.table is not None:
+            parts += [said, self.table]
+        return Section("sensitivity", "Prior sensitivity", parts)
+
+
+def sensitivity(report: Validated) -> Sensitivity | None:
     """Return how much scalars depend on prior and likelihood, exact and as ArviZ estimates it.
 
-    Parameters
-    ----------
-    report : Report or ApproximationReport
-        What `validate` found.
-
-    Returns
-    -------
-    Sensitivity or None
-        None for mixtures, whose classes have no order, and of finite hypotheses.
+    None for mixtures, whose classes have no order, and of finite hypotheses.
     """
-    if isinstance(report, ApproximationReport):
-        return _estimated(report)
     scalars = len(report.comparison.table)
     if scalars > MOST_SCALARS:
         note = f"It is left out, since there are {scalars:,} scalars; prior_sensitivity says it."
@@ -83,23 +106,22 @@ def sensitivity(report: Report | ApproximationReport) -> Sensitivity | None:
     note = f"ArviZ’s estimate is left out: {why}." if why else ""
     if report.log_evidence is None:
         note += " An improper prior has no diagnosis: its power says nothing of what it knows."
-    columns = {("exact", each): found[each].to_numpy() for each in _COMPONENTS}
+    values = {("exact", each): found[each].to_numpy() for each in _COMPONENTS}
     if not why:
         near, note = _psense(report.posterior, report.sampled, list(found.index))
-        columns |= {("psense", each): near[each].to_numpy() for each in _COMPONENTS}
-    table = _table(found, columns, rows)
+        values |= {("psense", each): near[each].to_numpy() for each in _COMPONENTS}
+    table = _table(found, values, rows)
     return Sensitivity(table, exact=True, note=note, largest=largest, summary=summary)
 
 
-def _estimated(report: ApproximationReport) -> Sensitivity | None:
-    """Return ArviZ's estimates alone."""
-    if _not_estimated(report.sampled):
+def estimated(law: Any, sampled: Any, labels: list[str]) -> Sensitivity | None:
+    """Return ArviZ's estimates alone, of some scalars of a law that has no closed form."""
+    if _not_estimated(sampled):
         return None
-    labels = list(report.errors.index)
-    near, note = _psense(report.approximation, report.sampled, labels[:MOST_SCALARS])
+    near, note = _psense(law, sampled, labels[:MOST_SCALARS])
     shown = _largest_first(near)
-    columns = {("psense", each): shown[each].to_numpy() for each in _COMPONENTS}
-    table = _table(shown, columns, len(near))
+    values = {("psense", each): shown[each].to_numpy() for each in _COMPONENTS}
+    table = _table(shown, values, len(near))
     note = f"Powers of this prior have no posterior in closed form. {note}".strip()
     largest = float(near["prior"].max())
     return Sensitivity(table, exact=False, note=note, largest=largest, summary=_summary(near))
@@ -175,21 +197,20 @@ def _largest_first(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _table(shown: pd.DataFrame, values: dict[tuple[str, str], Array], rows: int) -> Table:
-    columns = [Column("", tuple(map(str, shown.index)), numeric=False)]
+    found = columns(shown)
     for each in _COMPONENTS:
-        columns += [
+        found += [
             numeric_column(kind, numbers, each.capitalize(), 3)
             for (kind, component), numbers in values.items()
             if component == each
         ]
-    columns.insert(
-        1 + len(values) // 2, numeric_column("shift, s.d.", shown["shift"].to_numpy(), "Prior", 2)
-    )
+    shift = numeric_column("shift, s.d.", shown["shift"].to_numpy(), "Prior", 2)
+    found.insert(1 + len(values) // 2, shift)
     if shown["diagnosis"].any():
-        columns.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
+        found.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
     note = (
         f"{len(shown)} of {rows:,} rows are shown, those that depend most on the prior."
         if rows > len(shown)
         else ""
     )
-    return Table("Sensitivity to prior and likelihood", tuple(columns), note)
+    return Table("Sensitivity to prior and likelihood", tuple(found), note, alone=True)

@@ -1,4 +1,4 @@
-"""What a report says in rows and columns, as strings: no HTML here.
+"""What a report says in rows and columns, as strings.
 
 Numbers are rounded to what their uncertainty carries: three digits of the standard deviation, two
 of the Monte-Carlo error.
@@ -7,123 +7,35 @@ of the Monte-Carlo error.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
-from bayesmodels.belief.protocol import Conditioned
+from bayesmodels.belief.protocol import Conditioned, LatentClasses, Product
 from bayesmodels.belief.reading import levels, places
-from bayesmodels.models.classifiers.generative import ClassStatistic
-from bayesmodels.numerics import Array
+from bayesmodels.referee.evidence_routes import OtherEvidence
 from bayesmodels.referee.label_invariants import InvariantLaw
 from bayesmodels.referee.pit import name_of
-from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
-from bayesmodels.report.approximation import ApproximationReport
-from bayesmodels.report.model_validation import ModelReport
+from bayesmodels.report.page import MOST_ROWS, Column, Compared, Table, Validated, columns, cut
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
-from bayesmodels.report.validation import Report
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-MOST_ROWS = 40
 _MOST_DECIMALS = 8  # of a probability
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    head : str
-        Its heading.
-    cells : tuple of str
-        One string a row.
-    group : str
-        Heading shared with the neighbours of the same group; may be empty.
-    numeric : bool
-        Whether cells are numbers, to be aligned at the decimal point.
-    """
-
-    head: str
-    cells: tuple[str, ...]
-    group: str = ""
-    numeric: bool = True
-
-    @property
-    def padding(self) -> tuple[str, ...]:
-        """What each number lacks, behind it, for all to end at the same decimal.
-
-        Examples
-        --------
-        >>> Column("x", ("1.25", "3", "0.5")).padding
-        ('', '.00', '0')
-        """
-        if not self.numeric or any("e" in cell for cell in self.cells):
-            return ("",) * len(self.cells)
-        ends = ["".join(cell.partition(".")[1:]) for cell in self.cells]
-        full = "." + "0" * (max(map(len, ends), default=1) - 1)
-        return tuple(full[len(end) :] if any(ends) else "" for end in ends)
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns of equal length; the first one names the rows.
-
-    Attributes
-    ----------
-    caption : str
-        What the table shows.
-    columns : tuple of Column
-        From left to right.
-    note : str
-        Sentences to stand below it; may be empty.
-    marked : frozenset of int
-        Rows to be pointed out.
-    """
-
-    caption: str
-    columns: tuple[Column, ...]
-    note: str = ""
-    marked: frozenset[int] = frozenset()
-
-    @property
-    def groups(self) -> list[tuple[str, int]]:
-        """Headings above the headings, each with the number of columns it spans."""
-        spans: list[tuple[str, int]] = []
-        for column in self.columns:
-            if spans and column.group and spans[-1][0] == column.group:
-                spans[-1] = (column.group, spans[-1][1] + 1)
-            else:
-                spans.append((column.group, 1))
-        return spans
-
-
-def parameters(report: Report) -> list[Table]:
+def parameters(report: Validated) -> list[Table]:
     """Return the parameters of prior and posterior side by side, one table for each shape.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of Table
-        Rows are the places of a variable; columns come in pairs, prior and posterior.
-
-    Examples
-    --------
-    For a coin, alpha goes from 1 to 56 and beta from 1 to 46::
+    Rows are the places of a variable; columns come in pairs. For a coin, alpha goes from 1 to 56
+    and beta from 1 to 46::
 
                 α                  β
                 prior  posterior   prior  posterior
@@ -137,12 +49,11 @@ def parameters(report: Report) -> list[Table]:
         for (prior, _), (posterior, names) in zip(before, after, strict=True)
         for table in _parameters(prior, posterior, names)
     ]
-    terms = getattr(report.posterior, "terms", None)
-    if terms is None:
+    if not isinstance(report.posterior, LatentClasses):
         return tables
     note = (
-        f"The posterior is a mixture of {len(terms):,} such beliefs, one for each distinguishable "
-        "way to allot the rows to the classes."
+        f"The posterior is a mixture of {len(report.posterior.terms):,} such beliefs, one for each "
+        "distinguishable way to allot the rows to the classes."
     )
     return [
         dataclasses.replace(
@@ -157,17 +68,9 @@ def parameters(report: Report) -> list[Table]:
 def parts(belief: Any) -> list[tuple[Any, Names]]:
     """Return the beliefs that a belief is a product of, with their names; or itself, alone.
 
-    Parameters
-    ----------
-    belief : Belief
-        Any.
-
-    Returns
-    -------
-    list of (Belief, Names)
-        Names say what the variables of a part are called in the whole.
+    Names say what the variables of a part are called in the whole.
     """
-    return belief.parts() if hasattr(belief, "parts") else [(belief, Names())]
+    return belief.parts() if isinstance(belief, Product) else [(belief, Names())]
 
 
 def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
@@ -214,7 +117,7 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     return every, tuple(", ".join(map(str, at)) or ", ".join(every) for at in inner)
 
 
-def comparison(report: Report) -> Table:
+def comparison(report: Validated) -> Table:
     r"""Return exact beside sampled values, one row a scalar, each with its largest discrepancy.
 
     The discrepancy z is the difference of a sampled average from its exact value in Monte-Carlo
@@ -222,22 +125,14 @@ def comparison(report: Report) -> Table:
 
     .. math:: z = (\bar f - E f) \sqrt{\mathrm{ESS}_f} / \mathrm{sd}(f).
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    Table
-        Rows with a significant discrepancy are marked; of more than `MOST_ROWS` rows, those with
-        the largest discrepancies are kept.
+    Rows with a significant discrepancy are marked; of more than `MOST_ROWS` rows, those with the
+    largest discrepancies are kept.
     """
-    values = report.comparison.table
+    verdict = report.comparison
     if levels(report.posterior):
-        return visits(values, report.comparison)
-    table = moments(values, report.comparison)
-    if not isinstance(report.comparison.law, InvariantLaw):
+        return visits(verdict.table, verdict)
+    table = moments(verdict.table, verdict)
+    if not isinstance(verdict.law, InvariantLaw):
         return table
     note = (
         f"{table.note} Compared is what does not depend on the order of the classes: their "
@@ -245,7 +140,7 @@ def comparison(report: Report) -> Table:
         "(log_density), and the probability that one of them and the next share a class "
         "(same_class). These rows are numbered among themselves, in the order of their values, not "
         "as in the data. Exact values are those of "
-        f"{report.comparison.law.reference:,} exact draws, whose noise is reckoned with."
+        f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
     )
     return dataclasses.replace(table, note=note)
 
@@ -261,42 +156,69 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
         What was found of all of them.
     """
     values = worst_first(values)
-    size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
-    digits = [decimals_of(sd, 3) for sd in size["sd"]]
-    coarse = [decimals_of(error, 2) for error in size["mcse_mean"]]
-
-    def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
-        return numeric_column(head, size[name], group, decimals)
-
+    digits = [decimals_of(sd, 3) for sd in values["sd"].to_numpy(dtype=float)]
+    coarse = [decimals_of(error, 2) for error in values["mcse_mean"].to_numpy(dtype=float)]
     exact, sampled = "89 % interval, exact", "89 % interval, sampled"
-    worst = {test.label: test for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
-    columns = (
-        Column("", tuple(map(str, values.index)), numeric=False),
-        column("exact", "mean", "Mean", digits),
-        column("sampled", "sampled_mean", "Mean", digits),
-        column("exact", "sd", "Standard deviation", digits),
-        column("sampled", "sampled_sd", "Standard deviation", digits),
-        column("from", "eti89_lb", exact, digits),
-        column("to", "eti89_ub", exact, digits),
-        column("from", "sampled_eti89_lb", sampled, digits),
-        column("to", "sampled_eti89_ub", sampled, digits),
-        column("ESS bulk", "ess_bulk", "Draws", 0),
-        column("R-hat", "r_hat", "Draws", 3),
-        column("MCSE", "mcse_mean", "Draws", coarse),
-        Column("z", tuple(map(signed, size["z"])), "Discrepancy"),
-        Column(
-            "of",
-            tuple(name_of(worst[str(label)]) for label in values.index),
-            "Discrepancy",
-            numeric=False,
-        ),
+    found = columns(
+        values,
+        ("exact", "mean", "Mean", digits),
+        ("sampled", "sampled_mean", "Mean", digits),
+        ("exact", "sd", "Standard deviation", digits),
+        ("sampled", "sampled_sd", "Standard deviation", digits),
+        ("from", "eti89_lb", exact, digits),
+        ("to", "eti89_ub", exact, digits),
+        ("from", "sampled_eti89_lb", sampled, digits),
+        ("to", "sampled_eti89_ub", sampled, digits),
+        ("ESS bulk", "ess_bulk", "Draws", 0),
+        ("R-hat", "r_hat", "Draws", 3),
+        ("MCSE", "mcse_mean", "Draws", coarse),
     )
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
-        f" shift, spread, skew, tails, quartiles and chains. {arrows(verdict)}"
+        " shift, spread, skew, tails, quartiles and chains."
     )
-    table = Table("Exact against sampled", columns, note, marked(values, verdict))
-    return cut(table, "those with the largest |z|")
+    return _compared("Exact against sampled", found, values, verdict, note)
+
+
+def sides(values: pd.DataFrame, verdict: Verdict) -> Table:
+    """Return means, spreads and intervals of scalars, of one set of draws beside another."""
+    values = worst_first(values)
+    spread = np.fmax(values["first_sd"], values["second_sd"])
+    digits, both = [decimals_of(sd, 3) for sd in spread], ("first", "second")
+    ends = (("from", "lb"), ("to", "ub"))
+    found = columns(
+        values,
+        *((side, f"{side}_mean", "Mean", digits) for side in both),
+        *((side, f"{side}_sd", "Standard deviation", digits) for side in both),
+        *(
+            (head, f"{side}_eti89_{end}", f"89 % interval, {side}", digits)
+            for side in both
+            for head, end in ends
+        ),
+        ("ESS bulk", "ess_bulk", "Draws", 0),
+        ("R-hat", "r_hat", "Draws", 3),
+    )
+    note = (
+        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors of both sets, "
+        "over location, spread, skew, tails, quartiles and chains."
+    )
+    table = _compared("First set against second", found, values, verdict, note)
+    more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
+    return dataclasses.replace(table, note=table.note + more)
+
+
+def _compared(
+    caption: str, found: list[Column], values: pd.DataFrame, verdict: Verdict, note: str
+) -> Table:
+    """Return a table whose last columns are the largest discrepancy of each row, and what of."""
+    worst = {test.label: name_of(test) for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
+    # A scalar that is the same as another in both sets was tested under the other's name.
+    names = tuple(worst.get(str(label), "as another") for label in values.index)
+    found = [*found, _discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
+    note = f"{note} {arrows(verdict)}"
+    return cut(
+        Table(caption, tuple(found), note, marked(values, verdict)), "those with the largest |z|"
+    )
 
 
 def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
@@ -310,30 +232,29 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
         What was found of all of them.
     """
     values = worst_first(values)
-    z = values["z"].to_numpy(dtype=float)
     digits = [
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
         for error in values["mcse_mean"]
     ]
-
-    def column(head: str, name: str, group: str, decimals: Sequence[int] | int) -> Column:
-        return numeric_column(head, values[name].to_numpy(dtype=float), group, decimals)
-
-    columns = (
-        Column("", tuple(map(str, values.index)), numeric=False),
-        column("exact", "mean", "Probability", digits),
-        column("visited", "sampled_mean", "Probability", digits),
-        column("MCSE", "mcse_mean", "Draws", digits),
-        column("ESS bulk", "ess_bulk", "Draws", 0),
-        column("R-hat", "r_hat", "Draws", 3),
-        Column("z", tuple(map(signed, z)), "Discrepancy"),
+    found = columns(
+        values,
+        ("exact", "mean", "Probability", digits),
+        ("visited", "sampled_mean", "Probability", digits),
+        ("MCSE", "mcse_mean", "Draws", digits),
+        ("ESS bulk", "ess_bulk", "Draws", 0),
+        ("R-hat", "r_hat", "Draws", 3),
     )
     note = (
         "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
         f"are effective draws. {arrows(verdict)}"
     )
-    table = Table("Exact against visited", columns, note, marked(values, verdict))
+    found.append(_discrepancies(values))
+    table = Table("Exact against visited", tuple(found), note, marked(values, verdict))
     return cut(table, "those with the largest |z|")
+
+
+def _discrepancies(values: pd.DataFrame, group: str = "Discrepancy") -> Column:
+    return Column("z", tuple(map(signed, values["z"].to_numpy(dtype=float))), group)
 
 
 def marked(values: pd.DataFrame, verdict: Verdict) -> frozenset[int]:
@@ -362,104 +283,81 @@ def worst_first(values: pd.DataFrame) -> pd.DataFrame:
     return values.iloc[np.argsort(-np.abs(values["z"].to_numpy(dtype=float)), kind="stable")]
 
 
-def numeric_column(head: str, values: Array, group: str, decimals: Sequence[int] | int) -> Column:
-    """Return a column of numbers with so many decimals each."""
-    each = [decimals] * len(values) if isinstance(decimals, int) else decimals
-    return Column(head, tuple(rounded(x, n) for x, n in zip(values, each, strict=True)), group)
-
-
-def predictions(report: Report) -> Table | None:
+def predictions(verdict: Verdict) -> Table | None:
     """Return predicted class probabilities, exact beside sampled, one row a row and class.
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    Table or None
-        None if the model predicts no classes, or no row was looked at.
+    None if the model predicts no classes, or no row was looked at.
     """
-    values = report.comparison.predictions
+    values = verdict.predictions
     if values is None or values.empty:
         return None
-    size = {name: values[name].to_numpy(dtype=float) for name in values.columns}
-    digits = [min(_MOST_DECIMALS, decimals_of(error, 2)) for error in size["mcse"]]
-
-    def column(head: str, name: str) -> Column:
-        cells = (rounded(x, n) for x, n in zip(size[name], digits, strict=True))
-        return Column(head, tuple(cells))
-
-    columns = (
-        Column("", tuple(map(str, values.index)), numeric=False),
-        column("exact", "exact"),
-        column("sampled", "sampled"),
-        column("MCSE", "mcse"),
-        Column("z", tuple(map(signed, size["z"]))),
+    digits = [min(_MOST_DECIMALS, decimals_of(float(error), 2)) for error in values["mcse"]]
+    found = columns(
+        values,
+        ("exact", "exact", "", digits),
+        ("sampled", "sampled", "", digits),
+        ("MCSE", "mcse", "", digits),
     )
     note = (
         "No error is known, and nothing tested, where the average would rest on a few rare draws."
-        if np.isnan(size["z"]).any()
+        if values["z"].isna().any()
         else ""
     )
-    table = Table(
-        "Class probabilities, exact against sampled",
-        columns,
-        note,
-        marked(values, report.comparison),
-    )
+    caption = "Class probabilities, exact against sampled"
+    found.append(_discrepancies(values, ""))
+    table = Table(caption, tuple(found), note, marked(values, verdict), alone=True)
     return cut(table, "the least certain first")
 
 
-def glance(report: Report | ModelReport) -> list[tuple[str, str]]:
-    """Return the few numbers that one looks for first.
-
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    list of (str, str)
-        Names and values.
-    """
-    table, largest = report.comparison.table, report.comparison.largest
+def glance(report: Compared) -> list[tuple[str, str]]:
+    """Return the few numbers that one looks for first."""
     exact = report.log_evidence
-    facts = [
+    return [
         ("log evidence", "none" if exact is None else rounded(exact, 3)),
-        ("largest discrepancy, s.e.", rounded(abs(largest.z), 1)),
-        ("fewest effective draws", rounded(float(table["ess_bulk"].min()), 0)),
-        ("largest R-hat", rounded(float(table["r_hat"].max()), 3)),
+        *discrepancies(report.comparison),
+        *divergences(report.sampled),
     ]
-    statistics = report.sampled["sample_stats"]
-    if "diverging" in statistics:
-        diverging = np.asarray(statistics["diverging"])
-        facts.append(("divergences", str(int(diverging.sum()))))
-    return facts
 
 
-def evidence(report: Report) -> list[tuple[str, str]]:
-    """Return what the identity of algebra and PyMC density found.
+def discrepancies(verdict: Verdict) -> list[tuple[str, str]]:
+    """Return the worst that a verdict found."""
+    worst = ("largest discrepancy, s.e.", rounded(abs(verdict.largest.z), 1))
+    return [worst, *mixed(verdict.table, "ess_bulk")]
 
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
 
-    Returns
-    -------
-    list of (str, str)
-        Names and values.
-    """
+def mixed(values: pd.DataFrame, ess: str) -> list[tuple[str, str]]:
+    """Return how good the draws of the worst scalars are."""
+    return [
+        ("fewest effective draws", rounded(float(values[ess].min()), 0)),
+        ("largest R-hat", rounded(float(values["r_hat"].max()), 3)),
+    ]
+
+
+def divergences(sampled: Any, name: str = "divergences") -> list[tuple[str, str]]:
+    """Count the draws that diverged, if the sampler tells."""
+    found = diverging(sampled)
+    return [] if found is None else [(name, str(int(found.sum())))]
+
+
+def diverging(sampled: Any) -> NDArray[np.bool_] | None:
+    """Return which draws diverged, of shape (chain, draw), if the sampler tells."""
+    if "sample_stats" not in sampled.children or "diverging" not in sampled["sample_stats"]:
+        return None
+    found = sampled["sample_stats"]["diverging"]
+    if set(found.dims) != {"chain", "draw"}:
+        return None
+    return np.asarray(found.transpose("chain", "draw"), dtype=bool)
+
+
+def evidence(report: Validated) -> list[tuple[str, str]]:
+    """Return what the identity of algebra and PyMC density found."""
     found = report.identity
     facts = [("Points compared", str(found.points))]
     if report.log_evidence is not None:
         facts.append(("Log evidence, algebra", rounded(report.log_evidence, 9)))
         facts.append(("Log evidence, from densities", rounded(found.constant, 9)))
         statistic = report.prior.statistic(report.data)
-        coefficients = _coefficients(statistic)
+        coefficients = float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
         if coefficients:  # counts forget the order of their rows, which the equations know
             facts.append(("Of this, coefficients of counts", rounded(coefficients, 9)))
     facts.append(("Rounding bound of the constant", powers(found.bound, 1)))
@@ -471,23 +369,10 @@ def evidence(report: Report) -> list[tuple[str, str]]:
     return facts
 
 
-def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str, str]]:
-    """Say how many digits are lost between the data and the posterior, by estimate.
-
-    Parameters
-    ----------
-    report : Report, ApproximationReport or ModelReport
-        What `validate` found.
-
-    Returns
-    -------
-    list of (str, str)
-        One fact.
-    """
-    posterior: Any = report.posterior
+def digits(posterior: Any, statistic: Any = None) -> list[tuple[str, str]]:
+    """Say how many digits are lost between the data and the posterior, by estimate."""
     if not isinstance(posterior, Conditioned):
         return []
-    statistic = report.prior.statistic(report.data) if isinstance(report, Report) else None
     lost = posterior.digits_lost(statistic)
     if lost is None:
         said = "not estimated, since the posterior is a mixture of many"
@@ -500,20 +385,8 @@ def digits(report: Report | ApproximationReport | ModelReport) -> list[tuple[str
     return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 
-def ways(report: Report) -> Table | None:
-    """Return the ways to the evidence, one row each.
-
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    Table or None
-        None if there is no evidence.
-    """
-    log_evidence, other = report.log_evidence, report.other_evidence
+def ways(log_evidence: float | None, other: OtherEvidence | None) -> Table | None:
+    """Return the ways to the evidence, one row each; None if there is no evidence."""
     if log_evidence is None or other is None:
         return None
     rows = [("closed form", rounded(log_evidence, 6), "", "", "")]
@@ -531,41 +404,11 @@ def ways(report: Report) -> Table | None:
             name = "sum over all values in PyMC"
             rows.append((name, rounded(found, 6), "", powers(off, 1), ""))
     heads = "", "log evidence", "standard error", "difference", "in standard errors"
-    columns = tuple(
+    each = tuple(
         Column(head, cells, numeric=bool(head))
         for head, cells in zip(heads, zip(*rows, strict=True), strict=True)
     )
-    return Table("Ways to the log evidence", columns, " ".join(other.notes))
-
-
-def reproduction(report: Report | ApproximationReport | ModelReport) -> str:
-    """Return the call that makes the same report again.
-
-    Parameters
-    ----------
-    report : Report
-        What `validate` found.
-
-    Returns
-    -------
-    str
-        A line of Python, with the seed if one was given.
-    """
-    names = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
-    settings = ", ".join(
-        f"{names.get(key, key)}={value!r}"
-        for key, value in report.settings.items()
-        if value != "not given" and key != AGAIN  # which follows from the others
-    )
-    given = "model" if isinstance(report, ModelReport) else "prior, data"
-    return f"report = bm.validate({given}, {settings})"
-
-
-def _coefficients(statistic: Any) -> float:
-    """Return the log coefficients of counts in a statistic, or in all parts of it."""
-    if isinstance(statistic, ClassStatistic):
-        return sum(map(_coefficients, (statistic.classes, *statistic.features.values())))
-    return float(np.sum(getattr(statistic, "log_coefficient", 0.0)))
+    return Table("Ways to the log evidence", each, " ".join(other.notes), alone=True)
 
 
 def signed(z: float) -> str:
@@ -576,25 +419,3 @@ def signed(z: float) -> str:
 def share(ratio: float) -> str:
     """Say how large a difference is in units of what rounding can explain."""
     return f"{significant(ratio, 2)} times its bound" + (": too large" if ratio > 1 else "")
-
-
-def cut(table: Table, which: str = "the first") -> Table:
-    """Leave out rows beyond `MOST_ROWS`, and say so.
-
-    Parameters
-    ----------
-    table : Table
-        With any number of rows.
-    which : str
-        Rows that are kept, in words.
-    """
-    rows = len(table.columns[0].cells)
-    if rows <= MOST_ROWS:
-        return table
-    columns = tuple(
-        dataclasses.replace(column, cells=column.cells[:MOST_ROWS]) for column in table.columns
-    )
-    note = f"{MOST_ROWS} of {rows:,} rows are shown, {which}; {rows - MOST_ROWS:,} are not shown. "
-    marked = frozenset(row for row in table.marked if row < MOST_ROWS)
-    note = (note + table.note).strip()
-    return dataclasses.replace(table, columns=columns, note=note, marked=marked)

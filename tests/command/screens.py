@@ -7,7 +7,6 @@ which are all below the table of a report and all of a comparison, are shown as 
 
 import os
 import re
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -20,6 +19,7 @@ import bayesmodels as bm
 from bayesmodels import report
 from bayesmodels.command import cli, parallel
 from bayesmodels.draws import save
+from bayesmodels.report import belief_validation
 
 FOLDER = Path(__file__).parent / "screens"
 # A terminal that knows no colours; a pipe has no width.
@@ -121,8 +121,7 @@ class Validate:
 
     def __call__(self, prior, data, *, source, **settings):
         if source not in self._found:
-            module = sys.modules[self._real.__module__]
-            with patch.object(module, "mcmc_draws", self._draws):
+            with patch.object(belief_validation, "mcmc_draws", self._draws):
                 found = self._real(prior, data, source=source, **settings)
             self._found[source] = found
         return self._found[source]

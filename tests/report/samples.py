@@ -77,6 +77,12 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
     )
 
 
+def excerpt(report):
+    """Return what a report says of its data, and the first rows, if there are rows."""
+    facts, *rows = report._data().parts
+    return facts.pairs, rows[0] if rows else None
+
+
 def coin():
     frame = bm.datasets.load("coin")
     found = report(bm.BetaBernoulli(1, 1), frame["heads"])

@@ -11,7 +11,7 @@ import statsmodels.api as sm
 
 import bayesmodels as bm
 from bayesmodels.referee import JointIdentity
-from bayesmodels.report import ApproximationReport, approximation_page
+from bayesmodels.report import ApproximationReport, approximation
 from bayesmodels.report.html import render
 
 SETTINGS = {
@@ -131,10 +131,11 @@ def test_many_weights_are_cut():
     rng = np.random.default_rng(5)
     X, y = rng.standard_normal((80, 50)), rng.integers(0, 2, 80)
     made = report(bm.LogisticRegression(np.zeros(50), 1), (X, y))
-    table = approximation_page.comparison(made)
-    assert table.note == "Shown are 40 of 50 rows, those with the largest error."
+    table = approximation.comparison(made.errors)
+    assert table.note == "40 of 50 rows are shown, those with the largest error; 10 are not shown."
     assert len(table.columns[0].cells) == 40
-    assert approximation_page.parameters(made).note == "Shown are 40 of 50 rows, the first ones."
+    before = approximation.parameters(made)
+    assert before.note == "40 of 50 rows are shown, the first; 10 are not shown."
 
 
 @pytest.mark.slow

@@ -15,7 +15,8 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.report import canvas, figures
+from bayesmodels.report import canvas
+from bayesmodels.report.belief_validation import pictures
 from bayesmodels.report.classes import MOST_LEVELS, Regions
 from bayesmodels.report.features import Rows, features_of, rows_with
 from tests.report import samples
@@ -312,14 +313,14 @@ def test_every_class_has_a_colour_of_its_own(number):
 
 @pytest.mark.slow
 def test_the_report_of_a_classifier_draws_features_and_for_two_numbers_the_boundary():
-    flowers = figures.pictures(SAMPLES["flowers"]())
+    flowers = pictures(SAMPLES["flowers"]())
     assert [picture.name for picture in flowers][-2:] == ["features", "boundary"]
-    patients = figures.pictures(SAMPLES["patients"]())
+    patients = pictures(SAMPLES["patients"]())
     assert patients[-1].name == "features"
     alt = {panel.label: panel.alt for panel in patients[-1].panels}
     assert "ham: I 0.3" in alt["stage"]
     assert "ham: median 62" in alt["age"]
-    assert figures.pictures(SAMPLES["flowers"]()) == flowers, "the same bytes"
+    assert pictures(SAMPLES["flowers"]()) == flowers, "the same bytes"
     assert plt.get_fignums() == []
 
 
@@ -327,6 +328,6 @@ def test_the_report_of_a_classifier_draws_features_and_for_two_numbers_the_bound
 def test_a_statistic_has_features_by_class_without_rows():
     case = samples.by_name("naive Bayes of bits")
     data = case.prior.statistic(case.take(range(case.rows)))
-    picture = figures.pictures(samples.report(case.prior, data))[-1]
+    picture = pictures(samples.report(case.prior, data))[-1]
     assert len(picture.panels) == 3
     assert "the rows" not in picture.caption

@@ -10,8 +10,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.report import tables, validation
-from bayesmodels.report.excerpt import excerpt
+from bayesmodels.report import tables
+from bayesmodels.report.belief_validation import _rows_to_compare
 from bayesmodels.report.html import render
 from bayesmodels.report.predictive import MOST_PANELS, predictive
 from tests.contract import cases
@@ -87,7 +87,7 @@ def test_coefficients_of_counts_inside_the_parts_are_told():
 @pytest.mark.slow
 def test_class_probabilities_exact_beside_sampled():
     report = SAMPLES["patients"]()
-    table = tables.predictions(report)
+    table = tables.predictions(report.comparison)
     values = report.comparison.predictions
     assert table.columns[0].cells == tuple(values.index)
     assert [c.head for c in table.columns] == ["", "exact", "sampled", "MCSE", "z"]
@@ -98,19 +98,19 @@ def test_class_probabilities_exact_beside_sampled():
 
 @pytest.mark.slow
 def test_no_class_probabilities_where_none_were_compared():
-    assert tables.predictions(SAMPLES["coin"]()) is None
-    assert tables.predictions(SAMPLES["words"]()) is None
+    assert tables.predictions(SAMPLES["coin"]().comparison) is None
+    assert tables.predictions(SAMPLES["words"]().comparison) is None
     assert "Class probabilities</h2>" not in samples.page("words")
 
 
 def test_class_probabilities_are_marked_if_they_are_significant():
     report = SAMPLES["patients"]()
     values, tests = report.comparison.predictions, report.comparison.tests
-    assert tables.predictions(report).marked == frozenset()
+    assert tables.predictions(report.comparison).marked == frozenset()
     told = next(test.label for test in tests if test.kind == "class probability")
     wrong = [dataclasses.replace(t, p=1e-9, ess=400) if t.label == told else t for t in tests]
     comparison = dataclasses.replace(report.comparison, tests=tuple(wrong))
-    found = tables.predictions(dataclasses.replace(report, comparison=comparison))
+    found = tables.predictions(comparison)
     assert found.marked == {list(values.index).index(told)}
 
 
@@ -119,7 +119,7 @@ def test_what_is_not_tested_has_a_dash_and_a_reason():
     values = report.comparison.predictions.copy()
     values.iloc[0, 2:] = np.nan
     comparison = dataclasses.replace(report.comparison, predictions=values)
-    found = tables.predictions(dataclasses.replace(report, comparison=comparison))
+    found = tables.predictions(comparison)
     assert found.columns[3].cells[0] == found.columns[4].cells[0] == "–"
     assert "nothing tested, where the average would rest on a few rare draws" in found.note
 
@@ -141,7 +141,7 @@ def test_rows_to_compare_keep_the_labels_of_the_data(kind):
         bm.DirichletCategorical([1, 1]), bm.NormalInverseWishart(np.zeros(2), 1, 4, np.eye(2))
     )
     posterior = prior.update((given, y))
-    rows = validation._rows_to_compare(posterior, (given, y))
+    rows = _rows_to_compare(posterior, (given, y))
     assert rows.index[0] == labels[431]
     certain = posterior.class_probabilities(given).max(-1)
     assert list(rows.index) == list(labels[np.argsort(certain, kind="stable")[: len(rows)]])
@@ -151,7 +151,7 @@ def test_rows_to_compare_keep_the_labels_of_the_data(kind):
 
 
 def test_missing_cells_are_called_missing_and_counted():
-    facts, table = excerpt(SAMPLES["patients"]())
+    facts, table = samples.excerpt(SAMPLES["patients"]())
     assert [c.head for c in table.columns] == ["row", "class", "smoker", "stage", "age", "size"]
     assert column(table, "smoker")[2] == "missing"
     assert column(table, "stage")[:2] == ("I", "missing")
@@ -169,7 +169,7 @@ def test_counts_stay_sparse_and_are_named_by_the_categories():
     report = SAMPLES["words"]()
     counts, labels = report.data
     guarded = bm.MultinomialCounts(Guarded(counts.counts))
-    facts, table = excerpt(dataclasses.replace(report, data=(guarded, labels)))
+    facts, table = samples.excerpt(dataclasses.replace(report, data=(guarded, labels)))
     assert [c.head for c in table.columns[:3]] == ["row", "class", "word 0"]
     assert dict(facts)["Rows"] == "40"
     assert dict(facts)["Columns (31)"].startswith("class, word 0, word 1")
@@ -191,7 +191,7 @@ def test_counts_stay_sparse_and_are_named_by_the_categories():
 )
 def test_features_in_any_container(data, heads):
     report = samples.report(bm.NaiveBayes(CLASSES, bm.BetaBernoulli(1, 1)), data)
-    _, table = excerpt(report)
+    _, table = samples.excerpt(report)
     assert [c.head for c in table.columns[1:]] == heads
     assert bool(predictive(report).panels) != isinstance(data, bm.Weighted)
 
@@ -203,7 +203,7 @@ def test_features_by_block():
     }
     rows = {"bits": BITS, "words": bm.MultinomialCounts(np.eye(4, 3, dtype=int))}
     report = samples.report(bm.NaiveBayes(CLASSES, blocks), (rows, LABELS))
-    _, table = excerpt(report)
+    _, table = samples.excerpt(report)
     assert [c.head for c in table.columns[1:]] == ["class", "bits[0]", "bits[1]", "a", "b", "c"]
     assert [panel.label for panel in predictive(report).panels] == ["class", "bits", "words"]
 
@@ -212,7 +212,7 @@ def test_a_statistic_of_many_features_is_cut_short():
     prior = bm.NaiveBayes(CLASSES, bm.DirichletCategorical([1] * 60, [f"w{i}" for i in range(60)]))
     data = prior.statistic((bm.MultinomialCounts(np.ones((2, 60), int)), ["ham", "spam"]))
     report = samples.report(prior, data, settings={"draws a chain": 20})
-    assert max(len(value) for _, value in excerpt(report)[0]) < 1100
+    assert max(len(value) for _, value in samples.excerpt(report)[0]) < 1100
 
 
 # --- predictive check -----------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import bayesmodels as bm
-from bayesmodels.report import concept, figures, tables
+from bayesmodels.report import concept, tables
+from bayesmodels.report.belief_validation import pictures
 from bayesmodels.report.predictive import counts
 from tests.report import samples
 from tests.report.samples import SAMPLES
@@ -70,7 +71,7 @@ def test_two_best_hypotheses_are_no_plug_in():
 
 def test_a_report_of_hypotheses():
     report = SAMPLES["number_game"]()
-    drawn = figures.pictures(report)
+    drawn = pictures(report)
     assert [p.name for p in drawn] == ["hypotheses", "membership", "predictive"]
     words = drawn[0].panels[0].alt
     assert "powers of 2 minus 32: 0.1000 before, 0.5738 after" in words
@@ -99,7 +100,7 @@ def test_outcomes_are_counted_those_seen_most_often_first():
 @pytest.mark.slow
 def test_pictures_are_the_same_bytes_each_time():
     report = SAMPLES["number_game"]()
-    assert figures.pictures(report) == figures.pictures(report)
+    assert pictures(report) == pictures(report)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.report import figures
+from bayesmodels.report.belief_validation import pictures
 from bayesmodels.report.predictive import counts, predictive
 from tests.report import samples
 from tests.report.samples import SAMPLES
@@ -20,22 +21,22 @@ def words(picture):
 
 
 def test_there_are_five_pictures_with_captions():
-    drawn = figures.pictures(SAMPLES["coin"]())
+    drawn = pictures(SAMPLES["coin"]())
     assert [picture.name for picture in drawn] == NAMES
     assert all(picture.caption.endswith(".") for picture in drawn)
 
 
 @pytest.mark.slow
 def test_pictures_are_the_same_bytes_each_time():
-    first, second = (figures.pictures(SAMPLES["aspirin"]()) for _ in range(2))
+    first, second = (pictures(SAMPLES["aspirin"]()) for _ in range(2))
     assert first == second
 
 
 def test_nothing_global_is_touched():
     backend, before = mpl.get_backend(), mpl.rcParams.copy()
     with mpl.rc_context({"font.size": 30, "text.usetex": True}):
-        here = figures.pictures(SAMPLES["coin"]())
-    assert here == figures.pictures(SAMPLES["coin"]())
+        here = pictures(SAMPLES["coin"]())
+    assert here == pictures(SAMPLES["coin"]())
     assert plt.get_fignums() == []
     assert mpl.rcParams == before
     assert mpl.get_backend() == backend
@@ -43,13 +44,15 @@ def test_nothing_global_is_touched():
 
 def test_all_scalars_are_drawn_in_the_model_s_order():
     report = SAMPLES["party"]()
-    assert [s.label for s in figures.scalars(report)] == list(report.comparison.table.index)
+    assert [s.label for s in figures.scalars(report.comparison)] == list(
+        report.comparison.table.index
+    )
 
 
 def test_of_many_scalars_those_with_the_largest_discrepancies_are_drawn():
     report = SAMPLES["wide"]()
     z = report.comparison.table["z"].abs().sort_values(ascending=False)
-    shown = [scalar.label for scalar in figures.scalars(report)]
+    shown = [scalar.label for scalar in figures.scalars(report.comparison)]
     assert len(shown) == figures.MOST_SCALARS
     assert z[shown].tolist() == z.tolist()[: figures.MOST_SCALARS]
 
@@ -57,7 +60,7 @@ def test_of_many_scalars_those_with_the_largest_discrepancies_are_drawn():
 @pytest.mark.parametrize("name", ["aspirin", "regression", "targets", "normal"])
 def test_a_scalar_has_its_own_law(name):
     report = SAMPLES[name]()
-    for scalar in figures.scalars(report):
+    for scalar in figures.scalars(report.comparison):
         row = report.comparison.table.loc[scalar.label]
         assert scalar.law.mean() == pytest.approx(row["mean"])
         assert scalar.law.std() == pytest.approx(row["sd"])
@@ -65,8 +68,8 @@ def test_a_scalar_has_its_own_law(name):
 
 
 def test_right_draws_stay_within_the_bands_and_wrong_ones_leave_them():
-    right = dict(zip(NAMES, figures.pictures(SAMPLES["coin"]()), strict=True))
-    wrong = dict(zip(NAMES, figures.pictures(SAMPLES["disagreeing"]()), strict=True))
+    right = dict(zip(NAMES, pictures(SAMPLES["coin"]()), strict=True))
+    wrong = dict(zip(NAMES, pictures(SAMPLES["disagreeing"]()), strict=True))
     assert "within the band" in words(right["ecdf"])
     assert "beyond the band" in words(wrong["ecdf"])
     assert "Exact: mean 0.3039" in words(wrong["density"])
@@ -85,12 +88,12 @@ def test_the_simultaneous_bound_is_left_as_seldom_as_stated(size):
 def test_heavy_tails_and_unbounded_densities_can_be_drawn():
     heavy = samples.report(bm.LinearRegression(0, 1, 0.55, 1), ([[1.0]], [2.0]))
     spiked = samples.report(bm.BetaBernoulli(0.7, 0.7), [1])
-    assert all(len(figures.pictures(report)[0].panels) for report in (heavy, spiked))
+    assert all(len(pictures(report)[0].panels) for report in (heavy, spiked))
 
 
 def test_more_draws_than_a_line_can_show_make_no_larger_file():
     report = samples.report(bm.BetaBernoulli(1, 1), [1, 0], settings={"draws a chain": 10_000})
-    assert sum(len(p.svg) for picture in figures.pictures(report) for p in picture.panels) < 400_000
+    assert sum(len(p.svg) for picture in pictures(report) for p in picture.panels) < 400_000
 
 
 def test_zeros_and_ones_of_a_coin_are_counted():

@@ -17,9 +17,8 @@ from bayesmodels import report
 from bayesmodels.belief import values
 from bayesmodels.belief.notebook import mathml
 from bayesmodels.referee.evidence_routes import OtherEvidence
-from bayesmodels.report import figures, html, tables
+from bayesmodels.report import belief_validation, html, tables
 from bayesmodels.report.html import render
-from bayesmodels.report.methods import methods
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES, page
 
@@ -164,10 +163,10 @@ def test_the_numbers_behind_every_picture_are_there(name):
 
 def test_the_methods_can_be_pasted_into_a_paper(name):
     report, words = (SAMPLES | DRAWS)[name](), Page(page(name)).words
-    paragraph, cited = methods(report)
+    paragraph, works = report._methods().parts
     assert paragraph in words
-    assert all(work in words for work in cited)
-    for number in range(1, len(cited) + 1):
+    assert all(work in words for work in works.each)
+    for number in range(1, len(works.each) + 1):
         assert f"[{number}]" in paragraph
     assert f"“{report.outcome}”" in paragraph
     assert report.title in paragraph or name in DRAWS
@@ -216,7 +215,7 @@ def test_why_there_is_no_evidence():
 
 def test_ways_to_the_evidence_stand_side_by_side():
     sample = SAMPLES["coin"]()
-    table = tables.ways(sample)
+    table = tables.ways(sample.log_evidence, sample.other_evidence)
     assert [c.cells[-1] for c in table.columns] == [
         "bridge sampling",
         f"{sample.log_evidence + 0.01:.4f}".replace("-", "−"),
@@ -238,7 +237,7 @@ def test_ways_to_the_evidence_stand_side_by_side():
 )
 def test_digits_lost_are_stated(name, words):
     sample = SAMPLES[name]()
-    facts = dict(tables.digits(sample))
+    facts = dict(tables.digits(sample.posterior, sample.prior.statistic(sample.data)))
     assert facts["Digits lost of 16, by estimate"].startswith(words)
     assert "Digits lost of 16" in page(name)
 
@@ -250,7 +249,7 @@ def test_columns_as_good_as_collinear_are_said():
     factor[:2, :2] = close
     belief = copy(sample.posterior)
     values.fill(belief, factor=factor)
-    (fact,) = tables.digits(dataclasses.replace(sample, posterior=belief))
+    (fact,) = tables.digits(belief, sample.prior.statistic(sample.data))
     assert fact[1].startswith("all of them")
 
 
@@ -339,7 +338,7 @@ def test_a_failure_leaves_the_old_file_alone(tmp_path, monkeypatch, stage):
         raise OSError(msg)
 
     if stage == "drawing":
-        monkeypatch.setattr(figures, "pictures", nothing)
+        monkeypatch.setattr(belief_validation, "pictures", nothing)
     else:
         monkeypatch.setattr(Path, "write_text", half)
     with pytest.raises((OSError, bm.DataError), match=r"no ink|disk full"):

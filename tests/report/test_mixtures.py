@@ -57,8 +57,8 @@ def test_pictures_of_mixtures():
 def test_a_map_of_rows_has_the_labels_of_the_data():
     rows = pd.DataFrame([[1, 1], [1, 0], [0, 0]], columns=["a", "b"], index=["x", "y", "z"])
     prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    labels = row_labels(samples.report(prior, rows))
+    labels = row_labels(rows, prior.update(rows))
     assert list(labels) == ["x", "y", "z"]
     ticks = bm.plot_co_clustering(prior.co_clustering(rows), labels=labels).get_yticklabels()
     assert sorted(tick.get_text() for tick in ticks) == ["x", "y", "z"]
-    assert row_labels(samples.SAMPLES["statistic"]()) is None
+    assert row_labels(bm.BernoulliStatistic(3, 17), bm.BetaBernoulli(5, 19)) is None

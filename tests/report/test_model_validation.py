@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from html import unescape
 
@@ -13,7 +12,7 @@ import xarray as xr
 
 import bayesmodels as bm
 from bayesmodels.posteriors import sampling
-from bayesmodels.report import ModelReport, model_page, tables
+from bayesmodels.report import ModelReport, model_validation, sections, tables
 from bayesmodels.report.html import render
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -70,9 +69,13 @@ def test_right_draws_agree_with_the_closed_form():
 
 
 def test_digits_lost_are_stated():
-    assert tables.digits(report(coin)) == [("Digits lost of 16, by estimate", "less than one")]
+    assert tables.digits(report(coin).posterior) == [
+        ("Digits lost of 16, by estimate", "less than one")
+    ]
     assert "Digits lost of 16" in render(report(coin))
-    assert "mixture" in dict(tables.digits(report(mixed)))["Digits lost of 16, by estimate"]
+    assert (
+        "mixture" in dict(tables.digits(report(mixed).posterior))["Digits lost of 16, by estimate"]
+    )
 
 
 def test_wrong_draws_and_too_few_are_told_apart():
@@ -87,8 +90,8 @@ def test_wrong_draws_and_too_few_are_told_apart():
     assert few.settings["draws a chain"] == 16
     assert few.settings["draws a chain, sampled again"] == 160
     assert few.sampled.posterior.sizes["draw"] == 160
-    assert "draws=16," in tables.reproduction(few)
-    assert "again" not in tables.reproduction(few)
+    assert "draws=16," in sections.call("validate", ["model"], few.settings)
+    assert "again" not in sections.call("validate", ["model"], few.settings)
 
 
 def test_as_plain_values():
@@ -111,7 +114,7 @@ def test_an_improper_prior_has_no_evidence_and_is_still_validated():
     found = report(flat)
     assert found.outcome == "agree"
     assert found.log_evidence is None
-    assert "Log evidence" not in dict(model_page.evidence(found))
+    assert "Log evidence" not in dict(model_validation.evidence_of(found))
     assert found.to_dict()["log_evidence"] is None
 
 
@@ -155,23 +158,24 @@ def test_data_are_given_with_a_belief_and_not_with_a_model():
 
 def test_tables_part_finite_variables_from_others():
     found = report(mixed)
-    assert [table.caption for table in model_page.laws(found)] == ["Gamma"]
-    law = model_page.laws(found)[0]
+    assert [table.caption for table in model_validation.laws(found)] == ["Gamma"]
+    law = model_validation.laws(found)[0]
     assert [column.head for column in law.columns] == ["", "shape", "rate"]
     assert law.columns[1].cells == ("5", "11")
-    moments, visits = model_page.comparison(found)
+    moments, visits = model_validation.comparison(found.comparison)
     assert moments.columns[0].cells == (f"rate[{HOSTILE}]", "rate[old]")
     assert visits.columns[0].cells[:2] == ("shown[0, 3]", "shown[0, 4]")
     assert len(visits.columns[0].cells) == 14
-    assert model_page.continuous(found) == 2
+    assert model_validation.continuous(found.comparison) == 2
 
 
 def test_what_was_observed():
-    facts = dict(model_page.observed(report(mixed)))
+    facts = dict(model_validation.observed(report(mixed).exact))
     assert facts["visits"] == "2 values from 3 to 9"
     assert facts["weeks"] == "2 values from 2 to 3, not modelled"
-    nothing = replace(report(mixed), exact=xr.DataTree())
-    assert model_page.observed(nothing) == [("Observed", "nothing: the posterior is the prior")]
+    assert model_validation.observed(xr.DataTree()) == [
+        ("Observed", "nothing: the posterior is the prior")
+    ]
 
 
 @pytest.mark.slow

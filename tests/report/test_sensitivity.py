@@ -9,7 +9,6 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.report import sensitivity as section
 from bayesmodels.report.html import render
-from bayesmodels.report.methods import methods
 from bayesmodels.report.sensitivity import sensitivity
 from tests.report.samples import SAMPLES, report
 
@@ -76,7 +75,7 @@ def test_a_power_that_is_improper_is_said():
     assert found.note.startswith("There is none: ")
     text = render(sample)
     assert "the posterior is improper" in text
-    assert "power-scaling" not in methods(sample, found)[0]
+    assert "power-scaling" not in sample._methods(found).parts[0]
 
 
 def test_of_many_scalars_those_that_depend_most_are_shown(monkeypatch):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.report import draws_page, tables
+from bayesmodels.report import draws_validation, sections, tables
 from bayesmodels.report.html import render
+from bayesmodels.report.page import Column, Table
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
-from bayesmodels.report.tables import Column, Table
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES
 
@@ -192,12 +192,12 @@ def test_a_discrepancy_beyond_its_bound_is_said_to_be():
 
 
 def test_reproduction_is_the_call_that_was_made():
-    assert tables.reproduction(SAMPLES["coin"]()) == (
+    assert sections.call("validate", ["prior", "data"], SAMPLES["coin"]().settings) == (
         "report = bm.validate(prior, data, draws=400, tune=400, chains=4, likelihood='rows', "
         "level=0.01, rng=1)"
     )
     unseeded = samples.report(bm.BetaBernoulli(1, 1), [1], settings={"seed": "not given"})
-    assert "rng" not in tables.reproduction(unseeded)
+    assert "rng" not in sections.call("validate", [], unseeded.settings)
 
 
 def test_names_stay_as_they_are():
@@ -236,7 +236,7 @@ def test_variables_keep_their_names():
     told = dataclasses.replace(sample.comparison, findings=findings)
     page = render(dataclasses.replace(sample, comparison=told))
     assert "<li>theta lies 0.3 standard deviations too high.</li>" in page
-    facts = dict(draws_page.sets(DRAWS["two_sets"]()))
+    facts = dict(draws_validation.sets(DRAWS["two_sets"]()))
     assert all(name[0].isupper() for name in facts)
 
 

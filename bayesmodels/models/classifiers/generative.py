@@ -105,6 +105,12 @@ class ClassStatistic:
             found.update(part.seen())
         return dict(found)
 
+    @property
+    def log_coefficient(self) -> float:
+        """Log of the number of orders that counts forget, of all parts."""
+        parts = (self.classes, *self.features.values())
+        return sum(float(np.sum(getattr(part, "log_coefficient", 0.0))) for part in parts)
+
     def without_rows(self) -> Self:
         """Return the empty statistic of the same blocks."""
         empty = {name: part.without_rows() for name, part in self.features.items()}

@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import DrawsReport, draws_page
+from bayesmodels.report import DrawsReport, draws_validation, figures, tables
 from tests.report.samples import DRAWS, HOSTILE
 
 
@@ -23,7 +23,7 @@ def test_draws_in_memory():
     assert isinstance(found, DrawsReport)
     assert repr(found) == (f"DrawsReport('draws in memory', 'draws in memory', {found.outcome!r})")
     again = "report = bm.validate_draws(first, second, var_names=['mu'], level=0.05, tolerance=0.1)"
-    assert draws_page.reproduction(found) == again
+    assert draws_validation.again(found) == again
     assert json.loads(json.dumps(found.to_dict()))["settings"] == {"level": 0.05, "tolerance": 0.1}
 
 
@@ -34,12 +34,13 @@ def test_files_are_named_in_the_call(tmp_path):
     assert found.same
     assert found.sentences()[0].startswith("Both sets hold the same draws")
     assert eval(  # noqa: S307 - of our own words
-        draws_page.reproduction(found).removeprefix("report = "), {"bm": bm}
+        draws_validation.again(found).removeprefix("report = "), {"bm": bm}
     ).names == (str(path), str(path))
 
 
 def test_the_table_has_both_sets_side_by_side():
-    table = draws_page.comparison(DRAWS["two_sets"]())
+    found = DRAWS["two_sets"]().comparison
+    table = tables.sides(found.table, found)
     heads = [(column.group, column.head) for column in table.columns]
     assert ("Mean", "first") in heads
     assert ("89 % interval, second", "to") in heads
@@ -61,18 +62,18 @@ def test_chains_that_are_stuck_are_plain_values_too():
 
 def test_what_there_is_to_know_of_both_sets():
     found = DRAWS["two_sets"]()
-    facts = dict(draws_page.sets(found))
+    facts = dict(draws_validation.sets(found))
     assert facts["First set"] == f"{HOSTILE[0]}: 4 chains of 400 draws, {HOSTILE[1]}"
     assert facts["Variables"] == "mu, k, still (6 scalars)"
     assert facts["Scalars that do not vary"].startswith("1,")
-    glance = dict(draws_page.glance(found))
+    glance = dict(found.page().glance)
     assert int(glance["divergences, first"]) > 0
     assert "divergences, second" not in glance
 
 
 @pytest.mark.slow
 def test_pictures_show_both_sets_and_leave_out_what_does_not_vary():
-    found = {picture.name: picture for picture in draws_page.pictures(DRAWS["two_sets"]())}
+    found = {picture.name: picture for picture in draws_validation.pictures(DRAWS["two_sets"]())}
     assert list(found) == ["density", "ecdf", "rank-first", "trace-first", "rank-second",
                            "trace-second"]  # fmt: skip
     for picture in found.values():
@@ -80,22 +81,22 @@ def test_pictures_show_both_sets_and_leave_out_what_does_not_vary():
         assert len(picture.panels) == 5
     off = re.findall(r"at most ([.\d]+) in size, (\w+)", found["ecdf"].panels[0].alt)
     assert off[0][1] in {"beyond", "within"}
-    alone = {p.name: p for p in draws_page.pictures(DRAWS["same_sets"]())}
+    alone = {p.name: p for p in draws_validation.pictures(DRAWS["same_sets"]())}
     assert alone["rank-first"].panels == ()
     assert "within" in alone["ecdf"].panels[0].alt
 
 
 def test_nothing_is_drawn_of_numbers_that_never_vary():
     still = xr.Dataset({"x": (("chain", "draw"), np.ones((4, 100)))})
-    assert draws_page.pictures(bm.validate_draws(still, still)) == []
+    assert draws_validation.pictures(bm.validate_draws(still, still)) == []
 
 
 @pytest.mark.parametrize(("own", "other"), [(60, 60), (50, 200), (200, 50)])
 def test_draws_of_one_law_stay_within_the_band(own, other):
     rng = np.random.default_rng(1)
-    bound, repetitions, outside = draws_page.simultaneous_bound(own, other, 0.1), 1000, 0
+    bound, repetitions, outside = figures.simultaneous_bound(own, 0.1, other), 1000, 0
     for _ in range(repetitions):
-        u = draws_page.untied(rng.integers(0, 5, own + other)) / (own + other)
+        u = draws_validation.untied(rng.integers(0, 5, own + other)) / (own + other)
         steps, first = np.arange(own + 1) / own, np.sort(u[:own])
         outside += np.abs([steps[1:] - first, steps[:-1] - first]).max() > bound
     # At most 10 %, up to the luck of 1,000; and not so few that the band says nothing.

@@ -1,0 +1,79 @@
+"""What every validation does: tell how it goes, take the time, and state settings and versions."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from bayesmodels import __version__
+from bayesmodels.referee.sequential import AGAIN, decide
+from bayesmodels.referee.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Run:
+    """One validation.
+
+    Attributes
+    ----------
+    settings : dict
+        As the report states them.
+    packages : tuple of str
+        Whose versions it states.
+    source : str
+        Where model and data come from.
+    progress : callable
+        Told, in words, what is being done.
+    rng : numpy.random.Generator
+        Source of randomness.
+    seconds : dict
+        Wall time of each part.
+    """
+
+    settings: dict[str, Any]
+    packages: tuple[str, ...]
+    source: str
+    progress: Callable[[str], object]
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def timed[T](self, part: str, words: str, work: Callable[[], T]) -> T:
+        """Do the work of a part, which may be one of several turns of it."""
+        self.progress(words)
+        start = time.perf_counter()
+        result = work()
+        self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
+        return result
+
+    def decided(
+        self, sample: Callable[[int], Any], judge: Callable[[Any, float], Verdict]
+    ) -> tuple[Verdict, Any]:
+        """Sample and judge, once more if the verdict stays open; return verdict and draws."""
+        draws, timed = self.settings["draws a chain"], self.timed
+        verdict, sampled, number = decide(
+            lambda n: timed("sampling", "compiling and sampling the PyMC model", lambda: sample(n)),
+            lambda x, share: timed("comparison", "comparing draws", lambda: judge(x, share)),
+            draws,
+            self.settings["level"],
+            self.progress,
+        )
+        if number != draws:
+            self.settings[AGAIN] = number
+        return verdict, sampled
+
+    def stated(self) -> dict[str, Any]:
+        """Return what every report states."""
+        versions = {"bayesmodels": __version__, "python": platform.python_version()}
+        versions |= {name: version(name) for name in self.packages}
+        return {
+            "source": self.source,
+            "settings": self.settings,
+            "seconds": self.seconds,
+            "versions": versions,
+        }

@@ -1,0 +1,192 @@
+"""Sections that every kind of report has: pictures, methods, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from bayesmodels.referee.sequential import AGAIN
+from bayesmodels.referee.verdict import Verdict
+from bayesmodels.report.canvas import Picture
+from bayesmodels.report.figures import MOST_SCALARS
+from bayesmodels.report.page import (
+    Beside,
+    Code,
+    Facts,
+    Heading,
+    Note,
+    Pairs,
+    Part,
+    Pictures,
+    Sampled,
+    Section,
+    Stated,
+    Table,
+    Works,
+)
+from bayesmodels.report.sensitivity import Sensitivity
+
+PYMC = (
+    "Abril-Pla et al. (2023), PyMC: a modern, and comprehensive probabilistic programming "
+    "framework in Python. PeerJ Computer Science 9, e1516."
+)
+RHAT = (
+    "Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), Rank-normalization, folding, and "
+    "localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16, "
+    "667–718."
+)
+ARVIZ = (
+    "Kumar, Carroll, Hartikainen and Martin (2019), ArviZ: a unified library for exploratory "
+    "analysis of Bayesian models in Python. Journal of Open Source Software 4 (33), 1143."
+)
+HOLM = (
+    "Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
+    "Statistics 6, 65–70."
+)
+LAPLACE = (
+    "Tierney and Kadane (1986), Accurate approximations for posterior moments and marginal "
+    "densities. Journal of the American Statistical Association 81, 82–86."
+)
+KALLIOINEN = (
+    "Kallioinen, Paananen, Bürkner and Vehtari (2024), Detecting and diagnosing prior and "
+    "likelihood sensitivity with power-scaling. Statistics and Computing 34, 57."
+)
+
+NO_SOURCE = "Source of the data: not stated."
+
+_ARGUMENTS = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
+
+
+def pictures(each: Sequence[Picture], scalars: int, worst: str = "|z|") -> Section:
+    """Return all pictures, in which some of many scalars are drawn: those with the worst."""
+    about = (
+        "Every picture is an SVG file, which the browser’s menu saves; the numbers that it was "
+        "drawn from are linked below it."
+    )
+    parts: list[Part] = [about]
+    if scalars > MOST_SCALARS:
+        parts.append(f"Shown are the {MOST_SCALARS} of {scalars} scalars with the largest {worst}.")
+    return Section("pictures", "Pictures", [*parts, Pictures(each)])
+
+
+def data(facts: Pairs, first: Table | None = None, title: str = "Data") -> Section:
+    """Return what the data are like, and the first rows, if there are rows."""
+    return Section("data", title, [Facts(facts), *([] if first is None else [first])])
+
+
+def evidence(log_evidence: float | None, facts: Pairs, *ways: Part) -> Section:
+    """Return what a comparison of densities found, and other ways to the evidence."""
+    about = (
+        "For the right posterior, PyMC’s joint log density minus the posterior’s log density is "
+        "the same number at every point: the log evidence. Differences are stated in units of what "
+        "rounding can explain; up to 1 they are explained."
+    )
+    none = (
+        "There is no log evidence: the prior is improper, so that its constant factor, and the "
+        "evidence’s with it, is arbitrary."
+    )
+    parts = [about, *([none] if log_evidence is None else []), Facts(facts), *ways]
+    return Section("evidence", "Evidence and identity", parts)
+
+
+def methods(
+    sentences: Sequence[str], cited: Sequence[str], scaled: Sensitivity | None = None
+) -> Section:
+    """Return what was done, to be pasted into a paper, and the works it refers to by number."""
+    if scaled is not None and scaled.table is not None:
+        sentences, cited = [*sentences, scaled.sentence()], [*cited, KALLIOINEN]
+    paragraph = " ".join(" ".join(sentences).split())
+    return Section("methods", "Methods, in a paragraph", [paragraph, Works(cited)])
+
+
+def sampling(report: Sampled) -> str:
+    """Say which sampler drew how much, where [2] and [3] are cited."""
+    posterior, versions = report.sampled["posterior"], report.versions
+    name = str(posterior.attrs.get("inference_library", "pymc"))
+    sampler = {"pymc": "PyMC", "nutpie": "nutpie"}.get(name, name)
+    return (
+        f"{report.settings['chains']} chains of {int(posterior.sizes['draw']):,} draws each, after "
+        f"{report.settings['tuning steps a chain']:,} tuning steps each, were sampled with "
+        f"{f'{sampler} {versions.get(name, "")}'.rstrip()}; effective sample sizes and R-hat [2] "
+        f"were computed with ArviZ {versions.get('arviz', '')} [3]."
+    )
+
+
+def judging(verdict: Verdict, settings: Mapping[str, Any], outcome: str) -> str:
+    """Say how draws were compared with a closed form, where [4] is cited."""
+    return (
+        "The draws were compared with the closed form, and chains with each other, by the "
+        f"probability-integral transforms of {scalars(verdict)}, in Monte-Carlo standard errors "
+        f"and with a family-wise error rate of {100 * float(settings['level']):g} % (Holm [4]); "
+        f"the verdict was “{outcome}”."
+    )
+
+
+def scalars(verdict: Verdict) -> str:
+    """Say by how many numbers draws were compared."""
+    number = len(verdict.table)
+    return "one scalar" if number == 1 else f"{number:,} scalars, and by joint quantities"
+
+
+def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """Return the line of Python that makes the same report again, with the seed if one was given.
+
+    Left out is the number of draws of a second run, which follows from the other settings.
+    """
+    named = [
+        f"{_ARGUMENTS.get(key, key)}={value!r}"
+        for key, value in settings.items()
+        if value != "not given" and key != AGAIN
+    ]
+    return f"report = bm.{function}({', '.join([*given, *named])})"
+
+
+def made(report: Stated, command: str, again: str, yours: str, prior: str = "") -> Section:
+    """Return how the report was made, and how to make it again.
+
+    Parameters
+    ----------
+    report : Stated
+        With settings, seconds and versions.
+    command : str
+        The command line, which stands in the place of calls in Python; may be empty.
+    again : str
+        The call in Python.
+    yours : str
+        What this needs of the reader's own program, as HTML; may be empty.
+    prior : str, optional
+        It, in words.
+    """
+    seed = report.settings.get("seed")
+    note = (
+        "There is nothing random in it: the same draws always get the same verdict."
+        if seed is None
+        else "No seed was given: another run differs by its Monte-Carlo errors."
+        if seed == "not given"
+        else "With the same versions, this seed and the same kind of processor, another run draws "
+        "the same numbers."
+    )
+    lines = ["import bayesmodels as bm", "", *(f"# {line}" for line in prior.splitlines())]
+    lines += [again, 'report.to_html("report.html")']
+    how: list[Part] = (
+        ["On the command line, in the same folder:", Code(command)]
+        if command
+        else [Markup(f"In Python{yours}:"), Code("\n".join(lines))]  # noqa: S704 - our own words
+    )
+    seconds = {name: f"{value:.3f} s" for name, value in report.seconds.items()}
+    facts = Beside(
+        "made",
+        [
+            Facts(_sentences(report.settings), "Settings"),
+            Facts(_sentences(seconds), "Wall time"),
+            Facts(list(report.versions.items()), "Versions"),
+        ],
+    )
+    parts: list[Part] = [facts, Heading("To make it again"), *how, Note(note)]
+    return Section("made", "How this report was made", parts)
+
+
+def _sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(name[:1].upper() + name[1:], value) for name, value in facts.items()]
