@@ -75,6 +75,7 @@ class Statistic(Protocol):
     def seen(self) -> dict[str, float]: ...
 
 
+@runtime_checkable
 class Readable(Protocol):
     """What can be read off: a belief, or an approximation to one."""
 

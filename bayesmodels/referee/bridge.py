@@ -28,13 +28,13 @@ from scipy.special import expit, logit
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import randomness
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.referee.ess import effective_draws
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesmodels.referee.unconstrained import Unconstrained
+    from bayesmodels.posteriors.unconstrained import Unconstrained
 
 
 _LEAST = 20
@@ -121,7 +121,7 @@ def bridge_sampling(
     >>> found.error < 0.01, abs(found.log_evidence - exact) < 4 * found.error
     (True, True)
     """
-    from bayesmodels.referee.unconstrained import Unconstrained
+    from bayesmodels.posteriors.unconstrained import Unconstrained
 
     rng = randomness(rng)
     space = Unconstrained(model)

@@ -42,9 +42,9 @@ from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import count, proportion, randomness
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.numerics.processes import side_by_side
 from bayesmodels.referee import checkpoint as files
-from bayesmodels.referee.multiple_testing import holm
 from bayesmodels.referee.sbc import Method, Setup, Simulator, begin, ranks_of
 
 if TYPE_CHECKING:

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from bayesmodels.belief.protocol import Readable
 from bayesmodels.belief.reading import group_of
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.referee.ess import effective_draws
-from bayesmodels.referee.label_invariants import EmpiricalLaw
+from bayesmodels.numerics.empirical_law import EmpiricalLaw
+from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials
 from bayesmodels.referee.scalars import scalar_draws
 
@@ -61,7 +62,7 @@ def joint_tests(
     rng : numpy.random.Generator
         Source of the exact draws.
     """
-    if len(labels) == 1 or not callable(getattr(law, "sample", None)):
+    if len(labels) == 1 or not isinstance(law, Readable):
         return []
     exact = law.sample(REFERENCE + _LOOKED_AT, rng)
     own = _scalars(law, exact, labels)
@@ -118,13 +119,13 @@ def _whole(law: Any, draws: dict[str, Array], axes: int) -> Array:
 def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
     """Test sums of normal scores with random signs."""
     found = []
-    for number, (along, reference) in enumerate(sums(rng, u, own)):
+    for number, (along, reference) in enumerate(signed_sums(rng, u, own)):
         u_along = EmpiricalLaw(reference).randomised(along, rng)
         found += _moved(f"random direction {number}", u_along)
     return found
 
 
-def sums(rng: np.random.Generator, *every: Array) -> Iterator[list[Array]]:
+def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[list[Array]]:
     """Return sums of normal scores with random signs, the same for each set of transforms."""
     scores = [special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in every]
     for _ in range(_DIRECTIONS):

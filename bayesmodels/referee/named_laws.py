@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class NamedLaws:
 
     laws: Mapping[str, Law]
 
-    @property
+    @cached_property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Names of the axes of every variable, as ArviZ calls them."""
         return {
@@ -42,7 +43,7 @@ class NamedLaws:
             for name, law in self.laws.items()
         }
 
-    @property
+    @cached_property
     def coords(self) -> Coords:
         """Numbers along every axis."""
         return {
@@ -58,3 +59,4 @@ class NamedLaws:
     mean = reading.mean
     var = reading.var
     interval = reading.interval
+    summary = reading.summary

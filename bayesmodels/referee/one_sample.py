@@ -25,9 +25,9 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.reading import levels, summary_or_intervals
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.referee.dependence import joint_tests
-from bayesmodels.referee.label_invariants import EmpiricalLaw
-from bayesmodels.referee.pit import Test, score_tests, slopes
+from bayesmodels.referee.pit import Test, largest, score_tests, slopes
 from bayesmodels.referee.scalars import scalar_draws
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _DRAWN = 1024
 _LEVELS = ndtr(np.linspace(-3.7, 3.7, 129))
 
 
-def tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
+def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     nominal = levels(law)
     every = scalar_draws(law, draws)
@@ -167,7 +167,7 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
     return found
 
 
-def table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
+def one_sample_table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
     """Return exact beside sampled values, one row a scalar.
 
     Returns
@@ -183,24 +183,25 @@ def table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
     exact = summary_or_intervals(law)
     rows: dict[str, dict[str, float]] = {}
     twins: dict[bytes, dict[str, float]] = {}
-    worst: dict[str, float] = {}
-    for test in found:
-        worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
+    worst = largest(found)
     for label, _, _, x in scalar_draws(law, draws):
         if (known := twins.get(x.tobytes())) is not None:  # as above
             rows[label] = {**known, "z": worst[label]}
             continue
-        low, high = np.quantile(x, [0.055, 0.945])
         twins[x.tobytes()] = rows[label] = {
-            "sampled_mean": x.mean(),
-            "sampled_sd": x.std(ddof=1),
-            "sampled_eti89_lb": low,
-            "sampled_eti89_ub": high,
+            **moments("sampled", x),
             **mixing(x),
             "mcse_mean": float(mcse(x)) if np.ptp(x) > 0 else 0.0,
             "z": worst[label],
         }
     return exact.join(pd.DataFrame.from_dict(rows, orient="index"))
+
+
+def moments(which: str, x: Array) -> dict[str, float]:
+    """Return mean, standard deviation and interval of draws, named after them."""
+    low, high = np.quantile(x, [0.055, 0.945])
+    found = {"mean": x.mean(), "sd": x.std(ddof=1), "eti89_lb": low, "eti89_ub": high}
+    return {f"{which}_{name}": value for name, value in found.items()}
 
 
 def mixing(x: Array) -> dict[str, float]:

@@ -26,6 +26,7 @@ of that very function. Neither heavy tails nor units matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,7 @@ from scipy import stats
 from scipy.special import gammaincc
 
 from bayesmodels.numerics import Array
-from bayesmodels.referee.ess import effective_draws
+from bayesmodels.numerics.ess import effective_draws
 
 Kind = Literal[
     "location", "shift", "spread", "skew", "tails", "q25", "q50", "q75", "low tail", "high tail",
@@ -115,6 +116,14 @@ _WORDS = {
 def name_of(test: Test) -> str:
     """Say what a test looks at."""
     return _WORDS.get(test.kind, test.kind)
+
+
+def largest(found: Iterable[Test]) -> dict[str, float]:
+    """Return the largest discrepancy of each scalar, in standard errors."""
+    worst: dict[str, float] = {}
+    for test in found:
+        worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
+    return worst
 
 
 def polynomials(u: Array) -> Array:

@@ -21,8 +21,8 @@ from bayesmodels.belief.simulation import Simulated, of_rows, told
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import weighted
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.compiled_sampler import Anatomy, Sampler, draws_of
-from bayesmodels.referee.ess import effective_draws
 
 Method = Literal["exact", "mcmc"]
 

@@ -20,10 +20,19 @@ from scipy import stats
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.referee.dependence import FEW, chosen_pairs, products, sums
-from bayesmodels.referee.ess import effective_draws
-from bayesmodels.referee.one_sample import mixing
-from bayesmodels.referee.pit import KINDS, PER, Kind, Test, chain_tests, functions, polynomials
+from bayesmodels.numerics.ess import effective_draws
+from bayesmodels.referee.dependence import FEW, chosen_pairs, products, signed_sums
+from bayesmodels.referee.one_sample import mixing, moments
+from bayesmodels.referee.pit import (
+    KINDS,
+    PER,
+    Kind,
+    Test,
+    chain_tests,
+    functions,
+    largest,
+    polynomials,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +100,7 @@ def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
     return names
 
 
-def tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
+def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     """Return all tests of all scalars, alone and together; of those that are the same, once."""
     found: list[Test] = []
     seen = set()
@@ -133,7 +142,7 @@ def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -
         kinds: list[Kind] = ["correlation"] * len(pairs)
         found += _between(names, kinds, np.ones(len(pairs)), products(u, pairs), products(v, pairs))
     if len(labels) > FEW:
-        for number, (along, too) in enumerate(sums(rng, u, v)):
+        for number, (along, too) in enumerate(signed_sums(rng, u, v)):
             f, g = (polynomials(part)[:2] for part in _ranked(along, too))
             found += _between([f"random direction {number}"] * 2, KINDS[:2], PER, f, g)
     return found
@@ -159,7 +168,7 @@ def _between(
     return found
 
 
-def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
+def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     """Return both sets side by side, one row a scalar.
 
     Returns
@@ -171,9 +180,7 @@ def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    worst: dict[str, float] = {}
-    for test in found:
-        worst[test.label] = max(worst.get(test.label, 0.0), test.z, key=abs)
+    worst = largest(found)
     rows: dict[str, dict[str, float]] = {}
     twins: dict[tuple[bytes, bytes], dict[str, float]] = {}
     for label, x, y in every:
@@ -182,10 +189,7 @@ def table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
             rows[label] = twins[key]
             continue
         row = twins[key] = rows[label] = {}
-        for prefix, v in (("first", x), ("second", y)):
-            low, high = np.quantile(v, [0.055, 0.945])
-            row |= {f"{prefix}_mean": v.mean(), f"{prefix}_sd": v.std(ddof=1)}
-            row |= {f"{prefix}_eti89_lb": low, f"{prefix}_eti89_ub": high}
+        row |= moments("first", x) | moments("second", y)
         one, other = mixing(x), mixing(y)
         row |= {name: min(one[name], other[name]) for name in ("ess_bulk", "ess_tail")}
         row["r_hat"] = max(one["r_hat"], other["r_hat"])

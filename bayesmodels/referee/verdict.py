@@ -13,12 +13,13 @@ from bayesmodels.belief import notebook
 from bayesmodels.belief.protocol import LatentClasses, MarginalLaws
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import proportion, randomness
-from bayesmodels.referee import one_sample, two_samples
+from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.class_probabilities import class_probabilities
 from bayesmodels.referee.label_invariants import invariant_law
-from bayesmodels.referee.multiple_testing import holm
 from bayesmodels.referee.named_laws import NamedLaws, are_laws
+from bayesmodels.referee.one_sample import one_sample_table, one_sample_tests
 from bayesmodels.referee.pit import TAIL, Test, name_of
+from bayesmodels.referee.two_samples import pairs, two_sample_table, two_sample_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,7 @@ class Verdict:
     tests : tuple of Test
         Everything that was tested.
     table : pandas.DataFrame
-        Exact beside sampled values; see `bayesmodels.referee.one_sample.table`.
+        Exact beside sampled values; see `bayesmodels.referee.one_sample.one_sample_table`.
     predictions : pandas.DataFrame or None
         Exact beside sampled class probabilities, if rows were given.
     law, draws : Any
@@ -225,17 +226,17 @@ def compare(
         if rows is not None:
             msg = "rows: must not be given with two sets of draws, which predict nothing."
             raise DataError(msg)
-        every = two_samples.pairs(law, draws, var_names)
-        found = two_samples.tests(every, randomness(_SEED if rng is None else rng))
-        table = two_samples.table(every, found)
+        every = pairs(law, draws, var_names)
+        found = two_sample_tests(every, randomness(_SEED if rng is None else rng))
+        table = two_sample_table(every, found)
         return _decided(found, table, *limits, law=law, draws=draws, exact=False)
     rng = randomness(_SEED if rng is None else rng)
     if rows is not None and isinstance(law, LatentClasses):
         known: Any
         known, draws = invariant_law(law, draws, rows, rng)
         law, rows = known, None
-    found = one_sample.tests(law, draws, rng)
-    table = one_sample.table(law, draws, found)
+    found = one_sample_tests(law, draws, rng)
+    table = one_sample_table(law, draws, found)
     predictions = None
     if rows is not None:
         of_classes, predictions = class_probabilities(law, draws, rows)

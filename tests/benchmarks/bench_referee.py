@@ -46,8 +46,8 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 import bayesmodels as bm
+from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee import one_sample
-from bayesmodels.referee.multiple_testing import holm
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import significant
 
@@ -151,7 +151,7 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
         verdict = bm.compare(setting.law(), draws, level=LEVEL, rng=rng)
         found, agrees = list(verdict.tests), verdict.outcome == "agree"
     else:
-        found = one_sample.tests(setting.law(), draws, rng)
+        found = one_sample.one_sample_tests(setting.law(), draws, rng)
     p = np.array([test.p for test in found])
     alarms = [bool(significant(found, LEVEL)), bool(holm(p, LEVEL))]
     alarms += [simes(p) <= LEVEL, cauchy(p) <= LEVEL]

@@ -484,7 +484,9 @@ def test_false_alarms_stay_near_the_level_for_independent_and_for_sticky_draws()
             fresh = rng.random(h.shape) >= stay
             fresh[:, 0] = True
             last = np.maximum.accumulate(np.where(fresh, np.arange(1000), 0), axis=1)
-            tests = one_sample.tests(AFTER, {"h": np.take_along_axis(h, last, axis=1)}, rng)
+            tests = one_sample.one_sample_tests(
+                AFTER, {"h": np.take_along_axis(h, last, axis=1)}, rng
+            )
             alarms[stay] += min(test.p for test in tests) * len(tests) < 0.05
     # 300 trials at 5 %: more than 28 alarms has probability below 1e-3.
     assert max(alarms.values()) <= 28, alarms

@@ -5,8 +5,8 @@ import pytest
 from scipy import special, stats
 
 import bayesmodels as bm
+from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee import dependence, one_sample
-from bayesmodels.referee.multiple_testing import holm
 
 
 def regression(columns, rho=0.7):
@@ -67,7 +67,9 @@ def test_right_draws_keep_the_level(columns):
     alone, alarms = set(law.summary().index), 0
     for _ in range(100):
         draws = {n: x.reshape(4, 500, *x.shape[1:]) for n, x in law.sample(2000, rng).items()}
-        together = [test for test in one_sample.tests(law, draws, rng) if test.label not in alone]
+        together = [
+            test for test in one_sample.one_sample_tests(law, draws, rng) if test.label not in alone
+        ]
         assert together
         alarms += bool(holm([test.p for test in together], 0.05))
     # 100 trials at 5 %: more than 14 alarms has probability below 2e-4.

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
+from bayesmodels.posteriors.unconstrained import Unconstrained
 from bayesmodels.referee.bridge import bridged
 from bayesmodels.referee.one_step import log_chain, no_chain
-from bayesmodels.referee.unconstrained import Unconstrained
 from tests.contract.cases import CASES
 
 _RNG = np.random.default_rng(20260601)

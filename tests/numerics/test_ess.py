@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal
 
-from bayesmodels.referee.ess import effective_draws
+from bayesmodels.numerics.ess import effective_draws
 
 
 def chains(rng, rho, shape):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesmodels.referee.multiple_testing import holm
+from bayesmodels.numerics.multiple_testing import holm
 
 
 def by_hand(p, level, weights):
