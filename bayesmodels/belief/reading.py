@@ -241,6 +241,13 @@ def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
     return getattr(belief, "levels", {})
 
 
+def configurations(belief: Readable) -> list[dict[str, Array]]:
+    """Return every point of a belief all of whose variables have finitely many values."""
+    names = levels(belief)
+    every = product(*(range(len(labels)) for labels in names.values()))
+    return [dict(zip(names, map(np.asarray, at), strict=True)) for at in every]
+
+
 def halves_of_symmetric(belief: Readable) -> tuple[list[str], list[str]]:
     """Return labels above the diagonals of symmetric matrices, and those below.
 

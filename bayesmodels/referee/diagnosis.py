@@ -19,13 +19,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmodels.belief.protocol import Belief, Statistic
-from bayesmodels.belief.reading import levels
+from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.numerics import Array
@@ -278,9 +277,8 @@ def _varied(
 
 def _points(wide: Belief, posterior: Belief, number: int, rng: np.random.Generator) -> list[Point]:
     """Return points, half of them from the prior if it is proper; all there are of nominal ones."""
-    if names := levels(wide):
-        every = product(*(range(len(labels)) for labels in names.values()))
-        return [dict(zip(names, map(np.asarray, row), strict=True)) for row in every]
+    if levels(wide):
+        return configurations(wide)
     drawn = inwards(posterior, posterior.sample(number, rng))
     try:
         other = inwards(wide, wide.sample(number // 2, rng))

@@ -7,7 +7,6 @@ other is estimated from PyMC's joint density and draws of PyMC's sampler (`bridg
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from bayesmodels.belief.protocol import Belief, Conjugate, LatentClasses
-from bayesmodels.belief.reading import levels
+from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import randomness
@@ -223,10 +222,7 @@ def _sum(declared: pm.Model, model: Belief) -> float:
     from bayesmodels.posteriors.density import JointDensity
 
     joint = JointDensity(declared)
-    nominal = levels(model)
-    every = product(*(range(len(labels)) for labels in nominal.values()))
-    points = (dict(zip(nominal, map(np.asarray, at), strict=True)) for at in every)
-    return float(logsumexp([joint.value(point)[0] for point in points]))
+    return float(logsumexp([joint.value(point)[0] for point in configurations(model)]))
 
 
 def _of_chain(stated: float, chain: float) -> str:

@@ -16,13 +16,12 @@ impossible too, which both sides must call so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmodels.belief.protocol import Belief
-from bayesmodels.belief.reading import levels
+from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import randomness
 from bayesmodels.numerics import Array
@@ -239,8 +238,7 @@ def _rows(
 def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float, ...] | None]:
     """Compare all points of nominal variables; None where both sides say that it is impossible."""
     rows: list[tuple[float, ...] | None] = []
-    for at in product(*(range(len(labels)) for labels in levels(posterior).values())):
-        point = dict(zip(levels(posterior), map(np.asarray, at), strict=True))
+    for point in configurations(posterior):
         here = joint(point, {})
         density = float(posterior.log_density(point))
         if np.isfinite([here.value, density]).all():

@@ -22,7 +22,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.data import weighted
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.compiled_sampler import Anatomy, Sampler, draws_of
+from bayesmodels.posteriors.compiled_sampler import Anatomy, Sampler, draws_of
 
 Method = Literal["exact", "mcmc"]
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.referee.compiled_sampler import Anatomy
+from bayesmodels.posteriors.compiled_sampler import Anatomy
 from tests.contract.cases import CASES
 
 COIN, TOSSES = bm.BetaBernoulli(2, 3), np.zeros(15)
