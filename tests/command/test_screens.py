@@ -38,11 +38,20 @@ def printed(folder, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def some(names):
+    """Let the slow suite have what takes seconds and looks like the others."""
+    slow = {"forty", "long", "classes-shared", "classes-naive"}
+    return [pytest.param(n, marks=[pytest.mark.slow] if n in slow else []) for n in names]
+
+
+@pytest.mark.parametrize("name", some(COMMANDS))
 def test_screens_are_as_they_were(printed, name):
     """If they should change: ``python -m tests.command.screens``, and look at the difference."""
     kept = screens.FOLDER.joinpath(f"{name}.txt").read_text(encoding="utf-8")
     assert screens.golden(name, printed(name)) == kept
+    if COMMANDS[name].startswith(("report", "exact")):
+        no_number_and_no_heading_is_broken(name, printed(name))
+        means_and_weights_stand_before_variances(printed(name))
 
 
 def posterior(name):
@@ -55,14 +64,8 @@ def posterior(name):
     return prior.update(data)
 
 
-SUMMARIES = [name for name, text in COMMANDS.items() if text.split()[0] in ("report", "exact")]
-
-
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_no_number_and_no_heading_is_broken(printed, folder, name):
-    """Each scalar's numbers, written as they are to be read, stand whole and in one order."""
-    del folder
-    text = printed(name)
+def no_number_and_no_heading_is_broken(name, text):
+    """Check that each scalar's numbers, written as they are read, stand whole and in one order."""
     table = posterior(name).summary()
     upper, lower = halves(table.index)
     shown = table.drop(index=lower)
@@ -92,9 +95,8 @@ def halves(labels):
     return upper, lower
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
-def test_means_and_weights_stand_before_variances(printed, name):
-    for screen in printed(name).values():
+def means_and_weights_stand_before_variances(text):
+    for screen in text.values():
         names = re.findall(r"^(pi|mu|w|sigma2|Sigma)\b", screen, re.MULTILINE)
         first = [names.index(name) for name in dict.fromkeys(names)]
         spreads = [i for i, name in enumerate(names) if name.lower().startswith("sigma")]
@@ -115,6 +117,10 @@ def test_only_covariances_are_left_out_and_that_is_said(printed):
         assert "30 covariances are not shown; --json has them all." in screen
         for name in ("adelie", "chinstrap", "gentoo"):
             assert all(f"mu[{name}, {x}] " in screen for x in ("bill", "flipper", "mass", "area"))
+
+
+@pytest.mark.slow
+def test_of_forty_weights_all_are_shown(printed):
     assert all("not shown" not in screen for screen in printed("forty").values())
 
 

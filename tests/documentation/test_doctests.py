@@ -17,7 +17,12 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+SLOW = {"bayesmodels.report.validation"}  # draws report pages
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(m, marks=[pytest.mark.slow] if m in SLOW else []) for m in MODULES]
+)
 def test_examples_of_a_module(name):
     tried = doctest.testmod(import_module(name), optionflags=FLAGS)
     assert tried.attempted

@@ -46,11 +46,15 @@ def name_of(check):
 
 
 def every_check():
+    seen = set()
     for estimator in ESTIMATORS:
+        # The same class with other settings takes the same ways through its code, but for a few.
+        marks = [pytest.mark.slow] if type(estimator) in seen else []
+        seen.add(type(estimator))
         for each, check in estimator_checks_generator(estimator):
             # This one skips itself unless SciPy was loaded with a setting, as below.
             if name_of(check) != "check_array_api_input":
-                yield pytest.param(each, check, id=f"{each!r}-{name_of(check)}")
+                yield pytest.param(each, check, id=f"{each!r}-{name_of(check)}", marks=marks)
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(every_check()))
@@ -58,6 +62,7 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_scikit_learns_checks_of_array_api():
     code = (
         "import test_checks as t\n"

@@ -355,6 +355,7 @@ def test_wrong_draws_of_a_mixture_disagree():
     assert bm.compare(model.update(BITS), wrong, rows=BITS, rng=rng).outcome == "disagree"
 
 
+@pytest.mark.slow
 def test_permuted_labels_are_found_and_put_right():
     """Four chains of right draws, each with its own order of the classes."""
     rng = np.random.default_rng(3)
