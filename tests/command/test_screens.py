@@ -120,7 +120,9 @@ def test_only_covariances_are_left_out_and_that_is_said():
         for name in ("classes", "forty")
     )
     for name in ("adelie", "chinstrap", "gentoo"):
-        assert all(classes.count(f"mu[{name}, {x}] ") == 3 for x in ("bill", "flipper", "mass", "area"))
+        assert all(
+            classes.count(f"mu[{name}, {x}] ") == 3 for x in ("bill", "flipper", "mass", "area")
+        )
     assert "not shown" not in forty
 
 
