@@ -32,13 +32,18 @@ from bayesmodels.models.mixture.em_steps import (
     Run,
     Steps,
 )
-from bayesmodels.models.mixture.latent_rows import Cells, Discrete, MixtureStatistic, Numbers
+from bayesmodels.models.mixture.latent_rows import (
+    Cells,
+    Discrete,
+    LatentClassModel,
+    MixtureStatistic,
+    Numbers,
+)
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 
 _SAME = 1e-3  # log densities of rows of two optima that are called one
 _EDGE = 1e-6  # probability that is called a border
@@ -102,7 +107,7 @@ class EMResult:
     number_of_rows: float
     free_parameters: int
     entropy: float
-    _model: NaiveBayesMixture = field(repr=False)
+    _model: LatentClassModel = field(repr=False)
     _statistic: MixtureStatistic | None = field(repr=False)
 
     @property
@@ -167,7 +172,7 @@ class EMResult:
 
 
 def em(
-    self: NaiveBayesMixture,
+    self: LatentClassModel,
     data: Any,
     *,
     estimate: Estimate = "mle",
@@ -262,7 +267,7 @@ def em(
 
 
 def check_settings(
-    model: NaiveBayesMixture, estimate: str, starts: Any, iterations: Any, tolerance: float
+    model: LatentClassModel, estimate: str, starts: Any, iterations: Any, tolerance: float
 ) -> tuple[int, int]:
     """Check what EM is asked for; return the number of starts and of steps."""
     if estimate not in ("mle", "map"):

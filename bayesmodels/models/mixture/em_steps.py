@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,11 @@ from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
     Cells,
     Discrete,
+    LatentClassModel,
     MixtureStatistic,
     Numbers,
 )
 from bayesmodels.numerics import Array
-
-if TYPE_CHECKING:
-    from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 
 Estimate = Literal["mle", "map"]
 
@@ -121,7 +119,7 @@ class Ends:
 class LatentRows:
     """Rows in the form in which a pass needs them."""
 
-    def __init__(self, model: NaiveBayesMixture, s: MixtureStatistic) -> None:
+    def __init__(self, model: LatentClassModel, s: MixtureStatistic) -> None:
         self.cells = [part for part, _ in model.cells_of(s)]
         self.weights = s.weights
         size = len(model.classes.alpha)
@@ -226,7 +224,7 @@ class Steps:
     """Priors in the form in which the steps need them; `cells` are those of some rows."""
 
     def __init__(
-        self, model: NaiveBayesMixture, cells: Sequence[tuple[Cells, Names]], estimate: Estimate
+        self, model: LatentClassModel, cells: Sequence[tuple[Cells, Names]], estimate: Estimate
     ) -> None:
         self.model, self.cells, self.estimate = model, cells, estimate
         if estimate == "map":

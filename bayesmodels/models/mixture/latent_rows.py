@@ -7,17 +7,19 @@ words these are products with one table of indicators, for numbers sums of squar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayesmodels.belief import values
+from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.discounting import discounted
+from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
@@ -463,6 +465,36 @@ class Numbers:
 
 
 Cells = Discrete | Numbers
+
+
+class LatentClassModel(Protocol):
+    """What EM and standard errors ask of a model with latent classes."""
+
+    @property
+    def classes(self) -> DirichletCategorical:
+        """Belief about the class probabilities."""
+
+    @property
+    def terms(self) -> Any:
+        """Terms of an exact posterior; None of a prior."""
+
+    def parts(self) -> list[tuple[Any, Names]]:
+        """Return the beliefs about classes and blocks, with their names."""
+
+    def statistic(self, data: Any) -> MixtureStatistic:
+        """Return the distinct rows and how often each occurs."""
+
+    def with_axes(self, s: MixtureStatistic) -> Self:
+        """Return the same belief with the axes of the rows."""
+
+    def cells_of(self, s: MixtureStatistic) -> Iterator[tuple[Cells, Names]]:
+        """Yield the rows of each block, with its names."""
+
+    def log_joint_of(self, s: MixtureStatistic, draws: Draws) -> Array:
+        """Return log densities of rows and classes under draws."""
+
+    def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
+        """Return the probability of each class for each new row."""
 
 
 def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:

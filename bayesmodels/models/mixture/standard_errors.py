@@ -12,25 +12,27 @@ the largest of each group, variances as logarithms; the delta method leads back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesmodels.errors import DataError
-from bayesmodels.models.mixture.latent_rows import Discrete, MixtureStatistic, Numbers
+from bayesmodels.models.mixture.latent_rows import (
+    Discrete,
+    LatentClassModel,
+    MixtureStatistic,
+    Numbers,
+)
 from bayesmodels.numerics import Array
-
-if TYPE_CHECKING:
-    from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 
 _EDGE = 1e-6
 _AT_ONCE = 4_000_000  # numbers
 
 
 def standard_errors(
-    model: NaiveBayesMixture, s: MixtureStatistic, parameters: dict[str, Any]
+    model: LatentClassModel, s: MixtureStatistic, parameters: dict[str, Any]
 ) -> dict[str, Array]:
     """Return standard errors by variable name; 0 for probabilities held at 0 or 1.
 
@@ -78,7 +80,7 @@ _Group = tuple[str, int, int, int, NDArray[np.intp], int, int]
 
 
 def _groups(
-    model: NaiveBayesMixture, s: MixtureStatistic, parameters: dict[str, Any]
+    model: LatentClassModel, s: MixtureStatistic, parameters: dict[str, Any]
 ) -> list[_Group]:
     """List what the coordinates are: logits of the classes, of levels, and means and variances."""
     found: list[_Group] = []
@@ -112,7 +114,7 @@ def _free(theta: Array) -> NDArray[np.intp]:
 
 
 def _of_rows(
-    model: NaiveBayesMixture,
+    model: LatentClassModel,
     s: MixtureStatistic,
     parameters: dict[str, Any],
     groups: list[_Group],
@@ -177,7 +179,7 @@ def _spread(theta: Array) -> Array:
 
 
 def _delta(
-    model: NaiveBayesMixture,
+    model: LatentClassModel,
     s: MixtureStatistic,
     parameters: dict[str, Any],
     groups: list[_Group],
