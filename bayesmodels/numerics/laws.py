@@ -370,6 +370,52 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     return weights / weights.sum(-1, keepdims=True)
 
 
+class PointMass:
+    """The law of numbers that are known for certain, used like a frozen SciPy law.
+
+    Parameters
+    ----------
+    value : ndarray
+        The numbers.
+    """
+
+    def __init__(self, value: Array) -> None:
+        self._value = value
+
+    def mean(self) -> Array:
+        """Return the numbers."""
+        return self._value
+
+    def var(self) -> Array:
+        """Return zero."""
+        return 0 * self._value
+
+    std = var
+
+    def stats(self, moments: str) -> Array:
+        """Return zero for what a point has no shape for."""
+        del moments
+        return 0 * self._value
+
+    def cdf(self, x: Any) -> Array:
+        """Return the probability of at most x."""
+        return np.where(np.asarray(x) >= self._value, 1.0, 0.0)
+
+    def sf(self, x: Any) -> Array:
+        """Return the probability of more than x."""
+        return 1 - self.cdf(x)
+
+    def logpdf(self, x: Any) -> Array:
+        """Return infinity at the numbers, the density of a point."""
+        return np.where(np.asarray(x) == self._value, np.inf, -np.inf)
+
+    def ppf(self, q: Any) -> Array:
+        """Return the numbers."""
+        return self._value + 0 * np.asarray(q)
+
+    isf = ppf
+
+
 class MixtureLaw:
     r"""Mixture of laws on the line with given weights, elementwise over an array.
 

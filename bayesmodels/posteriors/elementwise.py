@@ -11,7 +11,7 @@ from scipy import stats
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import MixtureLaw
-from bayesmodels.posteriors.families import Block, ElementLaw
+from bayesmodels.posteriors.families import ElementLaw, Factor
 
 Part = tuple[NDArray[np.intp], Any, NDArray[np.intp]]
 
@@ -117,17 +117,17 @@ class Certain:
         return np.asarray(self._law.isf(q))
 
 
-def mixed(weights: Array, blocks: Sequence[Sequence[Block]]) -> list[ElementLaw]:
-    """Return the laws of elements whose blocks depend on finite variables.
+def mixed(weights: Array, factors: Sequence[Sequence[Factor]]) -> list[ElementLaw]:
+    """Return the laws of elements whose factors depend on finite variables.
 
     Elements that have the same law in all configurations could be told apart; they are not.
     """
-    if not blocks or not blocks[0]:
+    if not factors or not factors[0]:
         return []
     by_element: dict[int, list[tuple[str, Any, int, int]]] = {}
-    for number, each in enumerate(blocks):
-        for block in each:
-            for law in block.laws():
+    for number, each in enumerate(factors):
+        for factor in each:
+            for law in factor.laws():
                 for own, element in enumerate(law.elements):
                     by_element.setdefault(int(element), []).append((law.family, law, own, number))
     found = []

@@ -14,16 +14,9 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.families import Block
+from bayesmodels.posteriors.families import Additive, Factor, additive, same_kinds
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
-from bayesmodels.posteriors.natural_parameters import (
-    Parameters,
-    like,
-    magnitudes,
-    natural,
-    same_kinds,
-)
 
 Elements = NDArray[np.intp]
 Levels = NDArray[np.intp]
@@ -35,7 +28,7 @@ _FEW = 3  # elements from which on adding up takes less than solving for all
 _MOST_LOST = 1e5  # of digits, where large parameters add up to small ones
 _MOST_ELEMENTS = 300  # of finite variables
 
-Solve = Callable[[Levels, Looks], tuple[list[Block], float] | None]
+Solve = Callable[[Levels, Looks], tuple[list[Factor], float] | None]
 """From a configuration to the laws of all that depends on it and the log of what it weighs, each
 compared with the joint density; None if it is impossible."""
 
@@ -52,7 +45,7 @@ class Finite:
         Their levels, counted from zero; impossible configurations are left out.
     log_weights : ndarray of shape (configurations,)
         Log probabilities.
-    blocks : list of list of Block
+    factors : list of list of Factor
         For each configuration the laws of the continuous elements; may be empty.
     losses : ndarray of shape (configurations,)
         How many times the rounding error of its own a configuration's parameters may have.
@@ -63,7 +56,7 @@ class Finite:
     elements: Elements
     table: Levels
     log_weights: Array
-    blocks: list[list[Block]]
+    factors: list[list[Factor]]
     losses: Array
     changes: int = 1
 
@@ -122,7 +115,7 @@ def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
 
 def _solved(
     field: Field, solve: Solve, levels: Levels, looks: Looks
-) -> tuple[list[Block], float] | None:
+) -> tuple[list[Factor], float] | None:
     """Solve for one of several configurations, and name it where that fails."""
     try:
         return solve(levels, looks)
@@ -166,19 +159,21 @@ def enumerated(
     names = ", ".join(s.name for s in field.finite)
     field.budget.ask(each * len(table), f"{len(table):,} configurations of {names}")
     weights = np.full(len(table), -np.inf)
-    blocks: list[list[Block]] = [[] for _ in table]
+    factors: list[list[Factor]] = [[] for _ in table]
     for number, row in enumerate(table):
         here = levels.copy()
         here[elements] = row
         if solve is None:
             weights[number] = value_at(field, x, here)
             continue
-        found = _solved(field, solve, here, AGAIN if any(blocks) else FIRST)
+        found = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
         if found is not None:
-            blocks[number], weights[number] = found
+            factors[number], weights[number] = found
     kept = np.flatnonzero(np.isfinite(weights))
     log_weights = weights[kept] - logsumexp(weights[kept])
-    return Finite(elements, table[kept], log_weights, [blocks[i] for i in kept], np.ones(len(kept)))
+    return Finite(
+        elements, table[kept], log_weights, [factors[i] for i in kept], np.ones(len(kept))
+    )
 
 
 def value_at(field: Field, x: Array, levels: Levels) -> float:
@@ -215,63 +210,62 @@ def added_up(
     sizes = field.sizes[elements]
     table = configurations(field, elements, MOST_ADDED_UP)
     solved = solve(levels, FIRST)
-    if solved is None:
+    if solved is None or not additive(solved[0]):
         return None
     base = solved[0]
     x = x.copy()
-    for block in base:  # a point where densities are neither large nor small
-        x[block.elements] = block.sample(1, rng)[0]
+    for factor in base:  # a point where densities are neither large nor small
+        x[factor.elements] = factor.sample(1, rng)[0]
     base_value, _ = field(x, levels)
-    centres = [block.mode() for block in base]
-    start = [natural(block, at) for block, at in zip(base, centres, strict=True)]
-    own = [magnitudes(block, at) for block, at in zip(base, centres, strict=True)]
-    values, changes, errors = [], [], []
+    centres = [factor.mode() for factor in base]
+    start, own = _natural(base, centres), _magnitudes(base, centres)
+    values = [np.zeros(size) for size in sizes]
+    changes = [np.zeros((size, len(start))) for size in sizes]
+    errors = [np.zeros((size, len(start))) for size in sizes]
     for k, size in enumerate(sizes):
-        values.append(np.zeros(size))
-        errors.append(
-            [[tuple(np.zeros_like(p) for p in part) for part in own] for _ in range(size)]
-        )
-        changes.append(
-            [[tuple(np.zeros_like(p) for p in part) for part in start] for _ in range(size)]
-        )
         for level in set(range(size)) - {int(levels[elements[k]])}:
             here = levels.copy()
             here[elements[k]] = level
             found = _solved(field, solve, here, AGAIN)
-            if found is None or not same_kinds(base, found[0]):
+            if found is None or not same_kinds(found[0], base):
                 return None
             values[k][level] = field(x, here)[0] - base_value
-            changes[k][level] = [
-                tuple(a - b for a, b in zip(natural(block, at), first, strict=True))
-                for block, at, first in zip(found[0], centres, start, strict=True)
-            ]
-            errors[k][level] = [
-                tuple(a + b for a, b in zip(magnitudes(block, at), first, strict=True))
-                for block, at, first in zip(found[0], centres, own, strict=True)
-            ]
-    weights, losses, blocks = np.empty(len(table)), np.ones(len(table)), []
+            changes[k][level] = _natural(found[0], centres) - start
+            errors[k][level] = _magnitudes(found[0], centres) + own
+    weights, losses, factors = np.empty(len(table)), np.ones(len(table)), []
     for number, row in enumerate(table):
-        moved = [changes[k][level] for k, level in enumerate(row)]
-        blocks.append(
-            [
-                like(block, _added(start[j], [each[j] for each in moved]), centres[j])
-                for j, block in enumerate(base)
-            ]
-        )
-        off = [errors[k][level] for k, level in enumerate(row)]
-        for j, block in enumerate(blocks[-1]):
-            size = _added(own[j], [each[j] for each in off])
-            kept = magnitudes(block, centres[j])
-            losses[number] = max(
-                losses[number], *((a / b).max() for a, b in zip(size, kept, strict=True))
-            )
-        density = sum(float(block.log_density(x[block.elements])) for block in blocks[-1])
-        weights[number] = sum(values[k][level] for k, level in enumerate(row)) - density
+        each = list(enumerate(row))
+        added = start + np.sum([changes[k][level] for k, level in each], axis=0)
+        own_factors = _like(base, added, centres)
+        size = own + np.sum([errors[k][level] for k, level in each], axis=0)
+        losses[number] = max(1.0, float((size / _magnitudes(own_factors, centres)).max()))
+        density = sum(float(factor.log_density(x[factor.elements])) for factor in own_factors)
+        weights[number] = sum(values[k][level] for k, level in each) - density
+        factors.append(list[Factor](own_factors))
     if losses.max() > _MOST_LOST:
         return None
     log_weights = weights - logsumexp(weights)
-    return Finite(elements, table, log_weights, blocks, losses, 2 * len(elements) + 1)
+    return Finite(elements, table, log_weights, factors, losses, 2 * len(elements) + 1)
 
 
-def _added(first: Parameters, changes: list[Parameters]) -> Parameters:
-    return tuple(np.sum(parts, axis=0) for parts in zip(first, *changes, strict=True))
+def _natural(factors: list[Additive], centres: list[Array]) -> Array:
+    """Return the natural parameters of all in one row."""
+    each = [factor.natural(at) for factor, at in zip(factors, centres, strict=True)]
+    return np.concatenate([np.ravel(part) for parts in each for part in parts])
+
+
+def _magnitudes(factors: list[Additive], centres: list[Array]) -> Array:
+    each = [factor.magnitudes(at) for factor, at in zip(factors, centres, strict=True)]
+    return np.concatenate([np.ravel(part) for parts in each for part in parts])
+
+
+def _like(factors: list[Additive], row: Array, centres: list[Array]) -> list[Additive]:
+    """Return factors of the same kinds with other natural parameters."""
+    result, start = list[Additive](), 0
+    for factor, at in zip(factors, centres, strict=True):
+        parts = []
+        for part in factor.natural(at):
+            parts.append(row[start : start + np.size(part)].reshape(np.shape(part)))
+            start += np.size(part)
+        result.append(factor.like(tuple(parts), at))
+    return result

@@ -25,7 +25,7 @@ from bayesmodels.posteriors.enumeration import (
     finite_groups,
     value_at,
 )
-from bayesmodels.posteriors.families import Block
+from bayesmodels.posteriors.families import Factor
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import FIRST, Looks, standing_alone
 from bayesmodels.posteriors.multivariate import standing_together
@@ -162,31 +162,31 @@ def _proposed(
 
     groups = finite_groups(field, x, levels)
     finite = [enumerated(field, group, x, levels, None) for group in groups.alone]
-    blocks: list[Block] = []
+    factors: list[Factor] = []
     inner = everything
     if len(groups.joined) and not groups.moves.all():
         # What stands alone and does not move with the finite variables is solved once.
-        blocks, _ = standing_alone(field, everything[~groups.moves], x, levels, rng)
-        inner = np.setdiff1d(everything, [e for block in blocks for e in block.elements])
+        factors, _ = standing_alone(field, everything[~groups.moves], x, levels, rng)
+        inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
-    def laws(levels: Levels, looks: Looks = FIRST) -> list[Block]:
+    def laws(levels: Levels, looks: Looks = FIRST) -> list[Factor]:
         alone, rest = standing_alone(field, inner, x, levels, rng, looks)
         return alone + (standing_together(field, rest, x, levels, rng) if len(rest) else [])
 
-    def weighed(levels: Levels, looks: Looks) -> tuple[list[Block], float] | None:
+    def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
         joint, found = known()
         if value_at(field, x, levels) == -np.inf:
             _impossible(field, levels, found, rng)
             return None
         own = laws(levels, looks)
-        whole = Solution(field.with_levels(levels), [*blocks, *own], [])
+        whole = Solution(field.with_levels(levels), [*factors, *own], [])
         return own, verify(whole, joint, found, rng, FEW).log_evidence
 
     if not len(groups.joined):
         return Solution(field, laws(levels) if field.size else [], finite)
     whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
     finite.append(whole or enumerated(field, groups.joined, x, levels, weighed))
-    return Solution(field, blocks, finite)
+    return Solution(field, factors, finite)
 
 
 def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:

@@ -1,7 +1,8 @@
 """Laws that are closed under conditioning, on any elements of a model's free variables.
 
-A block is a law of some elements, independent of all others. It knows its log density, a bound on
-that density's rounding error, its slope, exact draws, and the law of every single element.
+A posterior is a product of independent factors. A factor is a law of some elements: it knows its
+log density, a bound on that density's rounding error, its slope, exact draws, and the law of every
+single element. Factors whose natural parameters add up where log densities do say so too.
 
 Sources: Bernardo and Smith (1994), *Bayesian Theory*, appendix A; Murphy (2012), *Machine
 Learning*, sections 2.4, 2.5, 4.5 and 4.6.
@@ -9,18 +10,18 @@ Learning*, sections 2.4, 2.5, 4.5 and 4.6.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
-from scipy.special import betaln, gammaln
 
+from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.generalized_inverse_gaussian import GeneralizedInverseGaussian
-from bayesmodels.numerics.laws import dirichlet_draws
+from bayesmodels.numerics.exponential_families import Arrays, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
 Elements = NDArray[np.intp]
@@ -52,8 +53,8 @@ class ElementLaw:
     parameters: dict[str, Array]
 
 
-class Block(Protocol):
-    """A law of some elements."""
+class Factor(Protocol):
+    """A law of some elements, independent of all others."""
 
     @property
     def elements(self) -> Elements:
@@ -82,298 +83,77 @@ class Block(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Betas:
-    r"""Independent :math:`x \sim \mathrm{Beta}(\alpha, \beta)`."""
+class Independent:
+    """Independent elements, or rows of simplexes, of one exponential family.
 
-    elements: Elements
-    alpha: Array
-    beta: Array
-
-    def _summands(self, x: Array) -> tuple[Array, Array]:
-        return (self.alpha - 1) * np.log(x), (self.beta - 1) * np.log1p(-x)
-
-    def log_density(self, x: Array) -> Array:
-        """Return the log density."""
-        up, down = self._summands(x)
-        result: Array = (up + down - betaln(self.alpha, self.beta)).sum(-1)
-        return result
-
-    def rounding(self, x: Array) -> Array:
-        """Return a bound on the rounding error."""
-        # ln B is a difference of log gamma functions as large as these.
-        size = (self.alpha + self.beta) * (1 + np.abs(np.log(self.alpha + self.beta)))
-        logs = np.abs(np.log(x)), np.abs(np.log1p(-x))
-        terms = (self.alpha + 1) * (1 + logs[0]) + (self.beta + 1) * (1 + logs[1])
-        result: Array = UNITS * EPS * (terms + np.minimum(size, 1e300)).sum(-1)
-        return result
-
-    def slope(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient and a bound on its error."""
-        up, down = (self.alpha - 1) / x, (self.beta - 1) / (1 - x)
-        size = (self.alpha + 1) / x + (self.beta + 1) / (1 - x)
-        return up - down, UNITS * EPS * size
-
-    def sample(self, draws: int, rng: np.random.Generator) -> Array:
-        """Return independent draws."""
-        both = np.stack([self.alpha, self.beta], -1)
-        return dirichlet_draws(both, draws, rng)[..., 0]
-
-    def mode(self) -> Array:
-        """Return the mode."""
-        inner = (self.alpha > 1) & (self.beta > 1)
-        with np.errstate(all="ignore"):
-            return np.where(inner, (self.alpha - 1) / (self.alpha + self.beta - 2), np.nan)
-
-    def laws(self) -> list[ElementLaw]:
-        """Return the law of every element."""
-        found = {"alpha": self.alpha, "beta": self.beta}
-        return [ElementLaw(self.elements, "Beta", stats.beta(self.alpha, self.beta), found)]
-
-    def sentence(self, names: str) -> str:
-        """Say what is known."""
-        return f"{names} has a Beta law{_values('alpha', self.alpha, 'beta', self.beta)}"
-
-
-class Ones:
-    """The law of shares that are one for certain: of a simplex with one corner.
-
-    Parameters
+    Attributes
     ----------
-    size : int
-        Number of elements.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._one = np.ones(size)
-
-    def mean(self) -> Array:
-        """Return one."""
-        return self._one
-
-    def var(self) -> Array:
-        """Return zero."""
-        return 0 * self._one
-
-    std = var
-
-    def stats(self, moments: str) -> Array:
-        """Return zero for what a point has no shape for."""
-        del moments
-        return 0 * self._one
-
-    def cdf(self, x: Any) -> Array:
-        """Return the probability of at most x."""
-        return np.where(np.asarray(x) >= self._one, 1.0, 0.0)
-
-    def sf(self, x: Any) -> Array:
-        """Return the probability of more than x."""
-        return 1 - self.cdf(x)
-
-    def logpdf(self, x: Any) -> Array:
-        """Return infinity at one, the density of a point."""
-        return np.where(np.asarray(x) == self._one, np.inf, -np.inf)
-
-    def ppf(self, q: Any) -> Array:
-        """Return one."""
-        return self._one + 0 * np.asarray(q)
-
-    isf = ppf
-
-
-@dataclass(frozen=True, eq=False)
-class Dirichlets:
-    r"""Independent rows :math:`x \sim \mathrm{Dirichlet}(\alpha)`; `alpha` has shape (rows, K)."""
-
-    elements: Elements
-    alpha: Array
-
-    def _rows(self, x: Array) -> Array:
-        return x.reshape(*x.shape[:-1], *self.alpha.shape)
-
-    def log_density(self, x: Array) -> Array:
-        """Return the log density."""
-        rows = self._rows(x)
-        logs = (self.alpha - 1) * np.log(rows) - gammaln(self.alpha)
-        result: Array = (logs.sum(-1) + gammaln(self.alpha.sum(-1))).sum(-1)
-        return result
-
-    def rounding(self, x: Array) -> Array:
-        """Return a bound on the rounding error."""
-        total = self.alpha.sum(-1, keepdims=True)
-        each = (self.alpha + 1) * (1 + np.abs(np.log(self._rows(x))) + np.abs(np.log(total)))
-        result: Array = UNITS * EPS * each.sum((-2, -1))
-        return result
-
-    def slope(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient and a bound on its error."""
-        rows = self._rows(x)
-        return ((self.alpha - 1) / rows).ravel(), (UNITS * EPS * (self.alpha + 1) / rows).ravel()
-
-    def sample(self, draws: int, rng: np.random.Generator) -> Array:
-        """Return independent draws."""
-        return dirichlet_draws(self.alpha, draws, rng).reshape(draws, -1)
-
-    def mode(self) -> Array:
-        """Return the mode."""
-        inner = (self.alpha > 1).all(-1, keepdims=True)
-        with np.errstate(all="ignore"):
-            mode = (self.alpha - 1) / (self.alpha - 1).sum(-1, keepdims=True)
-        return np.where(inner, mode, np.nan).ravel()
-
-    def laws(self) -> list[ElementLaw]:
-        """Return the law of every element."""
-        rest = (self.alpha.sum(-1, keepdims=True) - self.alpha).ravel()
-        if self.alpha.shape[-1] == 1:
-            law: Any = Ones(len(self.elements))
-        else:
-            law = stats.beta(self.alpha.ravel(), rest)
-        return [ElementLaw(self.elements, "Dirichlet", law, {"alpha": self.alpha.ravel()})]
-
-    def sentence(self, names: str) -> str:
-        """Say what is known."""
-        return f"{names} has a Dirichlet law{_values('alpha', self.alpha)}"
-
-
-@dataclass(frozen=True, eq=False)
-class Gammas:
-    r"""Independent positive x whose power is a Gamma variable.
-
-    .. math:: x^k \sim \mathrm{Gamma}(\alpha, \beta), \qquad
-        p(x) = \frac{|k| \beta^\alpha}{\Gamma(\alpha)} x^{k \alpha - 1} e^{-\beta x^k}
-
-    With k = 1 a Gamma law, with k = -1 an inverse Gamma law, with 2 and -2 those of the square.
+    elements : ndarray of int
+        Row by row.
+    family : Family
+        The family.
+    parameters : tuple of ndarray
+        One value an element each; of simplexes of shape (rows, K).
     """
 
     elements: Elements
-    power: int
-    shape: Array
-    rate: Array
+    family: Family
+    parameters: Arrays
+
+    def _shaped(self, x: Array) -> Array:
+        return x.reshape(*x.shape[:-1], *self.parameters[0].shape)
 
     def log_density(self, x: Array) -> Array:
         """Return the log density."""
-        each = (self.power * self.shape - 1) * np.log(x) - self.rate * x**self.power
-        each = each + self.shape * np.log(self.rate) - gammaln(self.shape)
-        result: Array = (each + np.log(abs(self.power))).sum(-1)
-        return result
+        return np.asarray(self.family.log_density(self._shaped(x), self.parameters).sum(-1))
 
     def rounding(self, x: Array) -> Array:
         """Return a bound on the rounding error."""
-        logs = 1 + np.abs(np.log(x)) + np.abs(np.log(self.rate)) + np.abs(np.log(self.shape))
-        each = (abs(self.power) * self.shape + 1) * logs + self.rate * x**self.power
-        result: Array = UNITS * EPS * each.sum(-1)
-        return result
+        each = self.family.rounding(self._shaped(x), self.parameters)
+        return np.asarray(UNITS * EPS * each.reshape(x.shape).sum(-1))
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and a bound on its error."""
-        up = (self.power * self.shape - 1) / x
-        down = self.power * self.rate * x ** (self.power - 1)
-        size = (abs(self.power) * self.shape + 1) / x + np.abs(down)
-        return up - down, UNITS * EPS * size
+        slope, size = self.family.slope(self._shaped(x), self.parameters)
+        return slope.ravel(), UNITS * EPS * size.ravel()
 
     def sample(self, draws: int, rng: np.random.Generator) -> Array:
         """Return independent draws."""
-        size = (draws, len(self.elements))
-        logs = np.log(rng.standard_gamma(self.shape + 1, size)) - (
-            rng.standard_exponential(size) / self.shape
-        )
-        return np.exp((logs - np.log(self.rate)) / self.power)
+        return self.family.draws(draws, rng, *self.parameters).reshape(draws, -1)
 
     def mode(self) -> Array:
         """Return the mode."""
-        top = (self.power * self.shape - 1) / (self.power * self.rate)
-        with np.errstate(all="ignore"):
-            return np.where(top > 0, np.abs(top) ** (1 / self.power), np.nan)
+        return self.family.mode(*self.parameters).ravel()
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
-        law, family, found = gamma_power(self.power, self.shape, self.rate)
-        return [ElementLaw(self.elements, family, law, found)]
+        flat = [np.ravel(value) for value in self.parameters]
+        found = dict(zip(self.family.parameters, flat, strict=True))
+        law = self.family.law(*self.parameters)
+        return [ElementLaw(self.elements, self.family.name, law, found)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
-        of = "" if abs(self.power) == 1 else "the square of "
-        if self.power > 0:
-            return f"{of}{names} has a Gamma law{_values('shape', self.shape, 'rate', self.rate)}"
-        numbers = _values("shape", self.shape, "scale", self.rate)
-        return f"{of}{names} has an inverse Gamma law{numbers}"
+        of = "" if abs(self.family.power) == 1 else "the square of "
+        pairs = zip(self.family.parameters, self.parameters, strict=True)
+        return f"{of}{names} has {self.family.title}{_values(*(x for pair in pairs for x in pair))}"
 
+    def natural(self, centre: Array) -> Arrays:
+        """Return the natural parameters, wherever the centre is."""
+        del centre
+        return self.family.natural(*self.parameters)
 
-def gamma_power(power: int, shape: Array, rate: Array) -> tuple[Any, str, dict[str, Array]]:
-    """Return law, name of the family and parameters of x whose power is a Gamma variable."""
-    square = "Square" if abs(power) > 1 else ""
-    law: Any
-    if power == 1:
-        law = stats.gamma(shape, scale=1 / rate)
-    elif power == -1:
-        law = stats.invgamma(shape, scale=rate)
-    else:
-        law = stats.gengamma(shape, power, scale=rate ** (-1 / power))
-    if power > 0:
-        return law, f"{square}Gamma", {"shape": shape, "rate": rate}
-    return law, f"{square}InverseGamma", {"shape": shape, "scale": rate}
+    def magnitudes(self, centre: Array) -> Arrays:
+        """Return what errors of natural parameters are measured in, as bounds do."""
+        del centre
+        return self.family.sizes(*self.parameters)
 
-
-@dataclass(frozen=True, eq=False)
-class InverseGaussians:
-    r"""Independent positive x whose power k = 1 or 2 is generalised inverse Gaussian.
-
-    .. math:: u = x^k, \qquad p(u) \propto u^{\lambda - 1} e^{-(a u + b / u) / 2}
-    """
-
-    elements: Elements
-    power: int
-    order: Array
-    a: Array
-    b: Array
-
-    @property
-    def _law(self) -> Any:
-        return GeneralizedInverseGaussian(self.order, self.a, self.b, self.power)
-
-    def log_density(self, x: Array) -> Array:
-        """Return the log density."""
-        u = x**self.power
-        each = (self.power * self.order - 1) * np.log(x) - (self.a * u + self.b / u) / 2
-        constant = np.log(self.power) - self._law.log_normaliser()
-        result: Array = (each + constant).sum(-1)
-        return result
-
-    def rounding(self, x: Array) -> Array:
-        """Return a bound on the rounding error."""
-        u = x**self.power
-        size = np.abs(self.order) + np.sqrt(self.a * self.b) + 1
-        logs = 1 + np.abs(np.log(x)) + np.abs(np.log(self.a)) + np.abs(np.log(self.b))
-        each = (self.power * np.abs(self.order) + 1 + size) * (logs + np.log(size))
-        result: Array = UNITS * EPS * (each + (self.a * u + self.b / u) / 2).sum(-1)
-        return result
-
-    def slope(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient and a bound on its error."""
-        u = x**self.power
-        first = (self.power * self.order - 1) / x
-        up, down = self.power * self.a * u / x / 2, self.power * self.b / u / x / 2
-        size = (self.power * np.abs(self.order) + 1) / x + up + down
-        return first - up + down, UNITS * EPS * size
-
-    def sample(self, draws: int, rng: np.random.Generator) -> Array:
-        """Return independent draws."""
-        return np.asarray(self._law.rvs(draws, rng))
-
-    def mode(self) -> Array:
-        """Return the mode."""
-        return np.asarray(self._law.mode())
-
-    def laws(self) -> list[ElementLaw]:
-        """Return the law of every element."""
-        family = "Square" * (self.power > 1) + "GeneralizedInverseGaussian"
-        found = {"order": self.order, "a": self.a, "b": self.b}
-        return [ElementLaw(self.elements, family, self._law, found)]
-
-    def sentence(self, names: str) -> str:
-        """Say what is known."""
-        of = "" if self.power == 1 else "the square of "
-        numbers = _values("order", self.order, "a", self.a, "b", self.b)
-        return f"{of}{names} has a generalised inverse Gaussian law{numbers}"
+    def like(self, natural: Arrays, centre: Array) -> Independent:
+        """Return the same with other natural parameters."""
+        del centre
+        parameters = self.family.usual(*natural)
+        positive(*(x for x, proper in zip(parameters, self.family.proper, strict=True) if proper))
+        return Independent(self.elements, self.family, parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,6 +202,22 @@ class Normals:
     def sentence(self, names: str) -> str:
         """Say what is known."""
         return f"{names} has a normal law{_values('mean', self.location)}"
+
+    def natural(self, centre: Array) -> Arrays:
+        """Return natural parameters; numbers are counted from the centre, so nothing cancels."""
+        return self.precision, self.precision * (self.location - centre)
+
+    def magnitudes(self, centre: Array) -> Arrays:
+        """Return what errors of natural parameters are measured in, as bounds do."""
+        del centre
+        spread = np.abs(self.location) + 1 / np.sqrt(self.precision)
+        return self.precision, self.precision * spread
+
+    def like(self, natural: Arrays, centre: Array) -> Normals:
+        """Return the same with other natural parameters."""
+        precision, pull = natural
+        positive(precision)
+        return Normals(self.elements, centre + pull / precision, precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -514,6 +310,29 @@ class Gaussian:
         verb = "are" if " and " in names else "is"
         return f"{names} {verb} jointly normal ({len(self.elements)} elements)"
 
+    def natural(self, centre: Array) -> Arrays:
+        """Return natural parameters, counted from the centre."""
+        return self.precision, self.precision @ (self.location - centre)
+
+    def magnitudes(self, centre: Array) -> Arrays:
+        """Return what errors of natural parameters are measured in, as bounds do."""
+        del centre
+        size = np.sqrt(np.diag(self.precision))
+        spread = np.abs(self.location) + 1 / size
+        return np.outer(size, size), np.abs(self.precision) @ spread
+
+    def like(self, natural: Arrays, centre: Array) -> Gaussian:
+        """Return the same with other natural parameters."""
+        precision, pull = natural
+        positive(np.diag(precision))
+        size = np.sqrt(np.diag(precision))
+        try:
+            root = np.linalg.cholesky(precision / np.outer(size, size)).T * size
+        except np.linalg.LinAlgError as error:
+            raise NotConjugate(_IMPROPER) from error
+        gap = np.linalg.solve(root, np.linalg.solve(root.T, pull))
+        return Gaussian(self.elements, centre + gap, precision, root)
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledGaussian:
@@ -528,32 +347,28 @@ class ScaledGaussian:
 
     elements: Elements
     gaussian: Gaussian
-    gamma: Gammas
+    gamma: Independent
 
     def log_density(self, x: Array) -> Array:
         """Return the log density."""
         inner, s = x[..., :-1], x[..., -1:]
-        width, k = inner.shape[-1], self.gamma.power
+        width, k = inner.shape[-1], self.gamma.family.power
         logs = width * 0.5 * k * np.log(s[..., 0])
         constant = self.gaussian.half_log_det - width * HALF_LOG_2PI
-        return (
-            self.gamma.log_density(s)
-            + constant
-            + logs
-            - 0.5 * s[..., 0] ** k * (self.gaussian.square(inner))
-        )
+        square = s[..., 0] ** k * self.gaussian.square(inner)
+        return self.gamma.log_density(s) + constant + logs - 0.5 * square
 
     def rounding(self, x: Array) -> Array:
         """Return a bound on the rounding error."""
         inner, s = x[..., :-1], x[..., -1]
-        k, width = self.gamma.power, inner.shape[-1]
+        k, width = self.gamma.family.power, inner.shape[-1]
         size = s**k * self.gaussian.square_size(inner) + width * (1 + np.abs(k * np.log(s)))
         size = size + self.gaussian.determinant_rounding
         return self.gamma.rounding(x[..., -1:]) + UNITS * EPS * size
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and a bound on its error."""
-        inner, s, k = x[:-1], x[-1], self.gamma.power
+        inner, s, k = x[:-1], x[-1], self.gamma.family.power
         width = len(inner)
         by_x, size_x = self.gaussian.slope(inner)
         by_s, size_s = self.gamma.slope(x[-1:])
@@ -565,18 +380,19 @@ class ScaledGaussian:
     def sample(self, draws: int, rng: np.random.Generator) -> Array:
         """Return independent draws."""
         s = self.gamma.sample(draws, rng)
-        deviations = self.gaussian.deviations(draws, rng) * s ** (-self.gamma.power / 2)
+        deviations = self.gaussian.deviations(draws, rng) * s ** (-self.gamma.family.power / 2)
         return np.concatenate([self.gaussian.location + deviations, s], axis=-1)
 
     def mode(self) -> Array:
         """Return the mode: at x = m that of the scale's density times the normal's height."""
         width, g = len(self.gaussian.location), self.gamma
-        top = Gammas(g.elements, g.power, g.shape + width / 2, g.rate).mode()
+        shape, rate = g.parameters
+        top = g.family.mode(shape + width / 2, rate)
         return np.append(self.gaussian.location, top)
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
-        shape, rate = self.gamma.shape, self.gamma.rate
+        shape, rate = self.gamma.parameters
         scale = self.gaussian.sd() * np.sqrt(rate / shape)
         df = np.broadcast_to(2 * shape, scale.shape)
         law = stats.t(df, self.gaussian.location, scale)
@@ -585,9 +401,67 @@ class ScaledGaussian:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
-        kind = "gamma" if self.gamma.power > 0 else "inverse-gamma"
-        of = "" if abs(self.gamma.power) == 1 else ", in its square"
+        kind = "gamma" if self.gamma.family.power > 0 else "inverse-gamma"
+        of = "" if abs(self.gamma.family.power) == 1 else ", in its square"
         return f"{names} have a normal-{kind} law{of} ({len(self.elements)} elements)"
+
+    def natural(self, centre: Array) -> Arrays:
+        """Return natural parameters, counted from the centre."""
+        gap = self.gaussian.location - centre[:-1]
+        shape, rate = self.gamma.parameters
+        rate = rate + 0.5 * gap @ self.gaussian.precision @ gap
+        return *self.gaussian.natural(centre[:-1]), shape, rate
+
+    def magnitudes(self, centre: Array) -> Arrays:
+        """Return what errors of natural parameters are measured in, as bounds do."""
+        shape, rate = self.natural(centre)[2:]
+        return *self.gaussian.magnitudes(centre[:-1]), 1 + shape, rate
+
+    def like(self, natural: Arrays, centre: Array) -> ScaledGaussian:
+        """Return the same with other natural parameters."""
+        inner = self.gaussian.like(natural[:2], centre[:-1])
+        gap = inner.location - centre[:-1]
+        parameters = natural[2], natural[3] - 0.5 * gap @ natural[1]
+        positive(*parameters)
+        gamma = Independent(self.gamma.elements, self.gamma.family, parameters)
+        return ScaledGaussian(self.elements, inner, gamma)
+
+
+Additive = Independent | Normals | Gaussian | ScaledGaussian
+"""Factors whose natural parameters are those of their log density."""
+
+
+def additive(factors: Sequence[Factor]) -> TypeGuard[list[Additive]]:
+    """Whether the natural parameters of all add up where log densities do."""
+    return all(isinstance(factor, Additive) for factor in factors)
+
+
+def same_kinds(one: Sequence[Factor], other: Sequence[Additive]) -> TypeGuard[list[Additive]]:
+    """Whether two lists of factors differ in their parameters only."""
+    return len(one) == len(other) and all(
+        type(a) is type(b) and np.array_equal(a.elements, b.elements) and _family(a) == _family(b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _family(factor: Factor) -> Family | None:
+    gamma = factor.gamma if isinstance(factor, ScaledGaussian) else factor
+    return gamma.family if isinstance(gamma, Independent) else None
+
+
+def positive(*parameters: Array) -> None:
+    """Make sure that parameters are those of a density.
+
+    Raises
+    ------
+    NotConjugate
+        If they are not.
+    """
+    if not all((part > 0).all() for part in parameters):
+        raise NotConjugate(_IMPROPER)
+
+
+_IMPROPER = "with some values of the finite variables the posterior of the others is improper."
 
 
 def _values(*pairs: Any) -> str:

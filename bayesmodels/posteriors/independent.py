@@ -22,15 +22,15 @@ from scipy.special import expit
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.families import (
-    EPS,
-    Betas,
-    Block,
-    Dirichlets,
-    Gammas,
-    InverseGaussians,
-    Normals,
+from bayesmodels.numerics.exponential_families import (
+    BETA,
+    DIRICHLET,
+    Arrays,
+    Family,
+    gamma,
+    generalized_inverse_gaussian,
 )
+from bayesmodels.posteriors.families import EPS, Factor, Independent, Normals
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
 
@@ -39,10 +39,7 @@ Levels = NDArray[np.intp]
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
-_ROUGHLY_NOTHING, _NOTHING = (
-    1e-10,
-    1e-14,
-)  # relative size from which on a term of the density is there
+_ROUGHLY_NOTHING, _NOTHING = 1e-10, 1e-14  # relative size from which on a term is there
 
 Looks = tuple[int, int, int]
 FIRST: Looks = (6, 8, 8)
@@ -142,13 +139,15 @@ def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
 
 
 def line_features(kind: str, x: Array, power: int = 1) -> Array:
-    """Return what the parameters of a family are multiplied by, at points x."""
-    if kind in ("unit", "simplex"):
-        return np.stack([1 - x, -x], -1)
-    if kind == "positive":
-        with np.errstate(all="ignore"):
-            return np.stack([np.ones_like(x), -power * x**power, power * x**-power], -1)
-    return np.stack([np.ones_like(x), -x], -1)
+    """Return the slopes of sufficient statistics, at points x: what parameters are multiplied by.
+
+    Of a normal law these are the pull towards the mean and the precision.
+    """
+    if kind == "real":
+        return np.stack([np.ones_like(x), -x], -1)
+    family = generalized_inverse_gaussian(power) if kind == "positive" else BETA
+    with np.errstate(all="ignore"):
+        return np.stack(family.slopes(x), -1)
 
 
 def standing_alone(
@@ -158,30 +157,30 @@ def standing_alone(
     levels: Levels,
     rng: np.random.Generator,
     looks: Looks = FIRST,
-) -> tuple[list[Block], Elements]:
+) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, and the elements that remain."""
     scores = visit(field, chosen, x, levels, rng, looks)
-    blocks: list[Block] = []
+    factors: list[Factor] = []
     settled = np.zeros(field.size, dtype=bool)
     for kind in ("unit", "positive", "real"):
         of_kind = chosen[field.kind[chosen] == kind]
         if len(of_kind):
             found, done = _line(field, kind, of_kind, scores, levels, looks[2])
-            blocks += found
+            factors += found
             settled[done] = True
     for rows in simplex_rows(field):
         inside = rows[np.isin(rows, chosen).all(-1)]
         if len(inside):
             found, done = _simplexes(field, inside, scores)
-            blocks += found
+            factors += found
             settled[done.ravel()] = True
-    return blocks, chosen[~settled[chosen]]
+    return factors, chosen[~settled[chosen]]
 
 
 def _line(
     field: Field, kind: str, elements: Elements, scores: Scores, levels: Levels, close: int
-) -> tuple[list[Block], Elements]:
-    blocks: list[Block] = []
+) -> tuple[list[Factor], Elements]:
+    factors: list[Factor] = []
     left = elements
     powers = (1, 2) if kind == "positive" else (1,)
     for power in powers:
@@ -204,9 +203,9 @@ def _line(
                 )
             floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
             at, gap = fit(line_features(kind, x, power), values, floor)
-            blocks += _named(field, kind, power, own, at)
+            factors += _named(field, kind, power, own, at)
         left = left[~good]
-    return blocks, np.setdiff1d(elements, left)
+    return factors, np.setdiff1d(elements, left)
 
 
 def _closer(
@@ -241,7 +240,7 @@ def _closer(
 
 def middle(power: int, at: Array) -> Array:
     """Return about where the density of a positive element has its mass."""
-    a, b, c = (np.abs(at[:, k]) for k in range(3))
+    a, b, c = np.abs(at.T)
     up, down = there(at, _ROUGHLY_NOTHING)
     large = np.divide(np.maximum(a, 1), b, out=np.ones_like(a), where=b > 0)
     small = c / np.maximum(a, 1)
@@ -251,7 +250,7 @@ def middle(power: int, at: Array) -> Array:
 
 def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say whether the terms with x^p and x^-p are there: both weigh something where they meet."""
-    a, b, c = np.maximum(np.abs(at[:, 0]), 1), at[:, 1], at[:, 2]
+    a, b, c = np.maximum(np.abs(at[:, 0]), 1), -at[:, 1], -at[:, 2]
     # At its own size each is as large as a; then the other one is b c / a.
     both = (np.abs(b * c) > nothing * a**2) & (b > 0) & (c > 0)
     up = both | (np.abs(b) >= np.abs(c))
@@ -259,32 +258,38 @@ def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool
     return up & (b != 0), down & (c != 0)
 
 
-def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> list[Block]:
-    """Make blocks of parameters."""
+def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> list[Factor]:
+    """Return laws with natural parameters that were found."""
     if kind == "real":
         _check_proper(field, own, at[:, 1] > 0)
         return [Normals(own, at[:, 0] / at[:, 1], at[:, 1])]
     if kind == "unit":
-        alpha, beta = at[:, 0] + 1, at[:, 1] + 1
-        _check_proper(field, own, (alpha > 0) & (beta > 0))
-        return [Betas(own, alpha, beta)]
-    blocks: list[Block] = []
+        return [_law(field, own, BETA, BETA.usual(*at.T))]
+    both = generalized_inverse_gaussian(power)
     up, down = there(at, _NOTHING)
-    order = (at[:, 0] + 1) / power
-    a, b, c = order, at[:, 1], at[:, 2]
+    rates = -at[:, 1:].T
     _check_proper(field, own, up | down)
-    _check_proper(field, own, (~up | (b > 0)) & (~down | (c > 0)))
-    for which, sign, rate in ((up & ~down, 1, b), (down & ~up, -1, c)):
+    _check_proper(field, own, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
+    result: list[Factor] = []
+    for which, family, terms in (
+        (up & ~down, gamma(power), [0, 1]),
+        (down & ~up, gamma(-power), [0, 2]),
+        (up & down, both, [0, 1, 2]),
+    ):
         if which.any():
-            _check_proper(field, own[which], sign * a[which] > 0)
-            blocks.append(Gammas(own[which], sign * power, sign * a[which], rate[which]))
-    both = up & down
-    if both.any():
-        blocks.append(InverseGaussians(own[both], power, a[both], 2 * b[both], 2 * c[both]))
-    return blocks
+            result.append(_law(field, own[which], family, family.usual(*at[which][:, terms].T)))
+    return result
 
 
-def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Block], Elements]:
+def _law(field: Field, own: Elements, family: Family, parameters: Arrays) -> Independent:
+    """Return the law of some elements if it is proper."""
+    for value, proper in zip(parameters, family.proper, strict=True):
+        if proper:
+            _check_proper(field, own, (value > 0).ravel())
+    return Independent(own, family, parameters)
+
+
+def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Factor], Elements]:
     flat = rows.ravel()
     x, values = scores.x[:, flat].T, scores.values[:, flat].T
     parameters, gap = fit(line_features("simplex", x), values, np.ones_like(x))
@@ -294,9 +299,8 @@ def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Block
     good = (gap.reshape(rows.shape) <= LOOSE).all(-1) & same.all(-1)
     if not good.any():
         return [], rows[good]
-    alpha = each[good] + 1
-    _check_proper(field, rows[good].ravel(), (alpha > 0).ravel())
-    return [Dirichlets(rows[good].ravel(), alpha)], rows[good]
+    found = DIRICHLET.usual(each[good])
+    return [_law(field, rows[good].ravel(), DIRICHLET, found)], rows[good]
 
 
 def _check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:

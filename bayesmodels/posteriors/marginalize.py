@@ -33,10 +33,11 @@ from pytensor.graph.traversal import ancestors
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.arrowhead import Arrow
+from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import Slopes
 from bayesmodels.posteriors.density import add
-from bayesmodels.posteriors.families import Betas, Block, Dirichlets, Gammas, Gaussian
+from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
 
 pt: Any = tensor  # its functions have no types
@@ -93,53 +94,42 @@ class Alone:
     ----------
     name : str
         The variable.
-    kind : {"unit", "simplex", "positive"}
-        Its support.
-    power : int
-        Of a positive variable, the power of it that is a Gamma variable.
+    family : Family
+        That of the elements.
     first, second : ndarray
         Where the slopes are looked at.
     """
 
     name: str
-    kind: str
-    power: int
+    family: Family
     first: Array
     second: Array
 
     def parameters(self, one: Any, two: Any) -> tuple[Any, ...]:
         """Return the parameters, from the slopes at the two points: arrays or tensors."""
-        x, z, k = self.first, self.second, self.power
-        if self.kind == "unit":
-            here, there = x * (1 - x) * one, z * (1 - z) * two
+        x, z, k = self.first, self.second, self.family.power
+        jacobian = JACOBIANS[self.family.kind]
+        here, there = jacobian(x) * one, jacobian(z) * two
+        if self.family.kind == "positive":
+            rate = (here - there) / (k * (z**k - x**k))
+            return self.family.usual(here + k * rate * x**k, -rate)
+        if self.family.kind == "unit":
             total = (here - there) / (z - x)
-            alpha = here + x * total
-            return alpha + 1, total - alpha + 1
-        if self.kind == "simplex":
-            here = x * one - x * (x * one).sum(-1, keepdims=True)
-            there = z * two - z * (z * two).sum(-1, keepdims=True)
-            gap = (z - x) / ((z - x) ** 2).sum(-1, keepdims=True)
-            total = ((here - there) * gap).sum(-1, keepdims=True)
-            return (here + x * total + 1,)
-        here, there = x * one, z * two
-        rate = (here - there) / (k * (z**k - x**k))
-        return (here + 1) / k + rate * x**k, rate
+            return self.family.usual(here + x * total, total - here - x * total)
+        here = here - x * here.sum(-1, keepdims=True)
+        there = there - z * there.sum(-1, keepdims=True)
+        gap = (z - x) / ((z - x) ** 2).sum(-1, keepdims=True)
+        return self.family.usual(here + x * ((here - there) * gap).sum(-1, keepdims=True))
 
     def log_density(self, parameters: Sequence[Any]) -> Any:
         """Return the conditional log density at the first point, as a graph."""
-        x, k = self.first, self.power
-        if self.kind == "unit":
-            alpha, beta = parameters
-            each = (alpha - 1) * np.log(x) + (beta - 1) * np.log1p(-x)
-            constant = pt.gammaln(alpha + beta) - pt.gammaln(alpha) - pt.gammaln(beta)
-            return (each + constant).sum()
-        if self.kind == "simplex":
-            (alpha,) = parameters
-            each = ((alpha - 1) * np.log(x) - pt.gammaln(alpha)).sum()
-            return each + pt.gammaln(alpha.sum(-1)).sum()
-        shape, rate = parameters
-        each = (k * shape - 1) * np.log(x) - rate * x**k + np.log(abs(k))
-        return (each + shape * pt.log(rate) - pt.gammaln(shape)).sum()
+        return self.family.log_density(self.first, parameters, pt).sum()
+
+    def law(self, elements: NDArray[np.intp], parameters: Sequence[Array]) -> Independent:
+        """Return the law of some elements with parameters of any shape."""
+        last = self.first.shape[-1] if self.family.kind == "simplex" else 0
+        shape = (-1, last) if last else (-1,)
+        return Independent(elements, self.family, tuple(x.reshape(shape) for x in parameters))
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,9 +305,7 @@ class Marginal:
         for one in self.alone:
             own = slopes[one.name]
             found = one.parameters(own[:, 0], own[:, 1])
-            keys = {"unit": ("alpha", "beta"), "simplex": ("alpha",)}.get(one.kind)
-            keys = keys or ("shape", "rate" if one.power > 0 else "scale")
-            result[one.name] = dict(zip(keys, found, strict=True))
+            result[one.name] = dict(zip(one.family.parameters, found, strict=True))
         return result
 
     def draw(self, rest: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Array]:
@@ -331,14 +319,16 @@ class Marginal:
             result |= n.split(n.centre + n.arrow.solve(flat, n.step, noise))
         for one in self.alone:
             own = slopes[one.name]
-            result[one.name] = _drawn(one, one.parameters(own[:, 0], own[:, 1]), rng)
+            found = one.parameters(own[:, 0], own[:, 1])
+            law = one.law(np.arange(found[0].size), found)
+            result[one.name] = law.sample(1, rng).reshape(found[0].shape)
         return result
 
-    def blocks(self, rest: Mapping[str, Any]) -> list[Block]:
+    def factors(self, rest: Mapping[str, Any]) -> list[Factor]:
         """Return the block's law at one value of the rest; elements in the order of `probes`."""
         rows = {point.name: np.asarray(rest[point.name])[None] for point in self.rest}
         slopes = self.slopes(rows)
-        blocks: list[Block] = []
+        factors: list[Factor] = []
         start = 0
         if self.normals:
             n = self.normals
@@ -355,33 +345,13 @@ class Marginal:
                 ) from error
             start = len(mean)
             reach = np.abs(mean - n.centre)
-            blocks.append(Gaussian(np.arange(start), mean, precision, root, reach))
+            factors.append(Gaussian(np.arange(start), mean, precision, root, reach))
         for one in self.alone:
             own = slopes[one.name]
             elements = np.arange(start, start + one.first.size)
             start += one.first.size
-            found = one.parameters(own[0, 0], own[0, 1])
-            if one.kind == "simplex":
-                alpha = found[0].reshape(-1, one.first.shape[-1])
-                blocks.append(Dirichlets(elements, alpha))
-                continue
-            a, b = (np.ravel(part) for part in found)
-            blocks.append(
-                Betas(elements, a, b) if one.kind == "unit" else Gammas(elements, one.power, a, b)
-            )
-        return blocks
-
-
-def _drawn(one: Alone, parameters: Sequence[Array], rng: np.random.Generator) -> Array:
-    """Return one draw for each row of parameters."""
-    shape = parameters[0].shape
-    if one.kind == "simplex":
-        alpha = parameters[0].reshape(-1, shape[-1])
-        return Dirichlets(np.arange(alpha.size), alpha).sample(1, rng).reshape(shape)
-    a, b = (np.ravel(part) for part in parameters)
-    each = np.arange(a.size)
-    law: Block = Betas(each, a, b) if one.kind == "unit" else Gammas(each, one.power, a, b)
-    return law.sample(1, rng).reshape(shape)
+            factors.append(one.law(elements, one.parameters(own[0, 0], own[0, 1])))
+        return factors
 
 
 def _size(term: Any) -> int:

@@ -13,7 +13,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import LOOSE
-from bayesmodels.posteriors.matrix_block import NormalMatrix
+from bayesmodels.posteriors.normal_matrix import NormalMatrix
 
 Elements = NDArray[np.intp]
 Levels = NDArray[np.intp]

@@ -1,8 +1,8 @@
 r"""Elements that depend on each other: which do, and whether their law is a normal family.
 
-A block is normal if its slope is linear in it. It is normal given a scale s if the slope's
-derivative is a power of s times a constant matrix, :math:`s^k \Lambda`, around a centre that does
-not move with s; then
+Elements are jointly normal if their slope is linear in them. They are normal given a scale s if the
+slope's derivative is a power of s times a constant matrix, :math:`s^k \Lambda`, around a centre
+that does not move with s; then
 
 .. math:: \partial L / \partial \ln s = A - k \beta s^k \quad \text{at the centre}
 
@@ -19,7 +19,8 @@ from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.families import EPS, Block, Gammas, Gaussian, ScaledGaussian
+from bayesmodels.numerics.exponential_families import gamma
+from bayesmodels.posteriors.families import EPS, Factor, Gaussian, Independent, ScaledGaussian
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import LOOSE, fit, line_features
 from bayesmodels.posteriors.matrices import normal_matrix
@@ -38,7 +39,7 @@ _POWERS = (-1, 1, -2, 2)
 
 def standing_together(
     field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
-) -> list[Block]:
+) -> list[Factor]:
     """Return laws of the groups of elements that depend on each other.
 
     Raises
@@ -63,7 +64,7 @@ def standing_together(
 def _nodes(field: Field, chosen: Elements) -> list[Elements]:
     """Return what can be moved on its own: an element, a simplex or a matrix."""
     whole = [row for rows in simplex_rows(field) for row in rows]
-    whole += [block.ravel() for block in matrices(field)]
+    whole += [matrix.ravel() for matrix in matrices(field)]
     nodes = [node for node in whole if np.isin(node, chosen).any()]
     single = np.isin(field.kind[chosen], ("unit", "positive", "real"))
     return nodes + [np.array([element]) for element in chosen[single]]
@@ -95,7 +96,7 @@ def _groups(
 
 def _law(
     field: Field, nodes: list[Elements], x: Array, levels: Levels, rng: np.random.Generator
-) -> Block:
+) -> Factor:
     elements = np.concatenate(nodes)
     kinds = field.kind[elements]
     real, positive = elements[kinds == "real"], elements[kinds == "positive"]
@@ -270,7 +271,7 @@ def scaled(
     return ScaledGaussian(
         np.append(real, scale),
         Gaussian(real, law.location, precision, root),
-        Gammas(own, k, np.array([shape]), np.array([rate])),
+        Independent(own, gamma(k), (np.array([shape]), np.array([rate]))),
     )
 
 
@@ -344,7 +345,7 @@ def _gamma(
     features = line_features("positive", points, abs(k))
     (found,), gap = fit(features, np.array(values)[None], np.ones_like(points))
     a, up, down = found
-    wanted, other = (up, down) if k > 0 else (down, up)
+    wanted, other = (-up, down) if k > 0 else (-down, up)
     name, names = field.label(scale), _names(field, law.elements)
     stray = np.abs(other * features[0, :, 2 if k > 0 else 1]).max()
     weight = np.abs(found * features[0]).sum(-1).max()

@@ -111,7 +111,7 @@ def _verified(
     for number, point in enumerate(points):
         view = Given(slopes, names, point)
         try:
-            seen = verify(Solution(view, marginal.blocks(point), []), view.joint, found, rng, FEW)
+            seen = verify(Solution(view, marginal.factors(point), []), view.joint, found, rng, FEW)
         except Imprecise:
             if number < must:
                 raise

@@ -21,8 +21,8 @@ from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
-from bayesmodels.posteriors.families import Block, ElementLaw, Gaussian, ScaledGaussian
-from bayesmodels.posteriors.matrix_block import NormalMatrix
+from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
+from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.verify import Verification
 
@@ -116,16 +116,16 @@ class ExactPosterior:
         return "analytically" if self.verification.settled else "numerically"
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[Factor, ...]:
         """The independent laws; those given finite variables are not among them."""
-        return tuple(self._solution.blocks)
+        return tuple(self._solution.factors)
 
     @cached_property
     def _laws(self) -> list[ElementLaw]:
         """The laws of all continuous elements."""
-        laws = [law for block in self._solution.blocks for law in block.laws()]
+        laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
-            laws += mixed(np.exp(part.log_weights), part.blocks)
+            laws += mixed(np.exp(part.log_weights), part.factors)
         return laws
 
     def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
@@ -213,8 +213,8 @@ class ExactPosterior:
             raise ModeError(msg)
         field = self._solution.field
         x = np.empty(field.size)
-        for block in self._solution.blocks:
-            x[block.elements] = block.mode()
+        for factor in self._solution.factors:
+            x[factor.elements] = factor.mode()
         if np.isnan(x).any():
             name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
             msg = f"mode: the density of {name} is largest at the border of its support."
@@ -244,11 +244,10 @@ class ExactPosterior:
         x = np.concatenate([np.zeros((rows, 0)), *flat[:cut]], -1)
         levels = np.concatenate([np.zeros((rows, 0)), *flat[cut:]], -1).astype(int)
         if not self._solution.finite:
+            total = np.zeros(rows)
             with np.errstate(divide="ignore"):  # -inf at the border of a support
-                total = sum(
-                    (block.log_density(x[:, block.elements]) for block in self._solution.blocks),
-                    np.zeros(rows),
-                )
+                for factor in self._solution.factors:
+                    total += factor.log_density(x[:, factor.elements])
             return np.asarray(total.reshape(batch))[()]
         each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
         return np.array(each).reshape(batch)[()]
@@ -318,17 +317,17 @@ class ExactPosterior:
         """Say which variable has which law, and how that was verified."""
         field = self._solution.field
         parts = []
-        for block in self._solution.blocks:
-            owners = dict.fromkeys(field.owner[block.elements])
+        for factor in self._solution.factors:
+            owners = dict.fromkeys(field.owner[factor.elements])
             names = [field.continuous[i].name for i in owners]
-            parts.append(block.sentence(_listed(names)))
+            parts.append(factor.sentence(_listed(names)))
         for part in self._solution.finite:
             who = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
             sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
-            if part.blocks[0]:
+            if part.factors[0]:
                 # Numbers differ from configuration to configuration.
                 inner = [
-                    b.sentence(_listed(self._owners(b))).split(" with ")[0] for b in part.blocks[0]
+                    b.sentence(_listed(self._owners(b))).split(" with ")[0] for b in part.factors[0]
                 ]
                 sentence += f"; given them {'; '.join(inner)}"
             parts.append(sentence)
@@ -345,9 +344,9 @@ class ExactPosterior:
             f"points near and far, up to rounding ({seen.bound:.1g}). {proof}"
         )
 
-    def _owners(self, block: Block) -> list[str]:
+    def _owners(self, factor: Factor) -> list[str]:
         field = self._solution.field
-        return [field.continuous[i].name for i in dict.fromkeys(field.owner[block.elements])]
+        return [field.continuous[i].name for i in dict.fromkeys(field.owner[factor.elements])]
 
     def _finite_owner(self, element: int) -> str:
         at = 0
@@ -381,13 +380,13 @@ def _listed(names: Any) -> str:
     return f"{', '.join(first)} and {last}" if first else str(last)
 
 
-def _digits_lost_by(block: Block) -> float:
+def _digits_lost_by(factor: Factor) -> float:
     """Return what is lost by a law of some elements."""
-    match block:
+    match factor:
         case Gaussian():
-            return 2 * digits_of_factor(block.root)
+            return 2 * digits_of_factor(factor.root)
         case ScaledGaussian():
-            return 2 * digits_of_factor(block.gaussian.root)
+            return 2 * digits_of_factor(factor.gaussian.root)
         case NormalMatrix():
-            return max(digits_of_matrix(m) for m in (block.scale, block.strength) if m.size)
+            return max(digits_of_matrix(m) for m in (factor.scale, factor.strength) if m.size)
     return 0.0

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics.arrowhead import arrow
+from bayesmodels.numerics.exponential_families import BETA, DIRICHLET
 from bayesmodels.posteriors.audit import audit
 from bayesmodels.posteriors.conditional import Given, Point, Slopes
-from bayesmodels.posteriors.families import Block, Gammas, Gaussian
+from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.independent import LOOSE, standing_alone
 from bayesmodels.posteriors.marginalize import Alone, Normals
 from bayesmodels.posteriors.multivariate import gaussian
@@ -134,10 +135,10 @@ def _family(
     kinds = set()
     for point in points:
         view = Given(slopes, [name], point)
-        blocks = proposed(view, point, rng)
+        factors = proposed(view, point, rng)
         if found is not None:
-            verify(Solution(view, blocks, []), view.joint, found, rng, FEW)
-        kinds |= {law.family for block in blocks for law in block.laws()}
+            verify(Solution(view, factors, []), view.joint, found, rng, FEW)
+        kinds |= {law.family for factor in factors for law in factor.laws()}
     if len(kinds) > 1:
         raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")
     return kinds.pop()
@@ -145,7 +146,7 @@ def _family(
 
 def proposed(
     view: Given, point: Mapping[str, NDArray[Any]], rng: np.random.Generator
-) -> list[Block]:
+) -> list[Factor]:
     """Return the law of one variable given the others.
 
     Raises
@@ -157,12 +158,12 @@ def proposed(
     if view.kind[0] == "real":
         return [gaussian(view, everything, x, _NONE, rng)]
     with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
-        blocks, left = standing_alone(view, everything, x, _NONE, rng)
+        factors, left = standing_alone(view, everything, x, _NONE, rng)
     if len(left):
         raise NotConjugate(
             f"given all others, {view.label(int(left[0]))} is of no conjugate family"
         )
-    return blocks
+    return factors
 
 
 def _without_awkward_children(
@@ -247,15 +248,15 @@ def alone_at(slopes: Slopes, name: str, point: Point, rng: np.random.Generator) 
     support = slopes.supports[name]
     if support.kind == "unit":
         first = np.full(support.shape, 0.3)
-        return Alone(name, "unit", 1, first, first + 0.4)
+        return Alone(name, BETA, first, first + 0.4)
     if support.kind == "simplex":
         width = support.shape[-1]
         level = np.full(support.shape, 1 / width)
         rising = np.arange(1, width + 1) / (width * (width + 1) / 2)
-        return Alone(name, "simplex", 1, level, np.broadcast_to(rising, support.shape))
-    (block,) = proposed(view, point, rng)
-    assert isinstance(block, Gammas)  # noqa: S101 - its family was looked at
-    order = np.argsort(block.elements)
-    middle = (block.shape / block.rate) ** (1 / block.power)
-    first = middle[order].reshape(support.shape)
-    return Alone(name, "positive", block.power, first, 2 * first)
+        return Alone(name, DIRICHLET, level, np.broadcast_to(rising, support.shape))
+    (law,) = proposed(view, point, rng)
+    assert isinstance(law, Independent)  # noqa: S101 - its family was looked at
+    shape, rate = law.parameters
+    middle = (shape / rate) ** (1 / law.family.power)
+    first = middle[np.argsort(law.elements)].reshape(support.shape)
+    return Alone(name, law.family, first, 2 * first)

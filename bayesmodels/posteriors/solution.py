@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.enumeration import Finite
-from bayesmodels.posteriors.families import Block
+from bayesmodels.posteriors.families import Factor
 from bayesmodels.posteriors.gradient import Field
 
 Levels = NDArray[np.intp]
@@ -17,20 +17,20 @@ Levels = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Independent blocks, some of which may depend on finite variables.
+    """Independent factors, some of which may depend on finite variables.
 
     Attributes
     ----------
     field : Field
         Numbers the elements.
-    blocks : list of Block
+    factors : list of Factor
         Laws of continuous elements that depend on no finite variable.
     finite : list of Finite
         Finite variables, and what depends on them.
     """
 
     field: Field
-    blocks: list[Block]
+    factors: list[Factor]
     finite: list[Finite]
 
     def _loss(self, levels: Levels) -> float:
@@ -38,22 +38,22 @@ class Solution:
         numbers = [(part, part.given(levels[part.elements])) for part in self.finite]
         return float(max([1.0, *(part.losses[n] for part, n in numbers if n >= 0)]))
 
-    def at(self, levels: Levels) -> tuple[float, list[Block]]:
+    def at(self, levels: Levels) -> tuple[float, list[Factor]]:
         """Return the log probability of levels, and the laws of all continuous elements there."""
-        log_weight, blocks = 0.0, list(self.blocks)
+        log_weight, factors = 0.0, list(self.factors)
         for part in self.finite:
             number = part.given(levels[part.elements])
             if number < 0:
-                return -np.inf, blocks
+                return -np.inf, factors
             log_weight += float(part.log_weights[number])
-            blocks += part.blocks[number]
-        return log_weight, blocks
+            factors += part.factors[number]
+        return log_weight, factors
 
     def log_density(self, x: Array, levels: Levels) -> float:
         """Return the log density at one point."""
-        log_weight, blocks = self.at(levels)
+        log_weight, factors = self.at(levels)
         with np.errstate(divide="ignore"):  # -inf at the border of a support
-            return log_weight + sum(float(b.log_density(x[b.elements])) for b in blocks)
+            return log_weight + sum(float(b.log_density(x[b.elements])) for b in factors)
 
     def rounding(self, x: Array, levels: Levels) -> float:
         """Return a bound on the error of that, parameters included."""
@@ -63,21 +63,21 @@ class Solution:
     def slope(self, x: Array, levels: Levels) -> tuple[Array, Array]:
         """Return the slope by every continuous element, and bounds on its error."""
         slope, bound = np.zeros(self.field.size), np.zeros(self.field.size)
-        for block in self.at(levels)[1]:
-            slope[block.elements], bound[block.elements] = block.slope(x[block.elements])
+        for factor in self.at(levels)[1]:
+            slope[factor.elements], bound[factor.elements] = factor.slope(x[factor.elements])
         return slope, self._loss(levels) * bound
 
     def sample(self, draws: int, rng: np.random.Generator) -> tuple[Array, Levels]:
         """Return independent draws of continuous and of finite elements, one a row."""
         x = np.empty((draws, self.field.size))
         levels = np.zeros((draws, sum(s.size for s in self.field.finite)), dtype=int)
-        for block in self.blocks:
-            x[:, block.elements] = block.sample(draws, rng)
+        for factor in self.factors:
+            x[:, factor.elements] = factor.sample(draws, rng)
         for part in self.finite:
             which = rng.choice(len(part.table), size=draws, p=np.exp(part.log_weights))
             levels[:, part.elements] = part.table[which]
             for number in np.unique(which):
                 here = np.flatnonzero(which == number)
-                for block in part.blocks[number]:
-                    x[np.ix_(here, block.elements)] = block.sample(len(here), rng)
+                for factor in part.factors[number]:
+                    x[np.ix_(here, factor.elements)] = factor.sample(len(here), rng)
         return x, levels
