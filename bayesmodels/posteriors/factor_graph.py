@@ -16,17 +16,19 @@ from numpy.typing import NDArray
 from pytensor.compile.maker import function
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
+from pytensor.scalar.basic import AND, Add, Mul, Neg, Second, Sub, Switch, TrueDiv
 from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_index_variables
 
 from bayesmodels.posteriors.density import PYTHON_MODE
+from bayesmodels.posteriors.operations import scalar
 
 Numbers = NDArray[np.intp]
 
-_ADDED = ("add", "sub", "neg")
-_TIMES = ("mul", "true_div")
+_ADDED = (Add, Sub, Neg)
+_TIMES = (Mul, TrueDiv)
 
 
 def meetings(
@@ -164,10 +166,6 @@ class _Sets:
         return bits[:, :size].astype(bool)
 
 
-def _name(op: Any) -> str:
-    return str(getattr(op.scalar_op, "name", None) or type(op.scalar_op).__name__).lower()
-
-
 def _summands(terms: Sequence[Any], moving: set[Any]) -> list[Any]:
     """Return what terms are sums of, and the conditions that are checked on the way."""
     left = [(term, False) for term in terms]
@@ -206,17 +204,17 @@ def _inner(  # noqa: C901, PLR0911 - a table
         return None if any(v in moving for v in node.inputs[1:]) else list(node.inputs[:1])
     if not isinstance(node.op, Elemwise | CAReduce):
         return None
-    name = _name(node.op)
+    kind = scalar(node.op)
     if isinstance(node.op, CAReduce):
-        return list(node.inputs) if name == ("and" if condition else "add") else None
+        return list(node.inputs) if kind is (AND if condition else Add) else None
     if condition:
-        return list(node.inputs) if name in ("and", "and_") else None
+        return list(node.inputs) if kind is AND else None
     moved = [part for part in node.inputs if part in moving]
-    if name in _ADDED or (name in _TIMES and len(moved) == 1 and moved[0] is node.inputs[0]):
+    if kind in _ADDED or (kind in _TIMES and len(moved) == 1 and moved[0] is node.inputs[0]):
         return list(node.inputs)
-    if name == "mul" and len(moved) == 1:
+    if kind is Mul and len(moved) == 1:
         return moved
-    if name == "switch" and node.inputs[0] not in moving:
+    if kind is Switch and node.inputs[0] not in moving:
         return list(node.inputs[1:])
     return None
 
@@ -230,10 +228,9 @@ def _after(  # noqa: C901, PLR0912 - a table
     if isinstance(op, CheckAndRaise):
         result = parts[0]
     elif isinstance(op, Elemwise):
-        name = _name(op)
-        if name == "switch" and node.inputs[0] not in moving:
+        if scalar(op) is Switch and node.inputs[0] not in moving:
             result = np.where(known[node.inputs[0]], parts[1], parts[2])
-        elif name == "second":
+        elif scalar(op) is Second:
             result = parts[1]
         else:
             result = parts[0]

@@ -24,16 +24,14 @@ from pytensor.graph.op import Op
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.shape import Reshape
-from pytensor.tensor.subtensor import Subtensor
 
 from bayesmodels.errors import NotConjugate
+from bayesmodels.posteriors.operations import core, operation
 
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
 _STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
 _SINGLE = ("float16", "float32")
-_EXACT = (DimShuffle, Reshape, Subtensor)
 
 
 @dataclass(frozen=True)
@@ -210,16 +208,22 @@ def _units(variables: list[Any]) -> dict[Any, _Units]:
         if isinstance(v, Constant):
             units[v] = _Units(1)  # as a prior's location, which the belief works out of its factor
         else:
-            made = 0 if isinstance(v.owner.op, _EXACT) else _UNITS
+            made = 0 if _moves(v.owner.op) else _UNITS
             # Single precision has 29 bits less.
             units[v] = _Units(made * 2.0**29 if _dtype(v) in _SINGLE else made)
     for node in {v.owner for v in variables if v.owner is not None}:
-        if isinstance(node.op, (Elemwise, *_EXACT)):
+        if isinstance(node.op, Elemwise) or _moves(node.op):
             continue
         for part in node.inputs:
             if part in units and part.type.ndim > 0:
                 units[part] = _summed(units[part], node, part)
     return units
+
+
+def _moves(op: Any) -> bool:
+    """Whether an operation only moves numbers, without rounding."""
+    known = operation(op)
+    return known is not None and known.moves and core(op) is op
 
 
 def _summed(units: _Units, node: Any, part: Any) -> _Units:
