@@ -131,16 +131,6 @@ def test_g_prior_shrinks_the_mle_by_one_factor():
     assert posterior.mean()["w"] == pytest.approx(0.9 * mle)
 
 
-def test_joint_mode_is_where_the_density_is_largest():
-    X, y = example(np.random.default_rng(11))
-    posterior = bm.LinearRegression(0, 1, 2, 3, features=list("abc")).update((X, y))
-    mode = posterior.mode()
-    top = posterior.log_density(mode)
-    for factor in (0.999, 1.001):
-        assert posterior.log_density({**mode, "sigma2": factor * mode["sigma2"]}) < top
-        assert posterior.log_density({**mode, "w": factor * mode["w"]}) < top
-
-
 def longley(shift=0.0):
     frame = bm.datasets.load("longley")
     features = [name for name in frame.columns if name != "employed"]

@@ -66,30 +66,6 @@ def test_predictive_is_scipys_student():
     close(batch.log_predictive(ROWS)[:, 0], law.logpdf(ROWS))
 
 
-def test_evidence_is_a_product_of_predictive_densities():
-    belief, total = PRIOR, 0.0
-    for row in ROWS:
-        total += belief.predictive().logpdf(row)
-        belief = belief.update(row[None])
-    close(PRIOR.log_evidence(ROWS), total)
-
-
-def test_evidence_is_prior_times_likelihood_over_posterior():
-    draws = POSTERIOR.sample(5, np.random.default_rng(2))
-    likelihood = PRIOR.log_likelihood(draws, ROWS)["x"].sum(-1)
-    found = PRIOR.log_density(draws) + likelihood - POSTERIOR.log_density(draws)
-    close(found, np.full(5, PRIOR.log_evidence(ROWS)))
-
-
-def test_mode_is_where_the_joint_density_is_largest():
-    mode, rng = POSTERIOR.mode(), np.random.default_rng(3)
-    top = POSTERIOR.log_density(mode)
-    for _ in range(20):
-        step = 1e-3 * rng.normal(size=(3, 3))
-        moved = {"Sigma": mode["Sigma"] + step + step.T, "mu": mode["mu"] + step[0]}
-        assert POSTERIOR.log_density(moved) < top
-
-
 def test_one_column_is_the_normal_inverse_gamma():
     """With df = 2 shape and Psi = 2 scale."""
     vector = bm.NormalInverseWishart([1], 0.5, 5, [[3]])

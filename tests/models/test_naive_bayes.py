@@ -1112,23 +1112,6 @@ def test_sparse_counts_stay_sparse(monkeypatch):
 # --- statistics -----------------------------------------------------------------------------------
 
 
-def test_batches_one_after_the_other_and_merged_are_one():
-    parts = [slice(0, 5), slice(5, 6), slice(6, 12)]
-    pieces = [(TABLE.iloc[s].reset_index(drop=True), LABELS[s]) for s in parts]
-    belief, evidence = MODEL, 0
-    for piece in pieces:
-        evidence += belief.log_evidence(piece)
-        belief = belief.update(piece)
-    merged = sum((MODEL.statistic(p) for p in pieces[1:]), MODEL.statistic(pieces[0]))
-    for other in (belief, MODEL.update(merged), MODEL.update(DATA)):
-        close(other.class_probabilities(TABLE), POSTERIOR.class_probabilities(TABLE), 1e-11)
-        for name, value in other.parameters().items():
-            close(value, POSTERIOR.parameters()[name])
-    whole = MODEL.log_evidence((TABLE, LABELS))
-    close([evidence, MODEL.log_evidence(merged)], [whole, whole], 1e-11)
-    assert MODEL.update(DATA.without_rows()).update(DATA) == POSTERIOR
-
-
 def test_statistics_of_other_blocks_do_not_merge():
     other = bm.NaiveBayes(CLASSES, {"smoker": BITS}).statistic((TABLE, LABELS))
     assert complaint(lambda: DATA + other) == (
@@ -1141,18 +1124,6 @@ def test_statistics_of_other_blocks_do_not_merge():
     )
     assert complaint(MODEL.update, other).startswith("data: a statistic of the blocks ['smoker']")
     assert complaint(MODEL.log_evidence, other).startswith("data: a statistic of the blocks")
-
-
-def test_pickle_and_equality():
-    for value in (MODEL, POSTERIOR, DATA):
-        again = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
-        assert again == value
-    assert POSTERIOR != MODEL
-    assert POSTERIOR != DATA
-    assert bm.NaiveBayes(CLASSES, MIXED | {"smoker": bm.BetaBernoulli(0.7, 1.6)}) != MODEL
-    alpha = pickle.loads(pickle.dumps(POSTERIOR)).classes.alpha  # noqa: S301 - our own
-    with pytest.raises(ValueError, match="read-only"):
-        alpha[0] = 3
 
 
 @pytest.mark.slow

@@ -48,20 +48,3 @@ def test_an_offset_of_1e8_costs_no_digits_of_the_variance():
     forwards, backwards = sum(parts[1:], parts[0]), sum(parts[-2::-1], parts[-1])
     assert forwards.scatter == pytest.approx(backwards.scatter, rel=1e-12)
     assert forwards.scatter == pytest.approx(PRIOR.statistic(moved).scatter, rel=1e-12)
-
-
-def test_groups_may_be_empty():
-    rows = bm.Grouped(ROWS, by=[0, 0, 2, 2, 2], groups=[0, 1, 2])
-    posterior = PRIOR.update(rows)
-    assert posterior.kappa.tolist() == [2.5, 0.5, 3.5]
-    assert posterior.location[1] == 1
-    assert posterior.location[0] == PRIOR.update(ROWS[:2]).location
-
-
-def test_mode_is_where_the_joint_density_is_largest():
-    posterior = PRIOR.update(ROWS)
-    mode = posterior.mode()
-    top = posterior.log_density(mode)
-    for name in mode:
-        for factor in (0.999, 1.001):
-            assert posterior.log_density({**mode, name: factor * mode[name]}) < top

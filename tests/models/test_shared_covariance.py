@@ -76,22 +76,6 @@ def test_known_ratios_are_a_change_of_scale():
     close(POSTERIOR.log_predictive(ROWS), each - 2 * np.log(root))
 
 
-def test_evidence_by_the_chain_rule():
-    belief, total = PRIOR, 0.0
-    for row, name in zip(ROWS, BY, strict=True):
-        total += belief.log_predictive(row[None])[0, "abc".index(name)]
-        belief = belief.update(grouped(row[None], [name]))
-    close(PRIOR.log_evidence(grouped()), total)
-    close(belief.scale, POSTERIOR.scale)
-
-
-def test_evidence_is_prior_times_likelihood_over_posterior():
-    draws = POSTERIOR.sample(5, np.random.default_rng(2))
-    likelihood = PRIOR.log_likelihood(draws, grouped())["x"].sum(-1)
-    found = PRIOR.log_density(draws) + likelihood - POSTERIOR.log_density(draws)
-    close(found, np.full(5, PRIOR.log_evidence(grouped())))
-
-
 def test_log_density_and_rows_are_those_of_scipys_laws():
     draws = POSTERIOR.sample(4, np.random.default_rng(3))
     logs = PRIOR.log_likelihood(draws, grouped())["x"]
@@ -121,15 +105,6 @@ def test_a_missing_cell_is_integrated_out():
     rows = np.column_stack([ROWS[:, 0], np.full(6, np.nan)])
     alone = bm.SharedNormalInverseWishart(MEANS[:, :1], KAPPA, 3.5, SCALE[:1, :1], RATIO)
     close(PRIOR.log_predictive(rows), alone.log_predictive(ROWS[:, :1]))
-
-
-def test_mode_is_where_the_joint_density_is_largest():
-    mode, rng = POSTERIOR.mode(), np.random.default_rng(4)
-    top = POSTERIOR.log_density(mode)
-    for _ in range(20):
-        step = 1e-3 * rng.normal(size=(2, 2))
-        mu = mode["mu"] + 1e-3 * rng.normal(size=(3, 2))
-        assert POSTERIOR.log_density({"Sigma": mode["Sigma"] + step + step.T, "mu": mu}) < top
 
 
 def test_mle_is_where_the_likelihood_is_largest():
