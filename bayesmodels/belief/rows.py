@@ -23,6 +23,8 @@ def readable(model: Any, data: Any) -> Any:
         return BinomialCounts(*(np.atleast_1d(x) for x in (data.successes, data.trials)))
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
         return MultinomialCounts(read(data.counts, "counts", vector_row=True).values)
+    if isinstance(data, tuple) and len(data) != 2:  # noqa: PLR2004 - no pair (X, y), but rows
+        return list(data)
     return data
 
 

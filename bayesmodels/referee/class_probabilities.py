@@ -70,6 +70,7 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     from arviz_stats.sampling_diagnostics import ess
 
     group = group_of(draws)
+    rows = list(rows) if isinstance(rows, tuple) else rows  # which would be a pair
     values = {name: np.asarray(group[name], dtype=float) for name in law.dims}
     exact = law.log_joint(rows)
     density = logsumexp(exact, axis=-1, keepdims=True)
@@ -113,6 +114,7 @@ def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
     most : int, default 10
         How many.
     """
+    rows = list(rows) if isinstance(rows, tuple) else rows
     parts = np.split(np.arange(len(rows)), range(_TOGETHER, len(rows), _TOGETHER))
     sure = [_likely(law.log_joint(rows_at(rows, part.tolist())))[1] for part in parts]
     order = np.argsort(np.concatenate(sure), kind="stable")[:_TRIED].tolist()

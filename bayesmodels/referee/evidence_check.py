@@ -13,18 +13,26 @@ import numpy as np
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief.protocol import Belief, Conjugate, LatentClasses
+from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.belief.protocol import Belief, Conjugate, LatentClasses, Product
 from bayesmodels.belief.reading import configurations, levels
+from bayesmodels.belief.rows import readable
 from bayesmodels.draws import exact_draws, mcmc_draws
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import randomness
-from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
+from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling, draws_needed
 from bayesmodels.referee.one_step import log_chain, no_chain
 from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
 
 if TYPE_CHECKING:
     import pymc as pm
 
+MOST_STEPS = 100
+"""One-step predictions: with more, they would take longer than a tenth of all else."""
+ENOUGH, FEW = 250, 60
+"""Draws a chain that bridge sampling is given; its error is small beside 0.1, which matters."""
+
+_NUMBERS = 1_000_000  # observed ones times draws, beyond which draws are as few as may be
 _LARGEST = 0.1  # standard error that is known well itself: about 100 effective draws
 _ROUNDING = 1e-9  # part of a sum of log densities; the suite finds 5e-12 at an offset of 1e6
 
@@ -252,3 +260,81 @@ def _of_agreement(
         else "is what PyMC's joint density adds up to"
     )
     return f"the closed form, {stated:.6g},{sums} {near}."
+
+
+# --- as cheap as a report needs it ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OtherEvidence:
+    """What other ways to the evidence say.
+
+    Attributes
+    ----------
+    chain : float or None
+        Sum of one-step log predictive densities.
+    estimate : EvidenceEstimate or None
+        By bridge sampling from draws; over finite variables an exact sum.
+    notes : tuple of str
+        Why one of them is not there.
+    """
+
+    chain: float | None
+    estimate: EvidenceEstimate | None
+    notes: tuple[str, ...]
+
+
+def other_evidence(
+    prior: Belief, data: Any, declared: pm.Model, draws: Any, rng: np.random.Generator
+) -> OtherEvidence | None:
+    """Add up one-step predictions if rows are few, and sample a bridge from some of the draws.
+
+    Parameters
+    ----------
+    prior : Belief
+        The prior.
+    data : rows or statistic
+        As in the model's `statistic`.
+    declared : pymc.Model
+        The same in PyMC.
+    draws : xarray.DataTree
+        Draws of the posterior.
+    rng : numpy.random.Generator
+        Source of draws of the other end of the bridge.
+
+    Returns
+    -------
+    OtherEvidence or None
+        None under an improper prior, which has no evidence.
+    """
+    try:
+        prior.log_evidence(data)
+    except PriorError:
+        return None
+    chain, why = None, no_chain(prior, data)
+    if not why:
+        known: Any = prior.update(prior.statistic(data).without_rows())  # of all groups
+        parts = len(known.parts()) if isinstance(known, Product) else 1
+        steps = number_of_rows(readable(known, data)) * parts
+        if steps > MOST_STEPS or isinstance(prior, LatentClasses):  # whose steps add up terms
+            why = "of so many rows, or of a mixture, it takes long; check_evidence does it"
+    if not why:
+        chain, _ = log_chain(prior, data)
+    notes = [f"There is no chain of predictions: {why}."] if why else []
+    estimate = None
+    try:
+        size = sum(declared.rvs_to_values[rv].data.size for rv in declared.observed_RVs)
+        estimate = estimated(declared, prior, thinned(draws["posterior"], size), rng)
+    except DataError as error:
+        notes.append(f"There is no estimate by bridge sampling: {error}")
+    return OtherEvidence(chain, estimate, tuple(notes))
+
+
+def thinned(draws: Any, observed: int) -> dict[str, Any]:
+    """Return every so many draws, the fewer the more numbers are observed."""
+    numbers = {str(name): np.asarray(x) for name, x in draws.data_vars.items()}
+    chains, length = next(iter(numbers.values())).shape[:2]
+    width = sum(int(np.prod(x.shape[2:])) for x in numbers.values())
+    enough = min(ENOUGH, max(FEW, _NUMBERS // (chains * max(1, observed))))
+    step = max(1, length // max(enough, draws_needed(chains, width)))
+    return {name: x[:, ::step] for name, x in numbers.items()}

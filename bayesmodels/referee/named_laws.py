@@ -12,6 +12,8 @@ import numpy as np
 from bayesmodels.belief import reading
 from bayesmodels.belief.protocol import DistributionFunction, Law
 from bayesmodels.input.labels import Coords
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.empirical_law import EmpiricalLaw
 
 
 def are_laws(given: Any) -> bool:
@@ -60,3 +62,26 @@ class NamedLaws:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
+
+
+REFERENCE = 40_000
+"""Exact draws that stand for a law without a closed form."""
+
+
+class InvariantLaw(NamedLaws):
+    """What a mixture's posterior says of quantities that no order of its classes changes.
+
+    They have no closed law. Many exact draws stand for it, and their own noise is reckoned with:
+    `n` of them against `ess` effective draws are as good as one law against 1 / (1 / ess + 1 / n).
+    """
+
+    reference = REFERENCE
+
+
+def invariant_law(
+    posterior: Any, draws: Any, data: Any, rng: np.random.Generator
+) -> tuple[InvariantLaw, dict[str, Array]]:
+    """Return the exact law of invariant quantities, and the same quantities of draws."""
+    exact = posterior.label_invariants(posterior.sample(REFERENCE, rng), data)
+    law = InvariantLaw({name: EmpiricalLaw(x) for name, x in exact.items()})
+    return law, posterior.label_invariants(draws, data)

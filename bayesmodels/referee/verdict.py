@@ -15,8 +15,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.data import proportion, randomness
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.class_probabilities import class_probabilities
-from bayesmodels.referee.label_invariants import invariant_law
-from bayesmodels.referee.named_laws import NamedLaws, are_laws
+from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample_table, one_sample_tests
 from bayesmodels.referee.pit import TAIL, Test, name_of
 from bayesmodels.referee.two_samples import pairs, two_sample_table, two_sample_tests

@@ -16,8 +16,8 @@ from bayesmodels.input.containers import wrapped
 from bayesmodels.input.data import MultinomialCounts, Weighted, paired
 from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, compare, diagnose
 from bayesmodels.referee.class_probabilities import telling_rows
-from bayesmodels.referee.evidence_routes import OtherEvidence, other_evidence
-from bayesmodels.referee.label_invariants import InvariantLaw
+from bayesmodels.referee.evidence_check import OtherEvidence, other_evidence
+from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Picture

@@ -17,8 +17,8 @@ from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.protocol import Conditioned, LatentClasses, Product
 from bayesmodels.belief.reading import levels, places
-from bayesmodels.referee.evidence_routes import OtherEvidence
-from bayesmodels.referee.label_invariants import InvariantLaw
+from bayesmodels.referee.evidence_check import OtherEvidence
+from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests

@@ -63,6 +63,13 @@ def test_means_too_close_are_seen_in_class_probabilities():
     assert max(abs(test.z) for test in tests) > 5
 
 
+def test_a_tuple_of_rows_is_no_pair():
+    rows = tuple(map(tuple, ROWS[:3].tolist()))
+    found, wanted = (class_probabilities(POSTERIOR, draws(5), r)[1] for r in (rows, ROWS[:3]))
+    pd.testing.assert_frame_equal(found, wanted)
+    assert np.shape(telling_rows(POSTERIOR, rows)) == (3, 2)
+
+
 def test_rows_that_rest_on_rare_draws_are_shown_but_not_tested():
     """In 12 dimensions with 20 rows a class, averages of densities are far from normal."""
     law, rows = discriminant(12, 20)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import bayesmodels as bm
 from bayesmodels.referee import EvidenceEstimate, Identity
-from bayesmodels.referee.evidence_routes import OtherEvidence
+from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import Report
 from bayesmodels.report.html import render
 from tests.contract import cases

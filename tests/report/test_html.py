@@ -16,7 +16,7 @@ import bayesmodels as bm
 from bayesmodels import report
 from bayesmodels.belief import values
 from bayesmodels.belief.notebook import mathml
-from bayesmodels.referee.evidence_routes import OtherEvidence
+from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import belief_validation, html, tables
 from bayesmodels.report.html import render
 from tests.report import samples

@@ -21,11 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels.belief import values
+from bayesmodels.belief import leave_one_out, values
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.leave_one_out import RowsLeftOut
-from bayesmodels.belief.leave_one_out import leave_rows_out as leave_rows_out_of
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, replaced, total
 from bayesmodels.belief.values import value
@@ -427,7 +426,7 @@ def leave_rows_out(self: Generative, data: Any, statistic: ClassStatistic) -> Ro
     total, rows, lost = self.classes.leave_rows_out(given.target, statistic.classes)
     for name, block in self.blocks.items():
         split, cells = given.rows(name)
-        logs, _, gone = leave_rows_out_of(block.belief, split, statistic.features[name])
+        logs, _, gone = leave_one_out.leave_rows_out(block.belief, split, statistic.features[name])
         each = [x.reshape(len(x), -1).sum(-1) for x in (logs, gone)]
         if cells:
             each = [np.bincount(given.rows_of_cells(name), x, len(total)) for x in each]

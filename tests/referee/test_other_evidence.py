@@ -5,8 +5,8 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief.protocol import LatentClasses, Statistic
-from bayesmodels.referee import evidence_routes
-from bayesmodels.referee.evidence_routes import other_evidence, thinned
+from bayesmodels.referee import evidence_check
+from bayesmodels.referee.evidence_check import other_evidence, thinned
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
@@ -64,7 +64,7 @@ def test_an_improper_prior_has_no_evidence():
 
 
 def test_of_many_rows_there_is_no_chain(monkeypatch):
-    monkeypatch.setattr(evidence_routes, "MOST_STEPS", 4)
+    monkeypatch.setattr(evidence_check, "MOST_STEPS", 4)
     other = found(bm.BetaBernoulli(2, 1), [1, 0, 0, 1, 0])
     assert other.chain is None
     assert "so many rows" in other.notes[0]
