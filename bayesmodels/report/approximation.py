@@ -190,9 +190,7 @@ class ApproximationReport:
         scaled = estimated(self.approximation, self.sampled, list(self.errors.index))
         said = [] if scaled is None or not scaled.summary else [scaled.summary]
         return Page(
-            title=self.title,
             source=self.source or sections.NO_SOURCE,
-            outcome=self.outcome,
             sentences=[*self.sentences(), *said],
             findings=self.findings(),
             glance=[
@@ -212,11 +210,11 @@ class ApproximationReport:
                     self,
                     command,
                     sections.call("validate", ["prior", "data"], self.settings),
-                    ", with <code>prior</code> and <code>data</code> of your own program",
-                    f"prior = {in_short(self.prior)}",
+                    "prior",
+                    "data",
+                    prior=f"prior = {in_short(self.prior)}",
                 ),
             ],
-            version=self.versions["bayesmodels"],
         )
 
     def _compared(self) -> list[Section]:
@@ -267,7 +265,7 @@ class ApproximationReport:
             "Means of the approximation differ from those of the draws by at most "
             f"{float(self.errors['error'].abs().max()):.2g} posterior standard deviations."
         )
-        cited = [sections.PYMC, sections.RHAT, sections.ARVIZ, sections.LAPLACE]
+        cited = sections.MEASURED
         return sections.methods([about, sections.sampling(self), end], cited, scaled)
 
 

@@ -181,14 +181,11 @@ class Report:
             self._made(command),
         ]
         return Page(
-            title=self.title,
             source=self.source or sections.NO_SOURCE,
-            outcome=self.outcome,
             sentences=[*self.sentences(), *([scaled.summary] if scaled and scaled.summary else [])],
             findings=self.comparison.findings[1:],  # the first is part of the verdict's sentences
             glance=tables.glance(self),
             sections=shown,
-            version=self.versions["bayesmodels"],
         )
 
     def _classes(self) -> list[Section]:
@@ -235,7 +232,7 @@ class Report:
                 sections.sampling(self),
                 sections.judging(self.comparison, self.settings, self.outcome),
             ],
-            [sections.PYMC, sections.RHAT, sections.ARVIZ, sections.HOLM],
+            sections.JUDGED,
             scaled,
         )
 
@@ -244,8 +241,9 @@ class Report:
             self,
             command,
             sections.call("validate", ["prior", "data"], self.settings),
-            ", with <code>prior</code> and <code>data</code> of your own program",
-            f"prior = {in_short(self.prior)}",
+            "prior",
+            "data",
+            prior=f"prior = {in_short(self.prior)}",
         )
 
 

@@ -59,16 +59,8 @@ _PATH = re.compile(r' d="([^"]*)"')
 class Panel:
     """One image.
 
-    Attributes
-    ----------
-    label : str
-        What it is about, such as ``w[age]``; may be empty.
-    svg : bytes
-        The image.
-    alt : str
-        What is seen, in words and numbers.
-    csv : bytes
-        The numbers that were drawn.
+    What it is about, such as ``w[age]``, if it has a label; the image; what is seen, in words and
+    numbers; and the numbers that were drawn.
     """
 
     label: str
@@ -79,18 +71,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """Panels that are read alike.
+    """Panels that are read alike, under a name for the machine and a title for people.
 
-    Attributes
-    ----------
-    name, title : str
-        For the machine, and for people.
-    panels : tuple of Panel
-        Images; none if there is nothing to see, for a reason that `caption` gives.
-    caption : str
-        How to read them.
-    wide : bool
-        Whether a panel needs more than a third of a page.
+    There are none if there is nothing to see; the caption says why. A wide panel needs more than a
+    third of a page.
     """
 
     name: str
@@ -123,16 +107,7 @@ def collection(
 ) -> PlotCollection:
     """Return what ArviZ draws into: these axes, for the variable ``x`` of the data.
 
-    Parameters
-    ----------
-    axes : matplotlib Axes
-        Where to draw.
-    data : xarray.Dataset
-        What to draw.
-    aes : mapping, optional
-        From a property, such as the colour, to the axes of the data that it tells apart.
-    **values
-        Values of these properties.
+    `aes` leads from a property, such as the colour, to the axes of the data that it tells apart.
     """
     places = {"plot": axes, "row_index": 0, "col_index": 0}
     viz = {"/": xr.Dataset({"figure": _boxed(axes.figure)})}
@@ -150,17 +125,7 @@ def colours(number: int) -> list[Any]:
 
 
 def panel(label: str, axes: Axes, alt: str) -> Panel:
-    """Return what was drawn on the figure of these axes, as an image, in words and in numbers.
-
-    Parameters
-    ----------
-    label : str
-        What it is about; may be empty.
-    axes : matplotlib Axes
-        Any of the figure's.
-    alt : str
-        What is seen, in words and numbers.
-    """
+    """Return what was drawn on the figure of these axes, as an image, in words and in numbers."""
     return Panel(label, svg(axes), alt, numbers(axes))
 
 
@@ -170,11 +135,6 @@ def numbers(axes: Axes) -> bytes:
     Columns are ``mark``, the number of the axes and of what is drawn on them, such as ``0.2``;
     ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line or a
     cloud of dots at most 200 points are kept, every k-th.
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-        Any of the figure's.
     """
     rows: list[list[Any]] = []
     every = axes.figure.axes

@@ -102,17 +102,8 @@ def plot_class_densities(
 def curve(feature: Feature, number: str) -> xr.DataArray:
     """Return a feature's density, or the probabilities of its levels, in each class.
 
-    Parameters
-    ----------
-    feature : Feature
-        One of a belief that has met data.
-    number : str
-        Ends the name of the axis of points, which differs between features.
-
-    Returns
-    -------
-    xarray.DataArray
-        Axes ``class``, ``plot_axis`` (x and y) and the points.
+    Axes are ``class``, ``plot_axis`` (x and y) and the points, whose name ends with a number, since
+    they differ between features.
     """
     if feature.law is not None:
         low, high = _span(feature)
@@ -142,18 +133,9 @@ def levels_shown(feature: Feature) -> NDArray[np.intp]:
 def draw_feature(
     drawn: PlotCollection, variable: str, feature: Feature, rows: Rows | None = None
 ) -> None:
-    """Draw a variable of the collection: lines for densities, bars for probabilities.
+    """Draw a variable, the `curve` of a feature: lines for densities, bars for probabilities.
 
-    Parameters
-    ----------
-    drawn : PlotCollection
-        Whose data hold the `curve` of the feature.
-    variable : str
-        Its name there.
-    feature : Feature
-        What it is.
-    rows : Rows, optional
-        To compare with.
+    Rows to compare with stand behind.
     """
     data = drawn.data[[variable]]
     axes = drawn.get_target(variable, {})
@@ -217,14 +199,8 @@ def _variable(label: str) -> str:
 class Regions:
     """Class probabilities over a grid of two features, and how certain the best class is.
 
-    Attributes
-    ----------
-    x, y : ndarray of shape (n,)
-        The grid.
-    probability : ndarray of shape (n, n, class)
-        With parameters integrated out; rows are values of y.
-    certain : ndarray of shape (n, n)
-        Share of posterior draws whose most probable class is that of `probability`.
+    Rows of `probability`, with parameters integrated out, are values of y; `certain` is the share
+    of posterior draws whose most probable class is the same.
     """
 
     def __init__(
@@ -437,7 +413,7 @@ def name_classes(target: Any, belief: Any, **place: Any) -> None:
     from matplotlib.patches import Patch
 
     names = [printable((str(label),), 16) for label in belief.classes.coords["category"]]
-    room = _ROOM * (target if hasattr(target, "get_figwidth") else target.figure).get_figwidth()
+    room = _ROOM * target.figure.get_figwidth()
     side_by_side = int(room // (max(map(len, names)) + 6))
     colours = canvas.colours(len(names))
     # A label that begins with an underscore would be left out.

@@ -224,7 +224,7 @@ def _best(belief: Any) -> int | None:
 
 def _visits(law: Any, draws: Any) -> Array:
     """Return how often each chain visited each hypothesis, as a fraction; (chain, hypothesis)."""
-    group = draws.posterior if hasattr(draws, "posterior") else draws
+    group = draws.get("posterior", draws)
     return numbers(law, {"h": np.asarray(group["h"])})["h"].mean(1)
 
 

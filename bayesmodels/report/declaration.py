@@ -35,16 +35,8 @@ _INVERSE = {("Gamma", "scale"): "beta", ("Exponential", "mu"): "lam"}
 def declaration(model: pm.Model) -> str:
     """Return what a model declares, one variable a line.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model.
-
-    Returns
-    -------
-    str
-        Laws with the names and values of their parameters, arrays that are long by their first
-        numbers and their shape, expressions as long as they are short.
+    Laws have the names and values of their parameters, arrays that are long their first numbers and
+    their shape; expressions are written out if they are short.
 
     Examples
     --------

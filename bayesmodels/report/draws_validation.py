@@ -15,7 +15,7 @@ from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee import Verdict, compare
-from bayesmodels.referee.two_samples import pairs
+from bayesmodels.referee.two_samples import Pair, pairs
 from bayesmodels.referee.verdict import TOLERANCE, Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
@@ -129,16 +129,9 @@ class DrawsReport:
     def page(self, command: str = "") -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
         table = replace(tables.sides(self.comparison.table, self.comparison), alone=True)
-        yours = (
-            ""
-            if self.files
-            else ", with <code>first</code> and <code>second</code>, the two sets of draws, of "
-            "your own program"
-        )
+        given, what = ((), "") if self.files else (SIDES, ", the two sets of draws,")
         return Page(
-            title=self.title,
             source=self.source or " and ".join(self.names),
-            outcome=self.outcome,
             sentences=self.sentences(),
             findings=self.comparison.findings[1:],
             glance=[
@@ -151,9 +144,8 @@ class DrawsReport:
                 sections.pictures(pictures(self), len(moving(self))),
                 sections.data(sets(self), title="Draws"),
                 self._methods(),
-                sections.made(self, command, again(self), yours),
+                sections.made(self, command, again(self), *given, what=what),
             ],
-            version=self.versions["bayesmodels"],
         )
 
     def _methods(self) -> Section:
@@ -168,15 +160,6 @@ class DrawsReport:
             f"{self.versions.get('arviz', '')} [2]."
         )
         return sections.methods([text], [sections.RHAT, sections.ARVIZ, sections.HOLM])
-
-
-@dataclass(frozen=True)
-class Both:
-    """A number that was sampled twice: its label, and draws of shape (chain, draw)."""
-
-    label: str
-    first: Array
-    second: Array
 
 
 def sets(report: DrawsReport) -> list[tuple[str, str]]:
@@ -207,13 +190,14 @@ def again(report: DrawsReport) -> str:
     return sections.call("validate_draws", given, report.settings)
 
 
-def moving(report: DrawsReport) -> list[Both]:
+def moving(report: DrawsReport) -> list[Pair]:
     """Return the scalars that vary in both sets, those with the largest discrepancies first."""
     found = report.comparison
     z = found.table["z"].abs()
-    every = [Both(*pair) for pair in pairs(found.law, found.draws, report.variables)]
-    every = [s for s in every if np.ptp(s.first) > 0 and np.ptp(s.second) > 0]
-    return sorted(every, key=lambda s: -z[s.label]) if len(every) > figures.MOST_SCALARS else every
+    every = [
+        s for s in pairs(found.law, found.draws, report.variables) if min(map(np.ptp, s[1:])) > 0
+    ]
+    return sorted(every, key=lambda s: -z[s[0]]) if len(every) > figures.MOST_SCALARS else every
 
 
 @canvas.style()
@@ -240,8 +224,9 @@ def pictures(report: DrawsReport) -> list[Picture]:
             f"{100 * (1 - level):g} %.",
         ),
     ]
-    for side, tree in zip(SIDES, (report.first, report.second), strict=True):
-        own = [(scalar.label, getattr(scalar, side)) for scalar in shown]
+    names, *sides = zip(*shown, strict=True)
+    for side, tree, draws in zip(SIDES, (report.first, report.second), sides, strict=True):
+        own = list(zip(names, draws, strict=True))
         ranked = figures.ranks([Scalar(n, None, untied(x)) for n, x in own], level)
         traced = figures.traces([Scalar(n, None, x) for n, x in own], _told(tree))
         for picture in (ranked, traced):
@@ -267,31 +252,32 @@ def untied(x: Array) -> Array:
     return ranks.reshape(x.shape)
 
 
-def _density(scalar: Both) -> Panel:
-    both = np.concatenate([scalar.first.ravel(), scalar.second.ravel()])
+def _density(pair: Pair) -> Panel:
+    label, first, second = pair
+    both = np.concatenate([first.ravel(), second.ravel()])
     low, high = np.quantile(both, [figures.EDGE, 1 - figures.EDGE])
     if low == high:  # nearly all draws are the same
         low, high = both.min(), both.max()
-    axes, highest = figures.histogram(scalar.first, low, high, scalar.second)
+    axes, highest = figures.histogram(first, low, high, second)
     axes.set_ylim(0, 1.08 * highest)
     alt = (
-        f"Histograms of {scalar.first.size:,} draws of {scalar.label} in the first set and of "
-        f"{scalar.second.size:,} in the second. "
-        f"{figures.moments(both.std(), First=scalar.first, Second=scalar.second)}."
+        f"Histograms of {first.size:,} draws of {label} in the first set and of {second.size:,} in "
+        f"the second. {figures.moments(both.std(), First=first, Second=second)}."
     )
-    return canvas.panel(scalar.label, axes, alt)
+    return canvas.panel(label, axes, alt)
 
 
-def _distribution_function(scalar: Both, level: float) -> Panel:
-    own, other = (np.ravel(figures.thinned(x)["x"]) for x in (scalar.first, scalar.second))
+def _distribution_function(pair: Pair, level: float) -> Panel:
+    label, *both = pair
+    own, other = (np.ravel(figures.thinned(x)["x"]) for x in both)
     among = untied(np.concatenate([own, other])) / (own.size + other.size)
     return figures.differences(
-        scalar.label,
+        label,
         figures.dataset(among[None, : own.size]),
         figures.simultaneous_bound(own.size, level, other.size),
         level,
         "distribution function of both sets",
-        f"Distribution function of {scalar.label} in the first set minus that of both sets, over "
+        f"Distribution function of {label} in the first set minus that of both sets, over "
         f"{own.size:,} and {other.size:,} thinned draws",
     )
 

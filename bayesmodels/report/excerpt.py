@@ -37,7 +37,7 @@ class Given:
 def excerpt(
     data: Any, belief: Any, classes: Mapping[Any, float], likelihood: str
 ) -> tuple[list[tuple[str, str]], Table | None]:
-    """Return what the data look like.
+    """Return what the data look like, and their first rows, which a statistic has not.
 
     Parameters
     ----------
@@ -49,13 +49,6 @@ def excerpt(
         Numbers of rows in each class, if there are classes.
     likelihood : {"rows", "statistic"}
         What PyMC was given.
-
-    Returns
-    -------
-    facts : list of (str, str)
-        Number of rows, names of columns, of groups and of classes, number of missing cells.
-    first_rows : Table or None
-        The first `FIRST_ROWS` rows; None for a statistic, which has none.
     """
     rows = [f"{label} {significant(n)}" for label, n in classes.items()]
     counted = [(f"Rows of the classes ({len(classes)})", _listed(rows))] if classes else []

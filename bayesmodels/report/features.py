@@ -24,16 +24,12 @@ class Feature:
     ----------
     label : str
         Name of its column, with the block's where two blocks have the same name for one.
-    block : str
-        Name of the block that it belongs to.
-    at : int or None
-        Its place in the block; None if it is all of it.
+    block, at : str, int or None
+        Name of its block, and its place there; None if it is all of it.
     law : frozen SciPy law or None
         Of a number in each class.
-    levels : tuple of str
-        Outcomes of a feature that is no number: ``0`` and ``1``, or categories.
-    mass : ndarray of shape (class, level)
-        Probabilities of the outcomes.
+    levels, mass : tuple of str, ndarray of shape (class, level)
+        Outcomes of a feature that is no number, and their probabilities.
     counted : bool
         Whether rows hold counts of the levels.
     """
@@ -50,15 +46,7 @@ class Feature:
 def features_of(belief: Any) -> list[Feature]:
     """Return all features of a belief about classes and features, in the order of its blocks.
 
-    Parameters
-    ----------
-    belief : NaiveBayes or GaussianDiscriminant
-        After data.
-
-    Returns
-    -------
-    list of Feature
-        A block of counts is one feature, whose levels are the categories.
+    A block of counts is one feature, whose levels are the categories.
 
     Raises
     ------
@@ -147,20 +135,7 @@ def chosen(every: Sequence[Feature], wanted: Sequence[Hashable] | None) -> list[
 
 
 def rows_with(belief: Any, values: Mapping[str, Array]) -> dict[str, Any]:
-    """Return rows by block in which all but some features are missing.
-
-    Parameters
-    ----------
-    belief : NaiveBayes or GaussianDiscriminant
-        After data.
-    values : mapping
-        From labels of features that are numbers to their values, all of one length.
-
-    Returns
-    -------
-    dict
-        As the features of the belief's data.
-    """
+    """Return rows by block in which all is missing but some numbers, given by their labels."""
     length = len(next(iter(values.values())))
     by_label = {feature.label: feature for feature in features_of(belief)}
     rows: dict[str, Any] = {}
@@ -175,15 +150,7 @@ def rows_with(belief: Any, values: Mapping[str, Array]) -> dict[str, Any]:
 
 
 class Rows:
-    """Rows of a classifier's data, feature by feature.
-
-    Parameters
-    ----------
-    belief : NaiveBayes or GaussianDiscriminant
-        After data.
-    data : Design, pair (X, y), or either of them Weighted
-        Features and classes.
-    """
+    """Rows of a classifier's data, feature by feature."""
 
     def __init__(self, belief: Any, data: Any) -> None:
         self._given = Classified(belief.classes, belief.blocks, data)

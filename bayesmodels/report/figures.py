@@ -48,19 +48,9 @@ class Scalar:
 
 
 def scalars(verdict: Verdict, priors: Mapping[str, Any] | None = None) -> list[Scalar]:
-    """Return the scalars to be drawn: all, or of many those with the largest discrepancies first.
+    """Return the scalars to be drawn, none of a finite variable.
 
-    Parameters
-    ----------
-    verdict : Verdict
-        On draws against a law.
-    priors : mapping, optional
-        Prior laws of some variables.
-
-    Returns
-    -------
-    list of Scalar
-        At most `MOST_SCALARS`; none of a finite variable.
+    At most `MOST_SCALARS`; of more, those with the largest discrepancies first.
     """
     law, z, before = verdict.law, np.abs(verdict.table["z"]), priors or {}
     laws, finite = law.marginals(), levels(law)
@@ -81,14 +71,8 @@ def scalars(verdict: Verdict, priors: Mapping[str, Any] | None = None) -> list[S
 def of_draws(shown: list[Scalar], level: float, sampled: xr.DataTree) -> list[Picture]:
     """Draw densities, distribution functions, ranks and traces of draws that have an exact law.
 
-    Parameters
-    ----------
-    shown : list of Scalar
-        A panel each.
-    level : float
-        Probability that some line of right draws leaves its band.
-    sampled : xarray.DataTree
-        Where divergences are marked, if the sampler tells of them.
+    The level is the probability that some line of right draws leaves its band; the sampler's draws
+    may tell of divergences.
     """
     return [
         densities(shown),

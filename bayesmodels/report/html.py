@@ -28,14 +28,7 @@ def to_html(self: Reported, path: str | os.PathLike[str]) -> None:
 def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> None:
     """Write a report as HTML, whole or not at all.
 
-    Parameters
-    ----------
-    report : Reported
-        What `validate` or `validate_draws` found.
-    path : path-like
-        The file to write; its folder must exist.
-    command : str, optional
-        The command line that makes the report again; calls in Python are shown if there is none.
+    The command line that makes it again stands in it; calls in Python if there is none.
     """
     text = render(report, command)
     with whole(path) as part:
@@ -60,7 +53,10 @@ def render(report: Reported, command: str = "") -> str:
         "unbroken": lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%"),
     }
     return environment.get_template("report.html.jinja").render(
-        page=report.page(command), now=datetime.now().astimezone(), most=MOST_FINDINGS
+        report=report,
+        page=report.page(command),
+        now=datetime.now().astimezone(),
+        most=MOST_FINDINGS,
     )
 
 
@@ -70,19 +66,7 @@ def kind(part: Part) -> str:
 
 
 def data_uri(data: bytes, kind: str) -> Markup:
-    """Return a file as an address that holds all of it.
-
-    Parameters
-    ----------
-    data : bytes
-        Text in UTF-8.
-    kind : str
-        Its media type.
-
-    Returns
-    -------
-    Markup
-        For an attribute in double quotes.
+    """Return a file of text in UTF-8 as an address that holds all of it, to stand in double quotes.
 
     Examples
     --------

@@ -29,14 +29,8 @@ TRUSTED = 0.7
 class LeftOut:
     """What a report says of predicting each row by the others.
 
-    Attributes
-    ----------
-    facts : list of (str, str)
-        Names and values.
-    note : str
-        Why something is not there; may be empty.
-    picture : Picture or None
-        Differences of the estimates from the exact densities; None without estimates.
+    The note says why something is not there; without estimates there is no picture of their
+    differences from the exact densities.
     """
 
     facts: list[tuple[str, str]]

@@ -154,9 +154,7 @@ class ModelReport:
             self.posterior.explain(),
         ]
         return Page(
-            title=self.title,
             source=self.source or sections.NO_SOURCE,
-            outcome=self.outcome,
             sentences=self.sentences(),
             findings=self.comparison.findings[1:],
             glance=tables.glance(self),
@@ -172,10 +170,9 @@ class ModelReport:
                     self,
                     command,
                     sections.call("validate", ["model"], self.settings),
-                    ", with <code>model</code> of your own program",
+                    "model",
                 ),
             ],
-            version=self.versions["bayesmodels"],
         )
 
     def _methods(self) -> Section:
@@ -185,7 +182,7 @@ class ModelReport:
             f"PyMC's joint density at {self.posterior.verification.points} points."
         )
         judged = sections.judging(self.comparison, self.settings, self.outcome)
-        cited = [sections.PYMC, sections.RHAT, sections.ARVIZ, sections.HOLM]
+        cited = sections.JUDGED
         return sections.methods([about, sections.sampling(self), judged], cited)
 
 

@@ -25,18 +25,9 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table: its heading, and one string a row.
 
-    Attributes
-    ----------
-    head : str
-        Its heading.
-    cells : tuple of str
-        One string a row.
-    group : str
-        Heading shared with the neighbours of the same group; may be empty.
-    numeric : bool
-        Whether cells are numbers, to be aligned at the decimal point.
+    Neighbours of one group share a heading above theirs. Numbers are aligned at the decimal point.
     """
 
     head: str
@@ -64,18 +55,8 @@ class Column:
 class Table:
     """Columns of equal length; the first one names the rows.
 
-    Attributes
-    ----------
-    caption : str
-        What the table shows.
-    columns : tuple of Column
-        From left to right.
-    note : str
-        Sentences to stand below it; may be empty.
-    marked : frozenset of int
-        Rows to be pointed out.
-    alone : bool
-        Whether the section's title says what the caption says, which then is not seen.
+    Below it may stand a note; rows that are `marked` are pointed out; the caption of a table that
+    is `alone` in its section is not seen.
     """
 
     caption: str
@@ -203,41 +184,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """All that a report shows.
+    """All that a report shows: the verdict, the numbers one looks for first, and sections.
 
-    Attributes
-    ----------
-    title, source : str
-        What was validated, and where it comes from.
-    outcome : {"agree", "disagree", "inconclusive"}
-        The verdict.
-    sentences : sequence of str
-        The verdict in words, the most important first.
-    findings : sequence of str
-        Further ones, of which the first `MOST_FINDINGS` are shown.
-    glance : sequence of (str, str)
-        Names and values of the few numbers that one looks for first.
-    sections : sequence of Section
-        From above to below.
-    version : str
-        Of this package.
+    Of further findings the first `MOST_FINDINGS` are shown.
     """
 
-    title: str
     source: str
-    outcome: Outcome
     sentences: Sequence[str]
     findings: Sequence[str]
     glance: Pairs
     sections: Sequence[Section]
-    version: str
-
-
-class Reported(Protocol):
-    """What can be shown as a page."""
-
-    def page(self, command: str = "") -> Page:
-        """Return what is shown, and the command line that makes it again, if there is one."""
 
 
 class Stated(Protocol):
@@ -249,6 +205,17 @@ class Stated(Protocol):
     def seconds(self) -> dict[str, float]: ...
     @property
     def versions(self) -> dict[str, str]: ...
+
+
+class Reported(Stated, Protocol):
+    """What can be shown as a page."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def outcome(self) -> Outcome: ...
+    def page(self, command: str = "") -> Page:
+        """Return what is shown, and the command line that makes it again, if there is one."""
 
 
 class Sampled(Stated, Protocol):

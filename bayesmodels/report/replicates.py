@@ -33,16 +33,12 @@ class Counts:
 
     Attributes
     ----------
-    what : str
-        What is counted.
+    what, title : str
+        What is counted, and what the counts are about; this may be empty.
     labels : list of tuple of str
         One a count; a part for each axis, such as group and category.
-    observed : ndarray of shape (m,)
-        In the data.
-    replicated : ndarray of shape (draws, m)
-        In data sets drawn from the posterior predictive.
-    title : str
-        What the counts are about; may be empty.
+    observed, replicated : ndarray of shape (m,) and (draws, m)
+        In the data, and in data sets drawn from the posterior predictive.
     """
 
     what: str
@@ -72,20 +68,7 @@ class Measured:
 
 
 def bars(found: Counts, *, alone: bool = True) -> Panel:
-    """Draw counts beside intervals of their replicates.
-
-    Parameters
-    ----------
-    found : Counts
-        At least one; at most `MOST_BARS` are drawn.
-    alone : bool, default True
-        Whether the panel may be wide, being the only one.
-
-    Returns
-    -------
-    Panel
-        Its text says the same in numbers.
-    """
+    """Draw counts beside intervals of their replicates; a panel that is alone may be wide."""
     shown = len(found.labels) - found.left
     observed, replicated = found.observed[:shown], found.replicated[:, :shown]
     low, middle, high = np.quantile(replicated, [0.055, 0.5, 0.945], axis=0)
@@ -117,18 +100,7 @@ def bars(found: Counts, *, alone: bool = True) -> Panel:
 
 
 def density(found: Measured) -> Panel:
-    """Draw the distribution of numbers among those of their replicates.
-
-    Parameters
-    ----------
-    found : Measured
-        At least one number.
-
-    Returns
-    -------
-    Panel
-        Its text says the same in numbers.
-    """
+    """Draw the distribution of numbers among those of their replicates."""
     label, observed, replicated = found.title, found.observed, found.replicated
     rows = len(observed)
     flat = replicated.reshape(-1, rows)

@@ -18,23 +18,7 @@ from bayesmodels.referee.verdict import Verdict
 
 @dataclass(frozen=True)
 class Run:
-    """One validation.
-
-    Attributes
-    ----------
-    settings : dict
-        As the report states them.
-    packages : tuple of str
-        Whose versions it states.
-    source : str
-        Where model and data come from.
-    progress : callable
-        Told, in words, what is being done.
-    rng : numpy.random.Generator
-        Source of randomness.
-    seconds : dict
-        Wall time of each part.
-    """
+    """One validation: what it was told, and the wall time of each part."""
 
     settings: dict[str, Any]
     packages: tuple[str, ...]

@@ -54,6 +54,9 @@ KALLIOINEN = (
     "likelihood sensitivity with power-scaling. Statistics and Computing 34, 57."
 )
 
+JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
+"""What is cited where draws were compared with a closed form, or an approximation with draws."""
+
 NO_SOURCE = "Source of the data: not stated."
 
 _ARGUMENTS = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
@@ -143,7 +146,9 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
     return f"report = bm.{function}({', '.join([*given, *named])})"
 
 
-def made(report: Stated, command: str, again: str, yours: str, prior: str = "") -> Section:
+def made(
+    report: Stated, command: str, again: str, *given: str, what: str = "", prior: str = ""
+) -> Section:
     """Return how the report was made, and how to make it again.
 
     Parameters
@@ -154,8 +159,10 @@ def made(report: Stated, command: str, again: str, yours: str, prior: str = "") 
         The command line, which stands in the place of calls in Python; may be empty.
     again : str
         The call in Python.
-    yours : str
-        What this needs of the reader's own program, as HTML; may be empty.
+    *given : str
+        What it needs of the reader's own program, by name.
+    what : str, optional
+        What these are, in words.
     prior : str, optional
         It, in words.
     """
@@ -168,12 +175,14 @@ def made(report: Stated, command: str, again: str, yours: str, prior: str = "") 
         else "With the same versions, this seed and the same kind of processor, another run draws "
         "the same numbers."
     )
+    names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in given)
+    yours = Markup(", with {}{} of your own program").format(names, what) if given else ""
     lines = ["import bayesmodels as bm", "", *(f"# {line}" for line in prior.splitlines())]
     lines += [again, 'report.to_html("report.html")']
     how: list[Part] = (
         ["On the command line, in the same folder:", Code(command)]
         if command
-        else [Markup(f"In Python{yours}:"), Code("\n".join(lines))]  # noqa: S704 - our own words
+        else [Markup("In Python{}:").format(yours), Code("\n".join(lines))]
     )
     seconds = {name: f"{value:.3f} s" for name, value in report.seconds.items()}
     facts = Beside(

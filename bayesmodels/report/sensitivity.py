@@ -43,12 +43,10 @@ class Sensitivity:
         One row a scalar.
     exact : bool
         Whether there is a closed form, or ArviZ's estimates alone.
-    note : str
-        Why something is not there; may be empty.
+    note, summary : str
+        Why something is not there, and of how many scalars it matters; may be empty.
     largest : float
         That to the prior, of all scalars.
-    summary : str
-        Of how many scalars it matters; empty if of none.
     """
 
     table: Table | None

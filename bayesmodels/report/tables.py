@@ -146,15 +146,7 @@ def comparison(report: Validated) -> Table:
 
 
 def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
-    """Return means, spreads and intervals of scalars, exact beside sampled.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        Rows of the verdict's table.
-    verdict : Verdict
-        What was found of all of them.
-    """
+    """Return means, spreads and intervals of some rows of a verdict, exact beside sampled."""
     values = worst_first(values)
     digits = [decimals_of(sd, 3) for sd in values["sd"].to_numpy(dtype=float)]
     coarse = [decimals_of(error, 2) for error in values["mcse_mean"].to_numpy(dtype=float)]
@@ -222,15 +214,7 @@ def _compared(
 
 
 def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
-    """Return probabilities of the levels of finite variables, exact beside visited.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        Rows of the verdict's table.
-    verdict : Verdict
-        What was found of all of them.
-    """
+    """Return probabilities of the levels of finite variables, exact beside visited."""
     values = worst_first(values)
     digits = [
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
