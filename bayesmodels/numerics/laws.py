@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -527,3 +527,28 @@ class MixtureLaw:
 
 
 _STEPS = 100
+
+
+@runtime_checkable
+class Elementwise(Protocol):
+    """A law of an array that knows the law of each element."""
+
+    def entry(self, at: tuple[int, ...]) -> Any:
+        """Return the law of one element."""
+
+
+def element(law: Any, at: tuple[int, ...]) -> Any:
+    """Return the law of one element of a frozen SciPy law, or of one that has entries.
+
+    Examples
+    --------
+    >>> float(element(stats.norm([0.0, 5.0], 2.0), (1,)).mean())
+    5.0
+    """
+    if not at and np.ndim(law.std()) == 0:
+        return law
+    if isinstance(law, Elementwise):
+        return law.entry(at)
+    shape = np.shape(law.std())
+    args = [np.broadcast_to(arg, shape)[at] for arg in law.args]
+    return law.dist(*args, **{k: np.broadcast_to(v, shape)[at] for k, v in law.kwds.items()})

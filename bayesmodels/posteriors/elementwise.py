@@ -11,6 +11,7 @@ from scipy import stats
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.numerics.laws import element as element_of
 from bayesmodels.posteriors.families import ElementLaw, Factor
 
 Part = tuple[NDArray[np.intp], Any, NDArray[np.intp]]
@@ -58,6 +59,12 @@ class Scattered:
             found = np.asarray(getattr(law, verb)(given.reshape(*batch, *size)))
             result[..., places] = found.reshape(*batch, -1)[..., own]
         return np.asarray(result.reshape(whole))[()]
+
+    def entry(self, at: tuple[int, ...]) -> Any:
+        """Return the law of one element."""
+        place = int(np.ravel_multi_index(at, self.shape))
+        law, own = next((of, i[np.asarray(p) == place]) for p, of, i in self.parts if place in p)
+        return element_of(law, tuple(map(int, np.unravel_index(own[0], np.shape(law.std())))))
 
     def mean(self) -> Array:
         """Return the means."""

@@ -14,6 +14,7 @@ import numpy as np
 from bayesmodels.belief import notebook
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
+from bayesmodels.numerics.laws import element
 from bayesmodels.numerics.optimize import Trace
 from bayesmodels.referee import JointIdentity, approximation_error, check_joint
 from bayesmodels.referee.scalars import scalar_draws
@@ -266,7 +267,7 @@ class ApproximationReport:
             f"{float(self.errors['error'].abs().max()):.2g} posterior standard deviations."
         )
         cited = sections.MEASURED
-        return sections.methods([about, sections.sampling(self), end], cited, scaled)
+        return sections.methods([about, sections.sampling(self, self.sampled), end], cited, scaled)
 
 
 def parameters(report: ApproximationReport) -> Table:
@@ -318,7 +319,7 @@ def pictures(report: ApproximationReport) -> list[Picture]:
     if len(every) <= MOST_SCALARS:
         order = np.arange(len(every))
     shown = [
-        Scalar(label, figures.element(laws[name], at), x)
+        Scalar(label, element(laws[name], at), x)
         for label, name, at, x in (every[i] for i in order[:MOST_SCALARS])
     ]
     return [
@@ -370,13 +371,13 @@ def _ways(report: ApproximationReport) -> Picture:
     axes.set_ylabel("below the maximum")
     axes.legend(frameon=False)
     alt = f"Log joint density below its maximum, after each step. {'; '.join(words)}."
-    return Picture(
+    return canvas.picture(
         "ways",
         "Ways to the mode",
-        (canvas.panel("", axes, alt),),
+        axes,
         "How far the log joint density is below its maximum, after each step of Newton's method "
         f"and of gradient ascent ({report.ascent.rule}). {'; '.join(words)}.",
-        wide=True,
+        alt,
     )
 
 

@@ -184,7 +184,7 @@ class Report:
             source=self.source or sections.NO_SOURCE,
             sentences=[*self.sentences(), *([scaled.summary] if scaled and scaled.summary else [])],
             findings=self.comparison.findings[1:],  # the first is part of the verdict's sentences
-            glance=tables.glance(self),
+            glance=tables.glance(self.log_evidence, self.comparison, self.sampled),
             sections=shown,
         )
 
@@ -229,7 +229,7 @@ class Report:
         return sections.methods(
             [
                 about,
-                sections.sampling(self),
+                sections.sampling(self, self.sampled),
                 sections.judging(self.comparison, self.settings, self.outcome),
             ],
             sections.JUDGED,

@@ -97,9 +97,14 @@ def style() -> Iterator[None]:
 
 def axes_of(size: tuple[float, float] = SIZE) -> Axes:
     """Return empty axes on a figure of their own."""
+    return blank(size).add_subplot()
+
+
+def blank(size: tuple[float, float] = SIZE) -> Figure:
+    """Return an empty figure that no window shows."""
     figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
-    return figure.add_subplot()
+    return figure
 
 
 def collection(
@@ -127,6 +132,11 @@ def colours(number: int) -> list[Any]:
 def panel(label: str, axes: Axes, alt: str) -> Panel:
     """Return what was drawn on the figure of these axes, as an image, in words and in numbers."""
     return Panel(label, svg(axes), alt, numbers(axes))
+
+
+def picture(name: str, title: str, axes: Axes, caption: str, alt: str) -> Picture:
+    """Return a picture that is one wide panel."""
+    return Picture(name, title, (panel("", axes, alt),), caption, wide=True)
 
 
 def numbers(axes: Axes) -> bytes:

@@ -161,7 +161,7 @@ def _hypotheses_picture(report: Validated) -> Picture:
     after = report.posterior
     shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled).mean(0)
     before, now = report.prior.mean()["h"], after.mean()["h"]
-    axes = plot_hypotheses(report.prior, report.data, report.sampled, _blank())
+    axes = plot_hypotheses(report.prior, report.data, report.sampled, canvas.blank())
     told = shown[np.argsort(-now[shown], kind="stable")][:_IN_WORDS]
     each = "; ".join(
         f"{after.hypotheses[k]}: {before[k]:.4f} before, {now[k]:.4f} after, {seen[k]:.4f} visited"
@@ -169,21 +169,21 @@ def _hypotheses_picture(report: Validated) -> Picture:
     )
     left = len(now) - len(shown)
     more = f" {left:,} less probable hypotheses are not shown." if left else ""
-    return Picture(
+    return canvas.picture(
         "hypotheses",
         "Hypotheses",
-        (canvas.panel("", axes[0], f"Probabilities of hypotheses. {each}."),),
+        axes[0],
         "Bars: prior probability, likelihood relative to the largest, and exact posterior "
         "probability. Dots: how often each of PyMC's chains visited each hypothesis; they should "
         f"lie about the end of its bar.{more}",
-        wide=True,
+        f"Probabilities of hypotheses. {each}.",
     )
 
 
 def _membership_picture(report: Validated) -> Picture:
     belief = report.posterior
     items, mass = _items(belief)
-    axes = plot_membership(belief, _blank())
+    axes = plot_membership(belief, canvas.blank())
     top = items[np.argsort(-mass[items], kind="stable")][:_IN_WORDS]
     each = ", ".join(f"{belief.items[k]} {mass[k]:.3f}" for k in top)
     best = _best(belief)
@@ -194,13 +194,13 @@ def _membership_picture(report: Validated) -> Picture:
     )
     left = len(mass) - len(items)
     more = f" {left:,} items that less probably belong are not shown." if left else ""
-    return Picture(
+    return canvas.picture(
         "membership",
         "What belongs to the concept",
-        (canvas.panel("", axes[0], f"Most probably in the concept: {each}."),),
+        axes[0],
         "Bars: probability that an item belongs to the concept, averaged over the posterior."
         f"{line} Below: the items of each hypothesis, the darker the more probable it is.{more}",
-        wide=True,
+        f"Most probably in the concept: {each}.",
     )
 
 
@@ -234,13 +234,4 @@ def _figure(figure: Figure | None, size: tuple[float, float]) -> Figure:
 
         return new(figsize=size, layout="constrained")
     figure.set_size_inches(*size)
-    return figure
-
-
-def _blank() -> Figure:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    FigureCanvasAgg(figure)
     return figure

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.belief.reading import levels
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.elementwise import Scattered
+from bayesmodels.numerics.laws import element
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report import canvas
@@ -358,19 +358,3 @@ def thinned(draws: Array) -> xr.Dataset:
 def tree_of(**groups: xr.Dataset) -> xr.DataTree:
     """Return groups as a tree."""
     return xr.DataTree.from_dict(groups)
-
-
-def element(law: Any, at: tuple[int, ...]) -> Any:
-    """Return the law of one element of a frozen SciPy law, or of one that has entries."""
-    if isinstance(law, Scattered):
-        place = int(np.ravel_multi_index(at, law.shape)) if at else 0
-        own = next((of, i[np.asarray(p) == place]) for p, of, i in law.parts if place in p)
-        shape = np.shape(own[0].std())
-        return element(own[0], tuple(map(int, np.unravel_index(own[1][0], shape))))
-    if not at and np.ndim(law.std()) == 0:
-        return law
-    if hasattr(law, "entry"):
-        return law.entry(at)
-    shape = np.shape(law.std())
-    args = [np.broadcast_to(arg, shape)[at] for arg in law.args]
-    return law.dist(*args, **{k: np.broadcast_to(v, shape)[at] for k, v in law.kwds.items()})

@@ -158,7 +158,7 @@ def mixtures(report: Validated) -> list[Picture]:
         for name, x in found.draws["posterior"].data_vars.items()
     }
     pictures = [
-        _picture(
+        canvas.picture(
             "profiles",
             "Classes",
             plot_class_profiles(model, means),
@@ -175,7 +175,7 @@ def mixtures(report: Validated) -> list[Picture]:
         together = None
     if together is not None:
         pictures.append(
-            _picture(
+            canvas.picture(
                 "co-clustering",
                 "Rows of one class",
                 plot_co_clustering(together, labels=row_labels(report.data, model)),
@@ -200,11 +200,9 @@ def _em_picture(report: Validated) -> list[Picture]:
         f"{best.log_likelihood:.3f}, reached by {best.found} of them, by the best one after "
         f"{len(found.trace)} steps; different optima: {len(found.optima)}. BIC {found.bic:.1f}."
     )
-    return [_picture("em", "EM", plot_em_trace(found), " ".join([said, *found.findings]), said)]
-
-
-def _picture(anchor: str, title: str, axes: Axes, caption: str, alt: str) -> Picture:
-    return Picture(anchor, title, (canvas.panel("", axes, alt),), caption, wide=True)
+    return [
+        canvas.picture("em", "EM", plot_em_trace(found), " ".join([said, *found.findings]), said)
+    ]
 
 
 def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]:

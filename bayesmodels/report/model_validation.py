@@ -157,7 +157,7 @@ class ModelReport:
             source=self.source or sections.NO_SOURCE,
             sentences=self.sentences(),
             findings=self.comparison.findings[1:],
-            glance=tables.glance(self),
+            glance=tables.glance(self.log_evidence, self.comparison, self.sampled),
             sections=[
                 Section("model", "Model", model),
                 *(beside if found else []),
@@ -183,7 +183,7 @@ class ModelReport:
         )
         judged = sections.judging(self.comparison, self.settings, self.outcome)
         cited = sections.JUDGED
-        return sections.methods([about, sections.sampling(self), judged], cited)
+        return sections.methods([about, sections.sampling(self, self.sampled), judged], cited)
 
 
 def laws(report: ModelReport) -> list[Table]:

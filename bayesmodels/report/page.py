@@ -28,12 +28,14 @@ class Column:
     """One column of a table: its heading, and one string a row.
 
     Neighbours of one group share a heading above theirs. Numbers are aligned at the decimal point.
+    Cells of a column that is `judged` are why rows are marked.
     """
 
     head: str
     cells: tuple[str, ...]
     group: str = ""
     numeric: bool = True
+    judged: bool = False
 
     @property
     def padding(self) -> tuple[str, ...]:
@@ -196,45 +198,24 @@ class Page:
     sections: Sequence[Section]
 
 
-class Stated(Protocol):
-    """What states how it was made."""
+class Reported(Protocol):
+    """What can be shown as a page, and states how it was made."""
 
+    @property
+    def title(self) -> str: ...
+    @property
+    def outcome(self) -> Outcome: ...
     @property
     def settings(self) -> dict[str, Any]: ...
     @property
     def seconds(self) -> dict[str, float]: ...
     @property
     def versions(self) -> dict[str, str]: ...
-
-
-class Reported(Stated, Protocol):
-    """What can be shown as a page."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def outcome(self) -> Outcome: ...
     def page(self, command: str = "") -> Page:
         """Return what is shown, and the command line that makes it again, if there is one."""
 
 
-class Sampled(Stated, Protocol):
-    """What has draws of a sampler."""
-
-    @property
-    def sampled(self) -> Any: ...
-
-
-class Compared(Sampled, Protocol):
-    """What has a closed form, with which its draws were compared."""
-
-    @property
-    def log_evidence(self) -> float | None: ...
-    @property
-    def comparison(self) -> Any: ...
-
-
-class Validated(Compared, Protocol):
+class Validated(Reported, Protocol):
     """A belief, and all that was found of it: what sections are made of."""
 
     @property
@@ -244,6 +225,12 @@ class Validated(Compared, Protocol):
     @property
     def data(self) -> Any: ...
     @property
+    def log_evidence(self) -> float | None: ...
+    @property
     def identity(self) -> Any: ...
     @property
+    def comparison(self) -> Any: ...
+    @property
     def exact(self) -> Any: ...
+    @property
+    def sampled(self) -> Any: ...

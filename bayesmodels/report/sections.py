@@ -20,9 +20,8 @@ from bayesmodels.report.page import (
     Pairs,
     Part,
     Pictures,
-    Sampled,
+    Reported,
     Section,
-    Stated,
     Table,
     Works,
 )
@@ -104,9 +103,9 @@ def methods(
     return Section("methods", "Methods, in a paragraph", [paragraph, Works(cited)])
 
 
-def sampling(report: Sampled) -> str:
+def sampling(report: Reported, sampled: Any) -> str:
     """Say which sampler drew how much, where [2] and [3] are cited."""
-    posterior, versions = report.sampled["posterior"], report.versions
+    posterior, versions = sampled["posterior"], report.versions
     name = str(posterior.attrs.get("inference_library", "pymc"))
     sampler = {"pymc": "PyMC", "nutpie": "nutpie"}.get(name, name)
     return (
@@ -147,13 +146,13 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
 
 
 def made(
-    report: Stated, command: str, again: str, *given: str, what: str = "", prior: str = ""
+    report: Reported, command: str, again: str, *given: str, what: str = "", prior: str = ""
 ) -> Section:
     """Return how the report was made, and how to make it again.
 
     Parameters
     ----------
-    report : Stated
+    report : Reported
         With settings, seconds and versions.
     command : str
         The command line, which stands in the place of calls in Python; may be empty.

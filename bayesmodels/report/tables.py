@@ -22,7 +22,7 @@ from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
-from bayesmodels.report.page import MOST_ROWS, Column, Compared, Table, Validated, columns, cut
+from bayesmodels.report.page import MOST_ROWS, Column, Table, Validated, columns, cut
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 
 if TYPE_CHECKING:
@@ -238,7 +238,8 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
 
 
 def _discrepancies(values: pd.DataFrame, group: str = "Discrepancy") -> Column:
-    return Column("z", tuple(map(signed, values["z"].to_numpy(dtype=float))), group)
+    cells = tuple(map(signed, values["z"].to_numpy(dtype=float)))
+    return Column("z", cells, group, judged=True)
 
 
 def marked(values: pd.DataFrame, verdict: Verdict) -> frozenset[int]:
@@ -293,14 +294,10 @@ def predictions(verdict: Verdict) -> Table | None:
     return cut(table, "the least certain first")
 
 
-def glance(report: Compared) -> list[tuple[str, str]]:
+def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> list[tuple[str, str]]:
     """Return the few numbers that one looks for first."""
-    exact = report.log_evidence
-    return [
-        ("log evidence", "none" if exact is None else rounded(exact, 3)),
-        *discrepancies(report.comparison),
-        *divergences(report.sampled),
-    ]
+    exact = "none" if log_evidence is None else rounded(log_evidence, 3)
+    return [("log evidence", exact), *discrepancies(verdict), *divergences(sampled)]
 
 
 def discrepancies(verdict: Verdict) -> list[tuple[str, str]]:
