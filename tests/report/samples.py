@@ -1,17 +1,21 @@
-"""Reports without PyMC: exact draws stand in for the sampler's."""
+"""Reports without a sampler: exact draws stand in for its own."""
 
 import dataclasses
 from functools import cache
 
 import numpy as np
 import pandas as pd
+import pymc as pm
+import pytest
+import statsmodels.api as sm
 import xarray as xr
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.referee import EvidenceEstimate, Identity
+from bayesmodels.posteriors import sampling
+from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
 from bayesmodels.referee.evidence_check import OtherEvidence
-from bayesmodels.report import Report
+from bayesmodels.report import ApproximationReport, Report
 from bayesmodels.report.html import render
 from tests.contract import cases
 
@@ -38,10 +42,19 @@ MARKUP = (
 """What leaves attributes, comments and other places than text; and formulas."""
 
 
+SETTINGS = {
+    "draws a chain": 400,
+    "tuning steps a chain": 400,
+    "chains": 4,
+    "likelihood": "rows",
+    "level": 0.01,
+    "seed": 1,
+}
+
+
 def report(prior, data, *, wrong=None, settings=None, source="made up", rows=None, **found):
     """Return a report whose draws come from the belief `wrong`, or else from the posterior."""
-    given = {"draws a chain": 400, "tuning steps a chain": 400, "chains": 4, "likelihood": "rows"}
-    given |= {"level": 0.01, "seed": 1} | (settings or {})
+    given = SETTINGS | (settings or {})
     size = {"draws": given["draws a chain"], "chains": given["chains"]}
     posterior = prior.update(data)
     try:
@@ -295,6 +308,75 @@ def same_sets():
     return bm.validate_draws(one, other, var_names=["theta"])
 
 
+def approximated(model, data, *, draws=400, chains=4, shift=0.3):
+    """Return a report whose draws are those of the approximation, moved by some sd."""
+    near = model.laplace(data)
+    tree = near.to_datatree(draws, chains, np.random.default_rng(1))
+    moved = tree.posterior["w"] + shift * near.marginals()["w"].std()
+    tree["posterior"] = tree["posterior"].to_dataset().assign(w=moved)
+    tree["sample_stats"] = (
+        tree.posterior["w"].sum(tree.posterior["w"].dims[2:]).to_dataset(name="lp")
+    )
+    return ApproximationReport(
+        title=model.title,
+        prior=model.met(data),
+        approximation=near,
+        data=data,
+        source="made up",
+        identity=JointIdentity(20, 0.1, 0.01, 1e-12),
+        errors=bm.approximation_error(near, tree),
+        sampled=tree,
+        newton=model.map(data).trace,
+        ascent=model.ascend(data, of="posterior", most=200),
+        settings=SETTINGS,
+        seconds={"sampling": 1.0},
+        versions={"bayesmodels": bm.__version__, "python": "3"},
+    )
+
+
+def courses():
+    given = sm.datasets.spector.load_pandas()
+    data = bm.Design(given.exog, given.endog.astype(int), intercept=True)
+    return approximated(bm.LogisticRegression(np.zeros(4), 25), data)
+
+
+def coin_in_pymc():
+    with pm.Model(name="coin") as model:
+        theta = pm.Beta("theta", 2, 2)
+        pm.Bernoulli("heads", theta, observed=[1, 0, 1, 1])
+    return model
+
+
+def mixed_in_pymc():
+    """Return a model with two kinds of law, a finite variable, and labels that are no markup."""
+    with pm.Model(coords={"arm": [HOSTILE[1], "old"]}) as model:
+        rate = pm.Gamma("rate", 2, 1, dims="arm")
+        pm.Poisson("visits", pm.Data("weeks", [2.0, 3.0], dims="arm") * rate, observed=[3, 9])
+        shown = pm.DiscreteUniform("shown", 3, 9, shape=2)
+        pm.Poisson("seen", shown, observed=[4, 8])
+    return model
+
+
+@cache
+def of_model(build, *, shift=0.0, draws=400):
+    """Return a report whose draws are exact ones, moved by so much."""
+
+    def stand_in(model, draws, rng, *, chains, **_):
+        tree = sampling.exact_tree(bm.exact(model, rng=rng), draws, chains, rng)
+        first = next(iter(tree.posterior.data_vars))
+        moved = tree.posterior.to_dataset()
+        tree["posterior"] = moved.assign({first: moved[first] * (1 - shift)})
+        return tree
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "sampled", stand_in)
+        return bm.validate(build(), draws=draws, tune=0, rng=3, source="made up")
+
+
+def mixed():
+    return of_model(mixed_in_pymc)
+
+
 SAMPLES = {
     make.__name__: cache(make)
     for make in (
@@ -327,9 +409,11 @@ SAMPLES = {
 
 # Two sets of draws, without a model.
 DRAWS = {make.__name__: cache(make) for make in (two_sets, hostile_variables, same_sets)}
+KINDS = SAMPLES | DRAWS | {"courses": cache(courses), "mixed": mixed}
+"""Every kind of report: also of an approximation, and of a PyMC model."""
 
 
 @cache
 def page(name):
     """Return the HTML of a sample; many tests look at the same one."""
-    return render((SAMPLES | DRAWS)[name]())
+    return render(KINDS[name]())

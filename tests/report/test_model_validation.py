@@ -2,7 +2,6 @@
 
 import json
 import re
-from functools import cache
 from html import unescape
 
 import numpy as np
@@ -11,53 +10,13 @@ import pytest
 import xarray as xr
 
 import bayesmodels as bm
-from bayesmodels.posteriors import sampling
 from bayesmodels.report import ModelReport, model_validation, sections, tables
 from bayesmodels.report.html import render
-
-HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-def coin():
-    with pm.Model(name="coin") as model:
-        theta = pm.Beta("theta", 2, 2)
-        pm.Bernoulli("heads", theta, observed=[1, 0, 1, 1])
-    return model
-
-
-def mixed():
-    """Return a model with two kinds of law, a finite variable, and labels that are no markup."""
-    with pm.Model(coords={"arm": [HOSTILE, "old"]}) as model:
-        rate = pm.Gamma("rate", 2, 1, dims="arm")
-        pm.Poisson("visits", pm.Data("weeks", [2.0, 3.0], dims="arm") * rate, observed=[3, 9])
-        shown = pm.DiscreteUniform("shown", 3, 9, shape=2)
-        pm.Poisson("seen", shown, observed=[4, 8])
-    return model
-
-
-@cache
-def report(build, *, shift=0.0, draws=400):
-    """Return a report whose draws are exact ones, moved by so much."""
-
-    def stand_in(model, draws, rng, *, chains, **_):
-        tree = sampling.exact_tree(bm.exact(model, rng=rng), draws, chains, rng)
-        first = next(iter(tree.posterior.data_vars))
-        moved = tree.posterior.to_dataset()
-        tree["posterior"] = moved.assign({first: moved[first] * (1 - shift)})
-        return tree
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "sampled", stand_in)
-        return bm.validate(build(), draws=draws, tune=0, rng=3, source="made up")
-
-
-@cache
-def page():
-    return render(report(mixed))
+from tests.report.samples import HOSTILE, coin_in_pymc, mixed_in_pymc, of_model, page
 
 
 def test_right_draws_agree_with_the_closed_form():
-    found = report(coin)
+    found = of_model(coin_in_pymc)
     assert isinstance(found, ModelReport)
     assert found.outcome == "agree"
     assert repr(found) == "ModelReport('coin', 'agree')"
@@ -69,21 +28,22 @@ def test_right_draws_agree_with_the_closed_form():
 
 
 def test_digits_lost_are_stated():
-    assert tables.digits(report(coin).posterior) == [
+    assert tables.digits(of_model(coin_in_pymc).posterior) == [
         ("Digits lost of 16, by estimate", "less than one")
     ]
-    assert "Digits lost of 16" in render(report(coin))
+    assert "Digits lost of 16" in render(of_model(coin_in_pymc))
     assert (
-        "mixture" in dict(tables.digits(report(mixed).posterior))["Digits lost of 16, by estimate"]
+        "mixture"
+        in dict(tables.digits(of_model(mixed_in_pymc).posterior))["Digits lost of 16, by estimate"]
     )
 
 
 def test_wrong_draws_and_too_few_are_told_apart():
-    wrong = report(coin, shift=0.2)
+    wrong = of_model(coin_in_pymc, shift=0.2)
     assert wrong.outcome == "disagree"
     assert wrong.sentences()[0].endswith("do not come from it: the sampler is to blame.")
     assert wrong.to_dict()["to_blame"] == ["the sampler"]
-    few = report(coin, draws=16)
+    few = of_model(coin_in_pymc, draws=16)
     assert few.outcome == "inconclusive"
     assert "is only known to within 0.1" in few.sentences()[-1]
     # The sampler ran once more, with ten times as many draws; that is as far as it goes.
@@ -95,7 +55,7 @@ def test_wrong_draws_and_too_few_are_told_apart():
 
 
 def test_as_plain_values():
-    found = json.loads(json.dumps(report(coin).to_dict()))
+    found = json.loads(json.dumps(of_model(coin_in_pymc).to_dict()))
     assert found["outcome"] == "agree"
     assert found["verified"] == "analytically"
     assert found["families"] == {"coin::theta": "Beta"}
@@ -111,7 +71,7 @@ def test_an_improper_prior_has_no_evidence_and_is_still_validated():
             pm.Normal("y", mu, 1, observed=[0.5, 1.5])
         return model
 
-    found = report(flat)
+    found = of_model(flat)
     assert found.outcome == "agree"
     assert found.log_evidence is None
     assert "Log evidence" not in dict(model_validation.evidence_of(found))
@@ -153,24 +113,24 @@ def test_data_are_given_with_a_belief_and_not_with_a_model():
         bm.validate(bm.BetaBernoulli(1, 1))
     for arguments in [{"data": [1, 0]}, {"likelihood": "statistic"}]:
         with pytest.raises(bm.DataError, match="a PyMC model holds its own"):
-            bm.validate(coin(), **arguments)
+            bm.validate(coin_in_pymc(), **arguments)
 
 
 def test_tables_part_finite_variables_from_others():
-    found = report(mixed)
+    found = of_model(mixed_in_pymc)
     assert [table.caption for table in model_validation.laws(found)] == ["Gamma"]
     law = model_validation.laws(found)[0]
     assert [column.head for column in law.columns] == ["", "shape", "rate"]
     assert law.columns[1].cells == ("5", "11")
     moments, visits = model_validation.comparison(found.comparison)
-    assert moments.columns[0].cells == (f"rate[{HOSTILE}]", "rate[old]")
+    assert moments.columns[0].cells == (f"rate[{HOSTILE[1]}]", "rate[old]")
     assert visits.columns[0].cells[:2] == ("shown[0, 3]", "shown[0, 4]")
     assert len(visits.columns[0].cells) == 14
     assert model_validation.continuous(found.comparison) == 2
 
 
 def test_what_was_observed():
-    facts = dict(model_validation.observed(report(mixed).exact))
+    facts = dict(model_validation.observed(of_model(mixed_in_pymc).exact))
     assert facts["visits"] == "2 values from 3 to 9"
     assert facts["weeks"] == "2 values from 2 to 3, not modelled"
     assert model_validation.observed(xr.DataTree()) == [
@@ -180,12 +140,12 @@ def test_what_was_observed():
 
 @pytest.mark.slow
 def test_the_page_shows_model_laws_comparison_and_how_to_make_it_again():
-    text = re.sub(r"data:image[^\"]*", "", " ".join(unescape(page()).split()))
+    text = re.sub(r"data:image[^\"]*", "", " ".join(unescape(page("mixed")).split()))
     assert re.search(r"rate ~ Gamma\(alpha=2, beta=1\) shown ~ DiscreteUniform", text)
     assert "seen ~ Poisson(mu=shown)" in text
     assert "weeks = Data([2, 3])" in text
     assert "&lt;constant" not in text
-    assert report(mixed).posterior.explain() in text
+    assert of_model(mixed_in_pymc).posterior.explain() in text
     for words in (
         "Laws of the variables",
         "Exact against visited",
@@ -202,16 +162,6 @@ def test_the_page_shows_model_laws_comparison_and_how_to_make_it_again():
 
 
 @pytest.mark.slow
-def test_the_page_is_closed_to_scripts_and_to_the_network():
-    text = page()
-    assert "default-src 'none'" in text
-    assert "<script" not in text
-    assert HOSTILE not in text
-    assert "&lt;img src=x" in text
-    assert not re.search(r'(src|href)="(?!data:|#)', text)
-
-
-@pytest.mark.slow
 def test_elements_with_laws_of_several_kinds_are_drawn():
     def biased():
         with pm.Model() as model:
@@ -223,18 +173,20 @@ def test_elements_with_laws_of_several_kinds_are_drawn():
             pm.MvNormal("x", np.zeros(2), tau=precision, observed=np.eye(2))
         return model
 
-    found = report(biased)
+    found = of_model(biased)
     assert found.posterior.families["theta"] == "Mixture"
     assert "precision[1, 0]" in render(found)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", [coin, mixed])
+@pytest.mark.parametrize("build", [coin_in_pymc, mixed_in_pymc])
 def test_on_the_whole_way(build, tmp_path):
     words = []
     found = bm.validate(build(), rng=1, progress=words.append)
     # PyMC's steps for finite variables mix slowly, so that their draws may be too few.
-    assert found.outcome in (("agree", "inconclusive") if build is mixed else ("agree",)), found
+    assert found.outcome in (("agree", "inconclusive") if build is mixed_in_pymc else ("agree",)), (
+        found
+    )
     assert words == [
         "closed form",
         "exact draws",

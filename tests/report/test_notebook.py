@@ -8,8 +8,7 @@ import bayesmodels as bm
 from bayesmodels.belief import notebook
 from bayesmodels.report import ModelReport
 from tests.contract.test_notebook import Piece
-from tests.report.samples import DRAWS, HOSTILE, SAMPLES
-from tests.report.test_approximation import courses
+from tests.report.samples import HOSTILE, KINDS, SAMPLES
 
 
 def drawn(law, seed):
@@ -43,7 +42,7 @@ def test_of_draws_against_draws():
     assert "first_mean" in words
 
 
-@pytest.mark.parametrize("make", [SAMPLES["coin"], DRAWS["two_sets"], courses])
+@pytest.mark.parametrize("make", [KINDS[name] for name in ("coin", "two_sets", "courses")])
 def test_a_report_shows_what_it_says(make):
     report = make()
     piece = Piece(report._repr_html_())
