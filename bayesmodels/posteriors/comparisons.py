@@ -10,11 +10,10 @@ from scipy.optimize import minimize
 
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import on_simplex, simplex_rows
 
-Levels = NDArray[np.intp]
-Point = tuple[Array, Levels]
+Place = tuple[Array, Levels]
 
 _FOUND = 10  # points with answers of their own are enough
 _ELEMENTS = 40  # moved one by one
@@ -29,10 +28,10 @@ _MOST_FREE = 12  # elements in which the nearest border is looked for
 def otherwise(
     field: Field,
     found: Audit,
-    near: Sequence[Point],
-    far: Sequence[Point],
+    near: Sequence[Place],
+    far: Sequence[Place],
     rng: np.random.Generator,
-) -> list[Point]:
+) -> list[Place]:
     """Return points with answers that none of the given points has.
 
     Parameters
@@ -47,7 +46,7 @@ def otherwise(
         Source of randomness.
     """
     seen = {_answers(field, found, point) for point in (*near, *far)}
-    result: list[Point] = []
+    result: list[Place] = []
     for point in _candidates(field, found, near, rng):
         told = _answers(field, found, point)
         if told in seen:
@@ -65,19 +64,19 @@ def otherwise(
     return result
 
 
-def _answers(field: Field, found: Audit, point: Point) -> bytes:
+def _answers(field: Field, found: Audit, point: Place) -> bytes:
     with np.errstate(all="ignore"):
         return b"".join(np.asarray(part).tobytes() for part in found.ask(*_inputs(field, point)))
 
 
-def _inputs(field: Field, point: Point) -> list[NDArray[np.generic]]:
+def _inputs(field: Field, point: Place) -> list[NDArray[np.generic]]:
     values = field.variables(*point)
     return [np.asarray(values[v.name], dtype=v.dtype) for v in field.points]
 
 
 def _candidates(
-    field: Field, found: Audit, near: Sequence[Point], rng: np.random.Generator
-) -> Iterator[Point]:
+    field: Field, found: Audit, near: Sequence[Place], rng: np.random.Generator
+) -> Iterator[Place]:
     x, levels = near[0]
     spread = np.abs(x - near[1][0]) + np.abs(x - near[-1][0])
     nothing = x.copy()
@@ -110,13 +109,13 @@ def _ends(kind: str, value: float, spread: float) -> list[float]:
 
 
 def _nearest(
-    field: Field, found: Audit, near: Sequence[Point], movable: NDArray[np.intp]
-) -> Iterator[Point]:
+    field: Field, found: Audit, near: Sequence[Place], movable: NDArray[np.intp]
+) -> Iterator[Place]:
     """Go to where a comparison is about to fall out differently, and a little beyond."""
     x, levels = near[0]
     size = np.abs(x - near[1][0])[movable] + 1e-3 * np.abs(x[movable])
 
-    def at(steps: Array) -> Point:
+    def at(steps: Array) -> Place:
         point = x.copy()
         moved = x[movable] + size * steps
         positive, unit = field.kind[movable] == "positive", field.kind[movable] == "unit"
@@ -143,11 +142,11 @@ def _nearest(
                 yield at(best + step * np.eye(len(movable))[k])
 
 
-def _border(field: Field, found: Audit, inside: Point, outside: Point, told: bytes) -> list[Point]:
+def _border(field: Field, found: Audit, inside: Place, outside: Place, told: bytes) -> list[Place]:
     """Return points at both sides of where the answers change on the way between two points."""
     low, high = 0.0, 1.0
 
-    def between(part: float) -> Point:
+    def between(part: float) -> Place:
         # Supports are convex, so that the way stays inside.
         return inside[0] + part * (outside[0] - inside[0]), inside[1]
 

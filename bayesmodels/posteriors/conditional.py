@@ -1,4 +1,4 @@
-"""The slope of a joint log density by some variables, with all others held at given values."""
+"""A joint log density with some variables held, and the points at which it has to be looked at."""
 
 from __future__ import annotations
 
@@ -18,22 +18,18 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.density import (
     PYTHON_MODE,
-    Evaluation,
     JointDensity,
     add,
     natural_terms,
     no_gradient,
 )
-from bayesmodels.posteriors.factor_graph import meetings
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
-from bayesmodels.posteriors.support import Support, known_supports
+from bayesmodels.posteriors.support import known_supports
 
-Point = dict[str, NDArray[Any]]
 Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
 
@@ -48,8 +44,8 @@ CONTINUOUS = ("unit", "simplex", "positive", "real")
 """Kinds of support that a conjugate block may have."""
 
 
-class Slopes:
-    """A model's joint log density, and its slopes by all variables that may be in a block.
+class Conditionals:
+    """A model's joint log density with any of its variables held at given values.
 
     Parameters
     ----------
@@ -64,6 +60,8 @@ class Slopes:
         Of the variables that may be in a block.
     reasons : dict of str
         Why variables may not that the density has no slopes by.
+    slopes : Slopes
+        By all variables that may be in a block.
     points, terms : list
         Inputs and log terms of the graph.
     joint : JointDensity
@@ -71,7 +69,6 @@ class Slopes:
     """
 
     def __init__(self, model: pm.Model, budget: Budget) -> None:
-        self.budget = budget
         known = known_supports(model)
         self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
@@ -89,30 +86,19 @@ class Slopes:
                         self.reasons[point.name] = no_gradient(self.points, result)
                         self.supports.pop(point.name, None)
                 slopes = self._gradient(total)
-            self._function = function(
-                self.points, [total, *slopes], mode=LIGHT_MODE, on_unused_input="ignore"
-            )
+            run = function(self.points, [total, *slopes], mode=LIGHT_MODE, on_unused_input="ignore")
+        names = list(self.supports)
+        self.slopes = Slopes(self.points, self.terms, names, run, _out_of_range, budget)
         self._natural = _natural(model)
         self._model = model
 
     def _gradient(self, total: Any) -> list[Any]:
         by_name = {point.name: point for point in self.points}
-        smooth = [by_name[name] for name in self.supports]
-        return derivatives(total, smooth)
+        return derivatives(total, [by_name[name] for name in self.supports])
 
-    def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
-        """Return the joint log density and its slopes by name."""
-        inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
-        try:
-            # The caller looks at what is not finite.
-            with self.budget.evaluation(), np.errstate(all="ignore"):
-                total, *slopes = self._function(*inputs)
-        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
-            raise NotConjugate(
-                "a parameter of a distribution is out of its range at some possible values of the "
-                f"other variables ({str(error).splitlines()[0]}): a hard constraint."
-            ) from error
-        return float(total), dict(zip(self.supports, slopes, strict=True))
+    def given(self, names: Sequence[str], rest: Mapping[str, NDArray[Any]]) -> Field:
+        """Return the field over some variables, with all others held."""
+        return Field(self.slopes, [self.supports[name] for name in names], [], rest)
 
     def somewhere(self, rng: np.random.Generator) -> Point:
         """Return a point with a finite density, near where PyMC's samplers start.
@@ -154,7 +140,7 @@ class Slopes:
     def possible(self, point: Point) -> bool:
         """Whether the joint density is finite at a point."""
         try:
-            return bool(np.isfinite(self(point)[0]))
+            return bool(np.isfinite(self.slopes(point)[0]))
         except OutOfTime:
             raise
         except NotConjugate:
@@ -163,10 +149,7 @@ class Slopes:
     @cached_property
     def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
-        at = [np.asarray(self._base[p.name], p.dtype) for p in self.points]
-        starts = np.cumsum([0, *(x.size for x in at)])
-        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
-        return meetings(self.points, self.terms, at), own
+        return self.slopes.meetings(self._base)
 
     @cached_property
     def _base(self) -> Point:
@@ -291,68 +274,8 @@ def _natural(model: pm.Model) -> Any:
     return natural
 
 
-class Given(Field):
-    """A `Field` over some variables only; all others are held.
-
-    Parameters
-    ----------
-    slopes : Slopes
-        The model.
-    chosen : sequence of str
-        The variables.
-    rest : mapping
-        Values of all others; may hold the chosen ones, which are not looked at.
-    """
-
-    def __init__(
-        self, slopes: Slopes, chosen: Sequence[str], rest: Mapping[str, NDArray[Any]]
-    ) -> None:
-        self._slopes, self.budget = slopes, slopes.budget
-        self.continuous: list[Support] = [slopes.supports[name] for name in chosen]
-        self.finite: list[Support] = []
-        sizes = [s.size for s in self.continuous]
-        self.owner = np.repeat(np.arange(len(sizes)), sizes)
-        self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
-        self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        self.points, self.terms = slopes.points, slopes.terms
-        self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in chosen}
-
-    def variables(self, x: Array, levels: NDArray[np.intp]) -> Point:
-        """Return all variables: the chosen ones from the row `x`, the others as they are held."""
-        return {**super().variables(x, levels), **self.rest}
-
-    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:
-        """Return the joint log density and its slope by every chosen element."""
-        total, slopes = self._slopes(self.variables(x, levels))
-        flat = [np.ravel(slopes[s.name]) for s in self.continuous]
-        return total, np.concatenate(flat).astype(float)
-
-    @property
-    def joint(self) -> Any:
-        """The joint density, whose slopes are along the chosen variables only."""
-        return _Held(self._slopes.joint, self.rest)
-
-    def row(self, point: Mapping[str, NDArray[Any]]) -> Array:
-        """Return the chosen elements of a point in one row."""
-        flat = [np.ravel(point[s.name]) for s in self.continuous]
-        return np.concatenate(flat).astype(float)
-
-    def held(self, point: Mapping[str, NDArray[Any]]) -> Given:
-        """Return the same variables with the others held at another point."""
-        return Given(self._slopes, [s.name for s in self.continuous], point)
-
-
-class _Held:
-    """A joint density with some variables held: no direction leads along them."""
-
-    def __init__(self, joint: JointDensity, rest: Mapping[str, NDArray[Any]]) -> None:
-        self._joint, self._rest = joint, rest
-
-    def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
-        """Return the joint log density and a bound on its error."""
-        return self._joint.value(point)
-
-    def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
-        """Return value and slope with their bounds."""
-        still = {name: np.zeros(np.shape(value)) for name, value in self._rest.items()}
-        return self._joint(point, {**along, **still})
+def _out_of_range(said: str) -> str:
+    return (
+        "a parameter of a distribution is out of its range at some possible values of the other "
+        f"variables ({said}): a hard constraint."
+    )

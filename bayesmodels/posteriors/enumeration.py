@@ -14,12 +14,9 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.families import Additive, Factor, additive, same_kinds
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
-
-Elements = NDArray[np.intp]
-Levels = NDArray[np.intp]
 
 MOST_ALONE, MOST_WITH_OTHERS = 2**15, 2**10
 """Configurations that are enumerated: of finite variables alone, and of those with others."""

@@ -9,7 +9,6 @@ from typing import Literal, overload
 
 import numpy as np
 import pymc as pm
-from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.data import randomness
@@ -26,7 +25,7 @@ from bayesmodels.posteriors.enumeration import (
     value_at,
 )
 from bayesmodels.posteriors.families import Factor
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.gradient import Field, Levels, whole_field
 from bayesmodels.posteriors.independent import FIRST, Looks, standing_alone
 from bayesmodels.posteriors.multivariate import standing_together
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
@@ -35,8 +34,6 @@ from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.verify import FEW, verify
-
-Levels = NDArray[np.intp]
 
 _TRIES = 300
 
@@ -142,7 +139,7 @@ def exact(
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     if partial:
         return partial_posterior(model, rng, budget)
-    field = Field(model, supports(model), budget)
+    field = whole_field(model, supports(model), budget)
 
     @cache
     def known() -> tuple[JointDensity, Audit]:

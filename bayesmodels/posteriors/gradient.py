@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,69 @@ from bayesmodels.posteriors.factor_graph import meetings
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import Support
 
+Point = dict[str, NDArray[Any]]
+"""Values by variable."""
+Levels = NDArray[np.intp]
+"""Values of finite elements, each counted from zero."""
 
-class Field:
-    """Joint log density and its slopes, over all elements of the free variables in one row.
 
-    Elements of continuous variables are numbered in the order of `continuous`, those of finite
-    variables in the order of `finite`, each variable row by row.
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """A model's joint log density, and its slopes by some variables.
+
+    Attributes
+    ----------
+    points, terms : list
+        Inputs and log terms of the graph.
+    names : list of str
+        The variables that there are slopes by.
+    run : callable
+        From values of the inputs to log density and slopes.
+    out_of_range : callable
+        From what PyMC says of a parameter that is out of its range to the reason of a refusal.
+    budget : Budget
+        For evaluations.
+    """
+
+    points: list[Any]
+    terms: list[Any]
+    names: list[str]
+    run: Callable[..., list[Any]]
+    out_of_range: Callable[[str], str]
+    budget: Budget
+
+    def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
+        """Return the joint log density and its slopes by name.
+
+        Raises
+        ------
+        NotConjugate
+            If PyMC finds a parameter of a distribution out of its range at this point.
+        """
+        inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
+        try:
+            # The caller looks at what is not finite.
+            with self.budget.evaluation(), np.errstate(all="ignore"):
+                total, *slopes = self.run(*inputs)
+        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
+            raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
+        return float(total), dict(zip(self.names, slopes, strict=True))
+
+    def meetings(
+        self, point: Mapping[str, NDArray[Any]]
+    ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
+        """Return which elements meet in a factor of the joint density, one factor a row.
+
+        Beside it which columns are those of each variable; the point is any possible one.
+        """
+        at = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
+        starts = np.cumsum([0, *(x.size for x in at)])
+        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
+        return meetings(self.points, self.terms, at), own
+
+
+def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
+    """Return the field over all free variables of a model.
 
     Parameters
     ----------
@@ -35,45 +93,78 @@ class Field:
     budget : Budget, optional
         For evaluations.
 
+    Raises
+    ------
+    NotConjugate
+        If the density has no slopes.
+    """
+    continuous = [s for s in supports if s.kind != "finite"]
+    finite = [s for s in supports if s.kind == "finite"]
+    with config.change_flags(floatX="float64", traceback__limit=0):
+        points, terms = natural_terms(model)
+        by_name = {point.name: point for point in points}
+        total = add([term.sum() for term in terms])
+        try:
+            slopes = derivatives(total, [by_name[s.name] for s in continuous])
+        except NO_GRADIENT as error:
+            (result, *_) = without_gradient(points, terms)
+            raise NotConjugate(no_gradient(points, result)) from error
+        run = function(
+            points, folded([total, *slopes], points), mode=PYTHON_MODE, on_unused_input="ignore"
+        )
+    names = ", ".join(s.name for s in (*continuous, *finite))
+
+    def out_of_range(said: str) -> str:
+        return (
+            f"a parameter of a distribution is out of its range ({said}) at some possible values "
+            f"of {names}: a hard constraint, or a prior whose support PyMC does not tell."
+        )
+
+    known = Slopes(points, terms, [s.name for s in continuous], run, out_of_range, budget)
+    return Field(known, continuous, finite, {})
+
+
+class Field:
+    """Joint log density and its slopes, over all elements of some variables in one row.
+
+    Elements of continuous variables are numbered in the order of `continuous`, those of finite
+    variables in the order of `finite`, each variable row by row.
+
+    Parameters
+    ----------
+    slopes : Slopes
+        The model.
+    continuous, finite : sequence of Support
+        The variables by kind.
+    rest : mapping
+        Values at which all others are held; may have more, which is not looked at.
+
     Attributes
     ----------
-    continuous, finite : list of Support
-        The variables by kind.
     owner : ndarray of int
         For each continuous element the number of its variable.
     kind : ndarray of str
         For each continuous element the kind of its support.
-    points, terms : list
-        Inputs and log terms of the graph.
+    start : ndarray of int
+        For each continuous variable the number of its first element.
     """
 
     def __init__(
-        self, model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED
+        self,
+        slopes: Slopes,
+        continuous: Sequence[Support],
+        finite: Sequence[Support],
+        rest: Mapping[str, NDArray[Any]],
     ) -> None:
-        self.budget = budget
-        self.continuous = [s for s in supports if s.kind != "finite"]
-        self.finite = [s for s in supports if s.kind == "finite"]
+        self._slopes, self.budget = slopes, slopes.budget
+        self.points, self.terms = slopes.points, slopes.terms
+        self.continuous, self.finite = list(continuous), list(finite)
+        own = {s.name for s in (*continuous, *finite)}
+        self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in own}
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
         self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        with config.change_flags(floatX="float64", traceback__limit=0):
-            self.points, self.terms = natural_terms(model)
-            by_name = {point.name: point for point in self.points}
-            smooth = [by_name[s.name] for s in self.continuous]
-            total = add([term.sum() for term in self.terms])
-            try:
-                slopes = derivatives(total, smooth)
-            except NO_GRADIENT as error:
-                (result, *_) = without_gradient(self.points, self.terms)
-                raise NotConjugate(no_gradient(self.points, result)) from error
-            self._function = function(
-                [*smooth, *(by_name[s.name] for s in self.finite)],
-                folded([total, *slopes], self.points),
-                mode=PYTHON_MODE,
-                on_unused_input="ignore",
-            )
-        self._types = [by_name[s.name].dtype for s in (*self.continuous, *self.finite)]
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -85,20 +176,33 @@ class Field:
         """Number of continuous elements."""
         return len(self.owner)
 
-    def variables(self, x: Array, levels: NDArray[np.intp]) -> dict[str, NDArray[Any]]:
-        """Return elements as variables of their own shapes; `levels` count from zero."""
-        result: dict[str, NDArray[Any]] = {}
-        for number, s in enumerate(self.continuous):
-            part = x[..., self.start[number] : self.start[number + 1]]
-            result[s.name] = part.reshape((*x.shape[:-1], *s.shape))
+    def variables(self, x: Array, levels: Levels) -> Point:
+        """Return all variables in their own shapes; `levels` count from zero."""
+        result = self._split(x)
         at = 0
         for s in self.finite:
             counted = levels[..., at : at + s.size] + s.lowest
             result[s.name] = counted.reshape((*levels.shape[:-1], *s.shape))
             at += s.size
-        return result
+        return result | self.rest
 
-    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:
+    def _split(self, x: Array) -> Point:
+        return {
+            s.name: x[..., start : start + s.size].reshape((*x.shape[:-1], *s.shape))
+            for s, start in zip(self.continuous, self.start, strict=False)
+        }
+
+    def direction(self, x: Array) -> Point:
+        """Return a direction along continuous elements, by variable; the rest stays."""
+        still = {name: np.zeros(np.shape(value)) for name, value in self.rest.items()}
+        return still | self._split(x)
+
+    def row(self, point: Mapping[str, NDArray[Any]]) -> Array:
+        """Return the continuous elements of a point in one row."""
+        flat = [np.ravel(point[s.name]) for s in self.continuous]
+        return np.concatenate(flat).astype(float) if flat else np.zeros(0)
+
+    def __call__(self, x: Array, levels: Levels) -> tuple[float, Array]:
         """Return the joint log density and its slope by every continuous element.
 
         Raises
@@ -106,60 +210,27 @@ class Field:
         NotConjugate
             If PyMC finds a parameter of a distribution out of its range at this point.
         """
-        values = self.variables(x, levels)
-        inputs = [
-            np.asarray(values[s.name], dtype=kind)
-            for s, kind in zip((*self.continuous, *self.finite), self._types, strict=True)
-        ]
-        try:
-            # The caller looks at what is not finite.
-            with self.budget.evaluation(), np.errstate(all="ignore"):
-                total, *slopes = self._function(*inputs)
-        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
-            names = ", ".join(s.name for s in (*self.continuous, *self.finite))
-            raise NotConjugate(
-                f"a parameter of a distribution is out of its range ({str(error).splitlines()[0]}) "
-                f"at some possible values of {names}: a hard constraint, or a prior whose support "
-                "PyMC does not tell."
-            ) from error
-        flat = [np.ravel(slope) for slope in slopes]
-        return float(total), np.concatenate(flat).astype(float) if flat else np.zeros(0)
+        total, slopes = self._slopes(self.variables(x, levels))
+        return total, self.row(slopes)
 
-    def meetings(self, x: Array, levels: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def meetings(self, x: Array, levels: Levels) -> NDArray[np.bool_]:
         """Return which elements meet in a factor of the joint density, one factor a row.
 
         Continuous elements come first, then finite ones; `x` and `levels` are any possible values.
         """
-        values = self.variables(x, levels)
-        found = meetings(self.points, self.terms, [values[p.name] for p in self.points])
-        starts = np.cumsum([0, *(np.size(values[p.name]) for p in self.points)])
-        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
-        order = [own[s.name] for s in (*self.continuous, *self.finite)]
-        return found[:, np.concatenate(order)]
+        found, own = self._slopes.meetings(self.variables(x, levels))
+        return found[:, np.concatenate([own[s.name] for s in (*self.continuous, *self.finite)])]
 
-    def with_levels(self, levels: NDArray[np.intp]) -> Field:
+    def with_levels(self, levels: Levels) -> Field:
         """Return the field over the continuous elements alone, the finite ones held at `levels`."""
-        return _Held(self, levels)
+        return Field(self._slopes, self.continuous, [], self.variables(np.zeros(self.size), levels))
+
+    def held(self, point: Mapping[str, NDArray[Any]]) -> Field:
+        """Return the same variables with the others held at another point."""
+        return Field(self._slopes, self.continuous, self.finite, point)
 
     def label(self, element: int) -> str:
         """Return the name of an element, such as ``w[2]``."""
         s = self.continuous[self.owner[element]]
         at = np.unravel_index(element - self.start[self.owner[element]], s.shape) if s.shape else ()
         return f"{s.name}[{', '.join(map(str, at))}]" if s.shape else s.name
-
-
-class _Held(Field):
-    """A `Field` with its finite elements held."""
-
-    def __init__(self, field: Field, levels: NDArray[np.intp]) -> None:
-        vars(self).update(vars(field))
-        self.finite = []
-        self._whole, self._levels = field, levels
-
-    def variables(self, x: Array, levels: NDArray[np.intp]) -> dict[str, NDArray[Any]]:  # noqa: ARG002
-        """Return all variables."""
-        return self._whole.variables(x, self._levels)
-
-    def __call__(self, x: Array, levels: NDArray[np.intp]) -> tuple[float, Array]:  # noqa: ARG002
-        """Return the joint log density and its slope by every continuous element."""
-        return self._whole(x, self._levels)

@@ -30,12 +30,9 @@ from bayesmodels.numerics.exponential_families import (
     gamma,
     generalized_inverse_gaussian,
 )
-from bayesmodels.posteriors.families import EPS, Factor, Independent, Normals
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.families import EPS, Elements, Factor, Independent, Normals
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
-
-Elements = NDArray[np.intp]
-Levels = NDArray[np.intp]
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""

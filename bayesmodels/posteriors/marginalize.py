@@ -35,7 +35,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.arrowhead import Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.posteriors.conditional import Slopes
+from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import add
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
@@ -50,7 +50,7 @@ _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's c
 
 
 @dataclass(frozen=True, eq=False)
-class Normals:
+class NormalGroup:
     """Variables that are jointly normal given the rest.
 
     Attributes
@@ -147,15 +147,17 @@ class Marginal:
 
     Parameters
     ----------
-    slopes : Slopes
-        The model.
-    normals : Normals or None
+    conditionals : Conditionals
+        The model with some variables held.
+    normals : NormalGroup or None
         The normal variables of the block.
     alone : sequence of Alone
         Its other variables.
     """
 
-    def __init__(self, slopes: Slopes, normals: Normals | None, alone: Sequence[Alone]) -> None:
+    def __init__(
+        self, conditionals: Conditionals, normals: NormalGroup | None, alone: Sequence[Alone]
+    ) -> None:
         self.normals, self.alone = normals, tuple(alone)
         probes = normals.probes() if normals else {}
         number = max((len(x) for x in probes.values()), default=2)
@@ -167,11 +169,11 @@ class Marginal:
             probes[one.name] = np.concatenate([[one.first], [one.second], rest])
         self.probes = probes
         self._number = number
-        self._points = {point.name: point for point in slopes.points}
+        self._points = {point.name: point for point in conditionals.points}
         own = {self._points[name] for name in probes}
-        self._terms = [term for term in slopes.terms if own & set(ancestors([term]))]
+        self._terms = [term for term in conditionals.terms if own & set(ancestors([term]))]
         self._parts = self._divided()
-        self.rest = [point for point in slopes.points if point not in own]
+        self.rest = [point for point in conditionals.points if point not in own]
 
     def _divided(self) -> list[_Part]:
         """Put terms apart that are the same at several probes, if that saves evaluations."""

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.families import Elements
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import LOOSE
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
-
-Elements = NDArray[np.intp]
-Levels = NDArray[np.intp]
 
 
 def normal_matrix(

@@ -12,7 +12,6 @@ says that :math:`s^k` is a Gamma variable.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -20,14 +19,19 @@ from scipy.sparse.csgraph import connected_components
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import gamma
-from bayesmodels.posteriors.families import EPS, Factor, Gaussian, Independent, ScaledGaussian
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.families import (
+    EPS,
+    Elements,
+    Factor,
+    Gaussian,
+    Independent,
+    ScaledGaussian,
+)
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import LOOSE, fit, line_features
 from bayesmodels.posteriors.matrices import normal_matrix
 from bayesmodels.posteriors.points import matrices, score, simplex_rows, somewhere
-
-Elements = NDArray[np.intp]
-Levels = NDArray[np.intp]
+from bayesmodels.posteriors.support import listed
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
@@ -384,4 +388,4 @@ def _names(field: Field, elements: Elements) -> str:
         else field.label(int(elements[field.owner[elements] == i][0]))
         for i in owners
     ]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed(names)

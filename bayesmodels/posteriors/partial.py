@@ -17,14 +17,16 @@ from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.comparisons import otherwise
-from bayesmodels.posteriors.conditional import Given, Point, Slopes
+from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.deterministics import deterministics
+from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.points import WILD, somewhere
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import FEW, Imprecise, Verification, verify
 
 if TYPE_CHECKING:
@@ -45,22 +47,22 @@ def partial_posterior(
         If nothing is conjugate given the rest, or nothing would remain, or the result could not
         be verified.
     """
-    slopes = Slopes(model, budget)
-    choice = choose(model, slopes, rng, one_by_one=False)
+    conditionals = Conditionals(model, budget)
+    choice = choose(model, conditionals, rng, one_by_one=False)
     try:
-        return _integrated(model, slopes, choice, rng)
+        return _integrated(model, conditionals, choice, rng)
     except OutOfTime:
         raise
     except NotConjugate:
         # One variable may spoil it for all.
-        strict = choose(model, slopes, rng, one_by_one=True)
+        strict = choose(model, conditionals, rng, one_by_one=True)
         if (strict.normals, strict.alone) == (choice.normals, choice.alone):
             raise
-        return _integrated(model, slopes, strict, rng)
+        return _integrated(model, conditionals, strict, rng)
 
 
 def _integrated(
-    model: pm.Model, slopes: Slopes, choice: Choice, rng: np.random.Generator
+    model: pm.Model, conditionals: Conditionals, choice: Choice, rng: np.random.Generator
 ) -> PartialPosterior:
     names = (*choice.normals, *choice.alone)
     if not names:
@@ -70,20 +72,20 @@ def _integrated(
         )
     if len(names) == len(model.free_RVs):
         raise NotConjugate(
-            f"{_listed(names)} would be integrated out, so that nothing remains to be sampled: "
+            f"{listed(names)} would be integrated out, so that nothing remains to be sampled: "
             "bm.exact(model) gives the closed form."
         )
-    points = [slopes.somewhere(rng) for _ in range(2)]
-    normals = normals_at(slopes, choice.normals, points, rng) if choice.normals else None
-    alone = [alone_at(slopes, name, points[0], rng) for name in choice.alone]
-    marginal = Marginal(slopes, normals, alone)
-    remaining = remaining_model(model, marginal, slopes.supports)
-    seen, unseen = _verified(slopes, marginal, remaining, rng)
+    points = [conditionals.somewhere(rng) for _ in range(2)]
+    normals = normals_at(conditionals, choice.normals, points, rng) if choice.normals else None
+    alone = [alone_at(conditionals, name, points[0], rng) for name in choice.alone]
+    marginal = Marginal(conditionals, normals, alone)
+    remaining = remaining_model(model, marginal, conditionals.supports)
+    seen, unseen = _verified(conditionals, marginal, remaining, rng)
     return PartialPosterior(model, remaining, marginal, choice, seen, unseen)
 
 
 def _verified(
-    slopes: Slopes, marginal: Marginal, remaining: pm.Model, rng: np.random.Generator
+    conditionals: Conditionals, marginal: Marginal, remaining: pm.Model, rng: np.random.Generator
 ) -> tuple[Verification, tuple[str, ...]]:
     """Compare with the joint density at fresh values of the rest, and of the block given them.
 
@@ -97,21 +99,23 @@ def _verified(
     """
     density = JointDensity(remaining)
     names = list(marginal.probes)
-    points = slopes.everywhere(names, rng)
-    found, unseen = _audited(slopes, names, points[0])
-    if found.questions and slopes.impossible(names, rng):
+    points = conditionals.everywhere(names, rng)
+    found, unseen = _audited(conditionals, names, points[0])
+    if found.questions and conditionals.impossible(names, rng):
         raise NotConjugate(
             f"with some values of the finite variables the joint density of {', '.join(names)} and "
             "the rest is zero wherever it was looked at, and comparisons may make it positive "
             "elsewhere: a hard constraint."
         )
     must = len(points)
-    points += _otherwise(slopes, names, found, points[:2], rng)
+    points += _otherwise(conditionals, names, found, points[:2], rng)
     result: Verification | None = None
     for number, point in enumerate(points):
-        view = Given(slopes, names, point)
+        view = conditionals.given(names, point)
         try:
-            seen = verify(Solution(view, marginal.factors(point), []), view.joint, found, rng, FEW)
+            seen = verify(
+                Solution(view, marginal.factors(point), []), conditionals.joint, found, rng, FEW
+            )
         except Imprecise:
             if number < must:
                 raise
@@ -130,7 +134,9 @@ def _verified(
     return result, unseen
 
 
-def _audited(slopes: Slopes, names: Sequence[str], start: Point) -> tuple[Audit, tuple[str, ...]]:
+def _audited(
+    conditionals: Conditionals, names: Sequence[str], start: Point
+) -> tuple[Audit, tuple[str, ...]]:
     """Return what is not analytic, in the block or in what its law is given, and in words.
 
     Raises
@@ -138,15 +144,15 @@ def _audited(slopes: Slopes, names: Sequence[str], start: Point) -> tuple[Audit,
     NotConjugate
         If the law may change with a whole number that has infinitely many values.
     """
-    view = Given(slopes, names, start)
+    view = conditionals.given(names, start)
     rest = {
-        p.name: slopes.supports[p.name].kind if p.name in slopes.supports else "real"
-        for p in slopes.points
+        p.name: conditionals.supports[p.name].kind if p.name in conditionals.supports else "real"
+        for p in conditionals.points
         if p.name not in names and np.dtype(p.dtype).kind == "f"
     }
     found = audit(view, rest)
     unseen = [*found.opaque, *([f"comparisons: {found.questions}"] if found.questions else [])]
-    whole = slopes.unbounded(names)
+    whole = conditionals.unbounded(names)
     if whole:
         further = audit(view, rest | dict.fromkeys(whole, "real"))
         if further.questions > found.questions or further.opaque != found.opaque:
@@ -159,21 +165,21 @@ def _audited(slopes: Slopes, names: Sequence[str], start: Point) -> tuple[Audit,
 
 
 def _otherwise(
-    slopes: Slopes,
+    conditionals: Conditionals,
     names: Sequence[str],
     found: Audit,
     points: Sequence[Point],
     rng: np.random.Generator,
 ) -> list[Point]:
     """Return values of the rest at which comparisons fall out differently."""
-    rest = [name for name in slopes.supports if name not in names]
+    rest = [name for name in conditionals.supports if name not in names]
     if not found.questions or not rest:
         return []
-    view, none = Given(slopes, rest, points[0]), np.zeros(0, dtype=int)
+    view, none = conditionals.given(rest, points[0]), np.zeros(0, dtype=int)
     near = [(view.row(point), none) for point in points]
     far = [(somewhere(view, rng, WILD), none) for _ in range(_POINTS)]
     others = [*far, *otherwise(view, found, near, far, rng)]
-    return [p for p in (view.variables(*other) for other in others) if slopes.possible(p)]
+    return [p for p in (view.variables(*other) for other in others) if conditionals.possible(p)]
 
 
 class PartialPosterior:
@@ -387,7 +393,7 @@ class PartialPosterior:
     def explain(self) -> str:
         """Say what is conjugate given the rest, what is integrated out, and how it was verified."""
         laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
-        parts = [f"Given {_listed(self.remaining)}, {_listed(laws)} can be integrated out"]
+        parts = [f"Given {listed(self.remaining)}, {listed(laws)} can be integrated out"]
         kept = {n: self._choice.reasons[n] for n in self.remaining if n in self._choice.reasons}
         parts += [f"{name} remains: {why.rstrip('.')}" for name, why in kept.items()]
         proof = (
@@ -415,8 +421,3 @@ class PartialPosterior:
 
 def _unflattened(value: Array, batch: tuple[int, ...]) -> Array:
     return np.asarray(value.reshape((*batch, *value.shape[1:])))
-
-
-def _listed(names: Any) -> str:
-    *first, last = list(names)
-    return f"{', '.join(first)} and {last}" if first else str(last)

@@ -24,6 +24,7 @@ from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import Verification
 
 if TYPE_CHECKING:
@@ -315,19 +316,14 @@ class ExactPosterior:
 
     def explain(self) -> str:
         """Say which variable has which law, and how that was verified."""
-        field = self._solution.field
-        parts = []
-        for factor in self._solution.factors:
-            owners = dict.fromkeys(field.owner[factor.elements])
-            names = [field.continuous[i].name for i in owners]
-            parts.append(factor.sentence(_listed(names)))
+        parts = [f.sentence(listed(self._owners(f))) for f in self._solution.factors]
         for part in self._solution.finite:
-            who = _listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
+            who = listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
             sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
             if part.factors[0]:
                 # Numbers differ from configuration to configuration.
                 inner = [
-                    b.sentence(_listed(self._owners(b))).split(" with ")[0] for b in part.factors[0]
+                    b.sentence(listed(self._owners(b))).split(" with ")[0] for b in part.factors[0]
                 ]
                 sentence += f"; given them {'; '.join(inner)}"
             parts.append(sentence)
@@ -373,11 +369,6 @@ class ExactPosterior:
     def __repr__(self) -> str:
         families = ", ".join(f"{name}: {family}" for name, family in self.families.items())
         return f"ExactPosterior({families}; verified {self.verified})"
-
-
-def _listed(names: Any) -> str:
-    *first, last = list(names)
-    return f"{', '.join(first)} and {last}" if first else str(last)
 
 
 def _digits_lost_by(factor: Factor) -> float:

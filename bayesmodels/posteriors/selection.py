@@ -20,10 +20,11 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics.arrowhead import arrow
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET
 from bayesmodels.posteriors.audit import audit
-from bayesmodels.posteriors.conditional import Given, Point, Slopes
+from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
+from bayesmodels.posteriors.gradient import Field, Point
 from bayesmodels.posteriors.independent import LOOSE, standing_alone
-from bayesmodels.posteriors.marginalize import Alone, Normals
+from bayesmodels.posteriors.marginalize import Alone, NormalGroup
 from bayesmodels.posteriors.multivariate import gaussian
 from bayesmodels.posteriors.points import score, somewhere
 from bayesmodels.posteriors.remaining_model import priors, replaceable
@@ -61,7 +62,7 @@ class Choice:
 
 
 def choose(
-    model: pm.Model, slopes: Slopes, rng: np.random.Generator, *, one_by_one: bool
+    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool
 ) -> Choice:
     """Say which variables are conjugate given the rest, and which to integrate out.
 
@@ -69,49 +70,49 @@ def choose(
     ----------
     model : pymc.Model
         The model.
-    slopes : Slopes
-        Its slopes.
+    conditionals : Conditionals
+        The model with some variables held.
     rng : numpy.random.Generator
         Source of points.
     one_by_one : bool
         Whether every variable's law is verified; else only those of variables that are kept, since
         the others' are verified together later.
     """
-    points = [slopes.somewhere(rng) for _ in range(2)]
+    points = [conditionals.somewhere(rng) for _ in range(2)]
     families: dict[str, str] = {}
     reasons = {
         rv.name: f"{rv.name} "
         + ("is a whole number" if str(rv.dtype)[0] in "iub" else "lives on a space of its own")
         for rv in model.free_RVs
-    } | slopes.reasons
-    for name in slopes.supports:
+    } | conditionals.reasons
+    for name in conditionals.supports:
         try:
-            slopes.groups([name])  # not too many, before anything is worked out
-            at = slopes.everywhere([name], rng) if one_by_one else points
-            families[name] = _family(slopes, name, at, rng, verified=one_by_one)
+            conditionals.groups([name])  # not too many, before anything is worked out
+            at = conditionals.everywhere([name], rng) if one_by_one else points
+            families[name] = _family(conditionals, name, at, rng, verified=one_by_one)
             del reasons[name]
         except NotConjugate as error:
             reasons[name] = error.reason
-    childless = _without_awkward_children(model, slopes, families, reasons)
-    largest_first = sorted(childless, key=lambda name: -slopes.supports[name].size)
+    childless = _without_awkward_children(model, conditionals, families, reasons)
+    largest_first = sorted(childless, key=lambda name: -conditionals.supports[name].size)
     normals: list[str] = []
     for name in (n for n in largest_first if families[n] == "Normal"):
-        at = slopes.everywhere([*normals, name], rng) if one_by_one else points
-        if all(_straight(slopes, [*normals, name], point, rng) for point in at):
+        at = conditionals.everywhere([*normals, name], rng) if one_by_one else points
+        if all(_straight(conditionals, [*normals, name], point, rng) for point in at):
             normals.append(name)
         else:
             reasons[name] = f"{name} is not jointly normal with {' and '.join(normals)}"
     alone: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
         done = [*normals, *alone]
-        at = slopes.everywhere([name, *done], rng) if one_by_one else points
-        if any(_moved(slopes, name, done, point, rng) for point in at):
+        at = conditionals.everywhere([name, *done], rng) if one_by_one else points
+        if any(_moved(conditionals, name, done, point, rng) for point in at):
             reasons[name] = f"the law of {name} depends on what is integrated out"
         else:
             alone.append(name)
     for name in [n for n in families if n not in (*normals, *alone) and not one_by_one]:
         try:
-            _family(slopes, name, slopes.everywhere([name], rng), rng, verified=True)
+            _family(conditionals, name, conditionals.everywhere([name], rng), rng, verified=True)
         except NotConjugate as error:
             del families[name]
             reasons[name] = error.reason
@@ -123,7 +124,7 @@ FAMILIES = ("Beta", "Dirichlet", "Gamma", "InverseGamma", "SquareGamma", "Square
 
 
 def _family(
-    slopes: Slopes,
+    conditionals: Conditionals,
     name: str,
     points: Sequence[Point],
     rng: np.random.Generator,
@@ -131,13 +132,13 @@ def _family(
     verified: bool,
 ) -> str:
     """Return a variable's family given all others, at several values of them."""
-    found = audit(Given(slopes, [name], points[0])) if verified else None
+    found = audit(conditionals.given([name], points[0])) if verified else None
     kinds = set()
     for point in points:
-        view = Given(slopes, [name], point)
+        view = conditionals.given([name], point)
         factors = proposed(view, point, rng)
         if found is not None:
-            verify(Solution(view, factors, []), view.joint, found, rng, FEW)
+            verify(Solution(view, factors, []), conditionals.joint, found, rng, FEW)
         kinds |= {law.family for factor in factors for law in factor.laws()}
     if len(kinds) > 1:
         raise NotConjugate(f"{name} has laws of several families ({', '.join(sorted(kinds))})")
@@ -145,7 +146,7 @@ def _family(
 
 
 def proposed(
-    view: Given, point: Mapping[str, NDArray[Any]], rng: np.random.Generator
+    view: Field, point: Mapping[str, NDArray[Any]], rng: np.random.Generator
 ) -> list[Factor]:
     """Return the law of one variable given the others.
 
@@ -167,7 +168,7 @@ def proposed(
 
 
 def _without_awkward_children(
-    model: pm.Model, slopes: Slopes, families: dict[str, str], reasons: dict[str, str]
+    model: pm.Model, conditionals: Conditionals, families: dict[str, str], reasons: dict[str, str]
 ) -> list[str]:
     """Return the conjugate variables whose children's priors can be moved, if they remain."""
     fine = []
@@ -176,7 +177,7 @@ def _without_awkward_children(
         awkward = [
             child
             for child, parents in above.items()
-            if name in parents and not replaceable(slopes.supports.get(child))
+            if name in parents and not replaceable(conditionals.supports.get(child))
         ]
         if awkward:
             reasons[name] = f"the prior of {awkward[0]} needs {name}"
@@ -185,9 +186,11 @@ def _without_awkward_children(
     return fine
 
 
-def _straight(slopes: Slopes, names: Sequence[str], point: Point, rng: np.random.Generator) -> bool:
+def _straight(
+    conditionals: Conditionals, names: Sequence[str], point: Point, rng: np.random.Generator
+) -> bool:
     """Whether the slope of some variables is linear in all of them, along random lines."""
-    view = Given(slopes, names, point)
+    view = conditionals.given(names, point)
     for _ in range(_LINES):
         x = view.row(point)
         x = x + somewhere(view, rng)
@@ -207,12 +210,16 @@ def _straight(slopes: Slopes, names: Sequence[str], point: Point, rng: np.random
 
 
 def _moved(
-    slopes: Slopes, name: str, done: Sequence[str], point: Point, rng: np.random.Generator
+    conditionals: Conditionals,
+    name: str,
+    done: Sequence[str],
+    point: Point,
+    rng: np.random.Generator,
 ) -> bool:
     """Whether the slope of a variable moves with variables that are integrated out."""
     if not done:
         return False
-    own, others = Given(slopes, [name], point), Given(slopes, done, point)
+    own, others = conditionals.given([name], point), conditionals.given(done, point)
     x = own.row(point)
     here = score(own, x, own(x, _NONE)[1])
     away = others.variables(somewhere(others, rng), _NONE)
@@ -221,19 +228,22 @@ def _moved(
 
 
 def normals_at(
-    slopes: Slopes, names: Sequence[str], points: Sequence[Point], rng: np.random.Generator
-) -> Normals:
+    conditionals: Conditionals,
+    names: Sequence[str],
+    points: Sequence[Point],
+    rng: np.random.Generator,
+) -> NormalGroup:
     """Say where to look at the slopes of a normal block, and how its precision is taken apart."""
-    view = Given(slopes, names, points[0])
+    view = conditionals.given(names, points[0])
     laws = [
         gaussian(view.held(point), np.arange(view.size), view.row(point), _NONE, rng)
         for point in points
     ]
-    rows = sum(int(np.prod(t.type.shape)) for t in slopes.terms if None not in t.type.shape)
-    shapes = tuple(slopes.supports[name].shape for name in names)
-    linked = np.any([_linked(law) for law in laws], axis=0) | slopes.linked(names)
+    rows = sum(int(np.prod(t.type.shape)) for t in conditionals.terms if None not in t.type.shape)
+    shapes = tuple(conditionals.supports[name].shape for name in names)
+    linked = np.any([_linked(law) for law in laws], axis=0) | conditionals.linked(names)
     form = arrow(linked, rows)
-    return Normals(tuple(names), shapes, form, laws[0].location, _FAR * laws[0].sd())
+    return NormalGroup(tuple(names), shapes, form, laws[0].location, _FAR * laws[0].sd())
 
 
 def _linked(law: Gaussian) -> NDArray[np.bool_]:
@@ -242,10 +252,12 @@ def _linked(law: Gaussian) -> NDArray[np.bool_]:
     return np.abs(law.precision) > _NOTHING * np.outer(size, size)
 
 
-def alone_at(slopes: Slopes, name: str, point: Point, rng: np.random.Generator) -> Alone:
+def alone_at(
+    conditionals: Conditionals, name: str, point: Point, rng: np.random.Generator
+) -> Alone:
     """Say where to look at the slopes of a variable whose elements are independent."""
-    view = Given(slopes, [name], point)
-    support = slopes.supports[name]
+    view = conditionals.given([name], point)
+    support = conditionals.supports[name]
     if support.kind == "unit":
         first = np.full(support.shape, 0.3)
         return Alone(name, BETA, first, first + 0.4)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import Factor
-from bayesmodels.posteriors.gradient import Field
-
-Levels = NDArray[np.intp]
+from bayesmodels.posteriors.gradient import Field, Levels
 
 
 @dataclass(frozen=True, eq=False)

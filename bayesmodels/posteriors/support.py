@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -191,3 +192,9 @@ def _values(expressions: list[Any], name: str) -> list[Any]:
 def _title(op: Any) -> str:
     printed = getattr(op, "_print_name", None)
     return str(printed[0]) if printed else type(op).__name__
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names in words: with commas, and an "and" before the last one."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit
-from bayesmodels.posteriors.comparisons import otherwise
+from bayesmodels.posteriors.comparisons import Place, otherwise
 from bayesmodels.posteriors.density import JointDensity
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import (
     MILD,
     WILD,
@@ -30,9 +29,6 @@ from bayesmodels.posteriors.points import (
     somewhere,
 )
 from bayesmodels.posteriors.solution import Solution
-
-Levels = NDArray[np.intp]
-Point = tuple[Array, Levels]
 
 MANY, FEW = (5, 6, 0), (2, 2, 2)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior, and of one of
@@ -121,7 +117,7 @@ def verify(
     value = float(np.max(over[usable]))
     if max(value, slope) > 1:
         names = [s.name for s in (*field.continuous, *field.finite)]
-        of = field.label(element) if slope > 1 else _listed(names)
+        of = field.label(element) if slope > 1 else _first(names)
         raise NotConjugate(
             f"the joint density as a function of {of} is close to a closed form but not equal to "
             f"it: they differ by {value:.3g} times what rounding explains, their slopes by "
@@ -130,7 +126,7 @@ def verify(
     if bounds[best] > _USELESS:
         raise Imprecise(
             f"the closed form can't be verified in double precision: the joint density of "
-            f"{_listed([s.name for s in (*field.continuous, *field.finite)])} is only known to "
+            f"{_first([s.name for s in (*field.continuous, *field.finite)])} is only known to "
             f"{bounds[best]:.2g}."
         )
     return Verification(
@@ -153,7 +149,7 @@ def _row(
     return value - density, bound + own, impossible
 
 
-def _slopes(solution: Solution, joint: JointDensity, points: list[Point]) -> tuple[float, int]:
+def _slopes(solution: Solution, joint: JointDensity, points: list[Place]) -> tuple[float, int]:
     """Return the largest discrepancy of slopes over its bound, and the element that has it.
 
     The bound is first that of the algebra alone. Where PyMC's own graph may lose more digits, as
@@ -174,7 +170,7 @@ def _slopes(solution: Solution, joint: JointDensity, points: list[Point]) -> tup
     return worst, element
 
 
-def _over(solution: Solution, joint: JointDensity, point: Point, element: int) -> float:
+def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -> float:
     """Return the discrepancy of one slope over a bound that knows the whole graph."""
     field, (x, levels) = solution.field, point
     along = np.zeros(field.size)
@@ -184,7 +180,7 @@ def _over(solution: Solution, joint: JointDensity, point: Point, element: int) -
     for block in matrices(field):
         along[block] = (along[block] + along[block].T) / 2
     own, bound = solution.slope(x, levels)
-    direction = field.variables(along, levels)
+    direction = field.direction(along)
     with np.errstate(all="ignore"):
         seen = joint(field.variables(x, levels), direction)
         gap = abs(seen.slope - own @ along)
@@ -192,7 +188,7 @@ def _over(solution: Solution, joint: JointDensity, point: Point, element: int) -
     return float(over) if np.isfinite(over) else 0.0
 
 
-def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[Place]:
     x, levels = solution.sample(number, rng)
     return [(_inside(solution.field, x[i]), levels[i]) for i in range(number)]
 
@@ -207,7 +203,7 @@ def _inside(field: Field, x: Array) -> Array:
     return x
 
 
-def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Point]:
+def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Place]:
     """Return points of a much wider law."""
     field, result = solution.field, []
     x, levels = solution.sample(2 * number, rng)
@@ -244,12 +240,12 @@ def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Lev
     return result
 
 
-def _listed(names: list[str]) -> str:
+def _first(names: list[str]) -> str:
     some = ", ".join(names[:3])
     return some + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - as above
 
 
-def _where(field: Field, point: Point) -> str:
+def _where(field: Field, point: Place) -> str:
     values = field.variables(*point)
     parts = [f"{name} = {np.ravel(value)[0]:.4g}" for name, value in list(values.items())[:3]]
     return ", ".join(parts)

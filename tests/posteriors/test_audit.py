@@ -6,14 +6,14 @@ import pytensor.tensor as pt
 import pytest
 
 from bayesmodels.posteriors.audit import audit
-from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.gradient import whole_field
 from bayesmodels.posteriors.support import supports
 
 
 def analytic(prior, term):
     with pm.Model() as model:
         pm.Potential("term", term(prior()))
-    return audit(Field(model, supports(model))).analytic
+    return audit(whole_field(model, supports(model))).analytic
 
 
 def pair():
