@@ -282,3 +282,14 @@ class Approximable(Protocol):
 
     def laplace(self, data: Any) -> Any:
         """Return the normal law with the mode and the curvature of the posterior."""
+
+
+@runtime_checkable
+class FeatureFamily(Protocol):
+    """A belief about features, of each class its own."""
+
+    def log_predictive(self, x: Any) -> Array:
+        """Return the log density of each new row under each member of the leading axis."""
+
+    def log_plug_in(self, parameters: Draws, x: Any) -> Array:
+        """Return the same with parameters as if known."""

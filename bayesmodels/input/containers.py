@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.labels import unique
@@ -103,7 +104,7 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
         return Block(argument, values[:, 0], names, data.index), tuple(values.T)
     import narwhals as nw
 
-    native = None if hasattr(data, "tocsr") else wrapped(data, argument)
+    native = None if issparse(data) else wrapped(data, argument)
     if not isinstance(native, nw.DataFrame) or not native.columns:
         return None
     kinds = (nw.dtypes.NumericType, nw.Boolean)
@@ -127,7 +128,7 @@ def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) ->
     """
     if levels is None or isinstance(data, (np.ndarray, list, tuple, Block)):
         return None
-    if hasattr(data, "tocsr") or not _one_kind(levels):
+    if issparse(data) or not _one_kind(levels):
         return None
     import narwhals as nw
 
@@ -215,7 +216,7 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
     import narwhals as nw
 
     refused = (Iterator, set, dict, str, bytes, type(None))
-    if isinstance(data, refused) or hasattr(data, "tocsr"):
+    if isinstance(data, refused) or issparse(data):
         raise DataError(_no_container(argument, data))
     native = wrapped(data, argument)
     if isinstance(native, nw.Series):

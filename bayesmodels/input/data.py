@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import (
@@ -1096,7 +1097,7 @@ def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
 
 def sparse(values: Any) -> bool:
     """Return whether values are a SciPy sparse array or matrix."""
-    return hasattr(values, "tocsr")
+    return bool(issparse(values))
 
 
 def _sparse_counts(values: Any) -> tuple[Block, Any]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesmodels.belief.protocol import Draws
+from bayesmodels.belief.protocol import Draws, FeatureFamily
 from bayesmodels.belief.values import short
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
@@ -102,7 +102,7 @@ def block_of(value: Any, name: Hashable) -> Block:
     belief, columns = value if isinstance(value, tuple) else (value, default)
     counted = isinstance(columns, MultinomialCounts)
     columns = columns.counts if isinstance(columns, MultinomialCounts) else columns
-    if not hasattr(belief, "log_plug_in"):
+    if not isinstance(belief, FeatureFamily):
         msg = (
             f"features[{name!r}]: must be a belief about features, such as BetaBernoulli, "
             f"DirichletCategorical or NormalInverseGamma; got {type(belief).__name__}."
@@ -298,7 +298,7 @@ class Classified:
             raise DataError(msg)
 
     def _allow_missing(self, block: Block, name: str) -> None:
-        if hasattr(block.belief, "df"):
+        if "Sigma" in block.belief.dims:
             msg = (
                 f"{argument(name)}: missing cells cannot be integrated out of the update of a "
                 "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
