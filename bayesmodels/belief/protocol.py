@@ -255,7 +255,9 @@ class MarginalLaws(Protocol):
 class Simulating(Protocol):
     """A model whose new rows have parts that stay as they are, or that are drawn first."""
 
-    def simulated(self, design: Any, parameters: Draws, rng: np.random.Generator) -> Any:
+    def simulated(
+        self, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
+    ) -> Any:
         """Return new data like a design, drawn at known parameters."""
 
 

@@ -44,7 +44,9 @@ def of_rows(model: Any, design: Any, parameters: Draws, rng: np.random.Generator
     return told(model, replaced(model, design, new[0]))
 
 
-def of_targets(self: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+def of_targets(
+    self: Any, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
+) -> Simulated:
     """Draw targets of the same predictors: the method of a regression."""
     rows = checked.paired(design)
     (new,) = self.replicate(parameters, design, rng).values()

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import bayesmodels as bm
+from bayesmodels.belief.protocol import Simulating
 from tests.contract.cases import CASES
 
 BITS = np.array([1, 0, 0, 1, 1, 0])
@@ -160,6 +161,10 @@ def of_beliefs():
         yield f"{name}.to_datatree", partial(belief.to_datatree, 5)
         if data is not None:
             yield f"{name}.replicate", partial(belief.replicate, belief.sample(2, 1), data)
+        if data is not None and isinstance(belief, Simulating):
+            met = belief.update(belief.statistic(data).without_rows())  # with the rows' axes
+            new = partial(met.simulated, data, met.sample(1, 1))
+            yield f"{name}.simulated", lambda rng=None, new=new: new(rng=rng).statistic
 
 
 KNOWN = QUICK | dict(of_beliefs())
@@ -167,7 +172,8 @@ KNOWN = QUICK | dict(of_beliefs())
 
 def test_everything_public_is_asked():
     asked = KNOWN | COMPILES
-    families = {"LogisticRegression.replicate"}  # as LinearRegression's, and asked in their tests
+    # As LinearRegression's, and asked in their tests.
+    families = {"LogisticRegression.replicate", "LogisticRegression.simulated"}
     estimators = {name for name, _ in public() if name.startswith("estimators.")}
     assert {name for name, _ in public()} == {*asked, *families, *estimators}
     for name, function in public():

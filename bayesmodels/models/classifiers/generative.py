@@ -381,9 +381,10 @@ def add_to_model(self: Generative, data: Any, likelihood: Likelihood, names: Nam
 
 
 def simulated(
-    self: Generative, design: Any, parameters: Draws, rng: np.random.Generator
+    self: Generative, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
 ) -> Simulated:
     """Draw classes first, then features of rows with these classes."""
+    rng = checked.randomness(rng)
     codes = replicate(self, parameters, design, rng)["y"][0]
     labels = np.array(self.classes.categories, dtype=object)
     data = replace(checked.paired(design), target=labels[codes].tolist())

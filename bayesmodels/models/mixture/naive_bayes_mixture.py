@@ -496,8 +496,11 @@ class NaiveBayesMixture:
         labels = latent_rows(self.classes, self.blocks, data).labels
         return self.exchangeable and not (labels != UNKNOWN).any()
 
-    def simulated(self, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
+    def simulated(
+        self, design: Any, parameters: Draws, rng: np.random.Generator | int | None = None
+    ) -> Simulated:
         """Draw classes first, those that will be known too; gaps stay where they are."""
+        rng = checked.randomness(rng)
         given = latent_rows(self.classes, self.blocks, design)
         pi = np.asarray(parameters["pi"])[0]
         drawn = rng.choice(len(pi), size=len(given.labels), p=pi / pi.sum())
