@@ -22,7 +22,7 @@ from bayesmodels.belief.reading import in_chains, levels
 from bayesmodels.errors import DataError
 from bayesmodels.input.data import count, randomness
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -172,7 +172,7 @@ def save(tree: xr.DataTree, path: str | os.PathLike[str]) -> None:
     """
     kind = _kind(path)
     size = sum(node.dataset.nbytes for node in tree.subtree)
-    with whole(path) as part:
+    with atomic_write(path) as part:
         if size > shutil.disk_usage(part.parent).free:  # HDF5 may end the process when it finds out
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if kind == ".zarr":

@@ -23,7 +23,7 @@ from bayesmodels.referee import checkpoint
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.folding import Fold
 from bayesmodels.store import loads
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 
 SIZE = 20_000  # numbers in a file
 
@@ -33,7 +33,7 @@ def page_text(number):
 
 
 def write_page(path, number):
-    with whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(page_text(number), encoding="utf-8")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayesmodels.belief.datatree import statistic_of
 from bayesmodels.belief.protocol import Draws, Nominal
 from bayesmodels.input import data as checked
-from bayesmodels.input.containers import Block, read
+from bayesmodels.input.containers import Argument, read
 from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts, Split
 from bayesmodels.numerics import Array
 
@@ -69,7 +69,7 @@ def replaced(belief: Any, rows: Any, new: Any) -> Any:
     if isinstance(rows, (BinomialCounts, MultinomialCounts)):
         return _like(belief, rows, new)
     found = read(rows, "design")
-    return Block(found.argument, _like(belief, None, new), found.columns)
+    return Argument(found.argument, _like(belief, None, new), found.columns)
 
 
 def _like(belief: Any, values: Any, new: Any) -> Any:

@@ -24,7 +24,7 @@ NUMBERS = (int, float, np.number, np.bool_)
 
 
 @dataclass(frozen=True)
-class Block:
+class Argument:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
     ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
@@ -47,7 +47,7 @@ class Block:
             return labels
         return range(self.values.shape[0])
 
-    def without_columns(self) -> Block:
+    def without_columns(self) -> Argument:
         """Return the block without column names."""
         return replace(self, columns=None)
 
@@ -60,16 +60,16 @@ def read(
     scalar_row: bool = False,
     vector_row: bool = False,
     missing: bool = False,
-) -> Block:
+) -> Argument:
     """Read any container; a lone number (or vector) may stand for one row where that is clear.
 
     Missing entries are refused, or else (``missing=True``) are NaN among numbers and None among
     other values, and marked.
     """
-    if isinstance(data, Block):
+    if isinstance(data, Argument):
         return data
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
-        block = Block(argument, _array(data, argument, missing=missing))
+        block = Argument(argument, _array(data, argument, missing=missing))
     else:
         block = _foreign(data, argument, missing=missing)
     argument, values = block.argument, _usual(block.values)
@@ -82,26 +82,26 @@ def read(
         values = values[None]
     if vector_row and values.ndim == 1:
         counting = block.index is None or type(block.index).__name__ == "RangeIndex"
-        return Block(argument, values[None], None if counting else tuple(block.index))
+        return Argument(argument, values[None], None if counting else tuple(block.index))
     if not missing:
-        return Block(argument, values, block.columns, block.index)
+        return Argument(argument, values, block.columns, block.index)
     square = sum_of_squares(values)
     gone = None if square is not None and not np.isnan(square) else missing_entries(values)
-    return Block(argument, values, block.columns, block.index, gone, square)
+    return Argument(argument, values, block.columns, block.index, gone, square)
 
 
-def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] | None:
+def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]] | None:
     """Return the columns of a frame of numbers as they are, neither looked at nor put together.
 
     They come with a block of the first of them, which has the names of all and the index. What is
     missing is NaN. None if `data` are no such frame, or have columns that are no numbers.
     """
-    if isinstance(data, (np.ndarray, list, tuple, Block)):
+    if isinstance(data, (np.ndarray, list, tuple, Argument)):
         return None
     values = _pandas_numbers(data)
     if values is not None and values.ndim > 1 and values.size and data.columns.is_unique:
         names = unique(tuple(data.columns.tolist()), f"{argument}: column names")
-        return Block(argument, values[:, 0], names, data.index), tuple(values.T)
+        return Argument(argument, values[:, 0], names, data.index), tuple(values.T)
     import narwhals as nw
 
     native = None if issparse(data) else wrapped(data, argument)
@@ -116,17 +116,17 @@ def read_columns(data: Any, argument: str) -> tuple[Block, tuple[Values, ...]] |
     if not all(values.dtype.kind in "biuf" for values in arrays):
         return None
     names, index = _names(native, argument), nw.maybe_get_index(native)
-    return Block(argument, arrays[0], names, index), arrays
+    return Argument(argument, arrays[0], names, index), arrays
 
 
-def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) -> Block | None:
+def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) -> Argument | None:
     """Return a series or frame of labels as places among the levels, without touching each label.
 
     Labels are looked up once for each entry of a dictionary, which categorical series have and
     strings are given by Arrow. None where data are anything else, a label is missing or is none of
     the levels, or labels are neither all strings nor all whole numbers.
     """
-    if levels is None or isinstance(data, (np.ndarray, list, tuple, Block)):
+    if levels is None or isinstance(data, (np.ndarray, list, tuple, Argument)):
         return None
     if issparse(data) or not _one_kind(levels):
         return None
@@ -136,7 +136,7 @@ def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) ->
     if isinstance(native, nw.Series):
         codes = _codes(native, levels)
         index = nw.maybe_get_index(native)
-        return None if codes is None else Block(argument, codes, None, index, levels=levels)
+        return None if codes is None else Argument(argument, codes, None, index, levels=levels)
     if not isinstance(native, nw.DataFrame) or not native.columns:
         return None
     columns = []
@@ -146,7 +146,7 @@ def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) ->
             return None
         columns.append(codes)
     names, index = _names(native, argument), nw.maybe_get_index(native)
-    return Block(argument, np.stack(columns).T, names, index, levels=levels)
+    return Argument(argument, np.stack(columns).T, names, index, levels=levels)
 
 
 def _codes(series: Any, levels: tuple[Hashable, ...]) -> Values | None:
@@ -209,10 +209,10 @@ def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
     return values
 
 
-def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
+def _foreign(data: Any, argument: str, *, missing: bool = False) -> Argument:
     numbers = _pandas_numbers(data)
     if numbers is not None and numbers.ndim == 1 and not np.isnan(numbers).any():
-        return Block(_named(argument, data.name), numbers, None, data.index)
+        return Argument(_named(argument, data.name), numbers, None, data.index)
     import narwhals as nw
 
     refused = (Iterator, set, dict, str, bytes, type(None))
@@ -222,7 +222,7 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
     if isinstance(native, nw.Series):
         argument = _named(argument, native.name)
         values = _series(native, argument, missing=missing)
-        return Block(argument, values, None, nw.maybe_get_index(native))
+        return Argument(argument, values, None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
         names = _names(native, argument)
         if not names:
@@ -233,14 +233,14 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Block:
             _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
         ]
         # One column after the other in memory, as frames have them.
-        return Block(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
+        return Argument(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
     try:
         values = _array(data, argument, missing=missing)
     except TypeError:  # as datasets of xarray say
         values = np.array(None)
     if values.ndim == 0 and values.dtype == object:
         raise DataError(_no_container(argument, data))
-    return Block(argument, values)
+    return Argument(argument, values)
 
 
 def _no_container(argument: str, data: Any) -> str:
@@ -384,7 +384,7 @@ def missing_entries(values: Values) -> NDArray[np.bool_] | None:
     return gone if gone.any() else None
 
 
-def present(block: Block) -> Values:
+def present(block: Argument) -> Values:
     """Return the entries of a block that are there, in one row after the other."""
     if block.missing is None:
         return block.values.ravel()

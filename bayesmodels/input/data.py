@@ -24,7 +24,7 @@ from scipy.sparse import issparse
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import (
     DROP_ROWS,
-    Block,
+    Argument,
     Values,
     first,
     index_of,
@@ -135,14 +135,14 @@ class BinomialCounts:
 
     successes: Any
     trials: Any
-    _checked: tuple[Block, Values, Values] = dataclasses.field(
+    _checked: tuple[Argument, Values, Values] = dataclasses.field(
         init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_checked", _successes_and_trials(self.successes, self.trials))
 
-    def checked(self) -> tuple[Block, Values, Values]:
+    def checked(self) -> tuple[Argument, Values, Values]:
         """Return the numbers of successes as read, and both numbers as whole ones."""
         return self._checked
 
@@ -458,7 +458,7 @@ def trials(data: Any) -> Trials:
     return Trials(k, n, _batch(successes, k.ndim - 1, given))
 
 
-def _successes_and_trials(given: Any, of: Any) -> tuple[Block, Values, Values]:
+def _successes_and_trials(given: Any, of: Any) -> tuple[Argument, Values, Values]:
     successes = read(given, "successes", scalar_row=True)
     total = read(of, "trials", scalar_row=True)
     same_rows(successes, total)
@@ -676,7 +676,7 @@ def paired(data: Any) -> Design:
 
 def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hashable, ...] | None]:
     """Check a design matrix; return it with its column names, if it has any."""
-    block = features if isinstance(features, Block) else read(features, "features")
+    block = features if isinstance(features, Argument) else read(features, "features")
     X = finite(block)
     if X.ndim < 2:  # noqa: PLR2004 - rows and columns
         msg = (
@@ -932,7 +932,7 @@ _ROUNDINGS = 64
 """Of a sum of squares over any number of rows that are added up in pairs."""
 
 
-def whole(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
+def integers(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     """Check a whole number or an array of them, each at least `least`."""
     numbers = counts(read(value, argument, bare=True))
     if (numbers < least).any():
@@ -1005,7 +1005,7 @@ def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[An
     # By position, since names may be numbers or tuples.
     y = native[:, columns.index(target)].to_native()
     if not chosen:  # an intercept alone: polars would forget the number of rows
-        return y, Block("features", np.empty((len(native), 0)), (), nw.maybe_get_index(native))
+        return y, Argument("features", np.empty((len(native), 0)), (), nw.maybe_get_index(native))
     return y, native[:, [columns.index(name) for name in chosen]].to_native()
 
 
@@ -1036,7 +1036,7 @@ def _unwrapped(data: Any) -> tuple[Any, _Given]:
     return data, _Given(group, group.weights if isinstance(group, Split) else weights)
 
 
-def _batch(block: Block, inner: int, given: _Given) -> Batch:
+def _batch(block: Argument, inner: int, given: _Given) -> Batch:
     """Return to which members of a batch the rows belong."""
     weights = None
     if given.weights is not None:
@@ -1063,7 +1063,7 @@ def _batch(block: Block, inner: int, given: _Given) -> Batch:
     return Batch({**lead, **columns}, at, inner, block.row_labels(), weights)
 
 
-def checked_weights(weights: Any, rows: Block) -> Array:
+def checked_weights(weights: Any, rows: Argument) -> Array:
     """Check weights of rows: as many as there are rows, finite, zero or positive."""
     block = read(weights, "weights")
     same_rows(rows, block)
@@ -1074,7 +1074,7 @@ def checked_weights(weights: Any, rows: Block) -> Array:
     return values
 
 
-def _groups(block: Block, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
+def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     by = read(group.by, "by")
     same_rows(block, by)
     if by.values.ndim != 1:
@@ -1100,14 +1100,14 @@ def sparse(values: Any) -> bool:
     return bool(issparse(values))
 
 
-def _sparse_counts(values: Any) -> tuple[Block, Any]:
+def _sparse_counts(values: Any) -> tuple[Argument, Any]:
     """Check a sparse table of counts through its stored entries alone."""
     from scipy.sparse import csr_array
 
     # As it is if it can be, since it remembers whether cells are given twice.
     table = values if isinstance(values, csr_array) else csr_array(values)
-    whole_numbers(Block("counts", table.data))
-    return Block("counts", cast("Any", table)), table
+    whole_numbers(Argument("counts", table.data))
+    return Argument("counts", cast("Any", table)), table
 
 
 def _group_order(group: Grouped, given: Any) -> list[Hashable]:
@@ -1136,7 +1136,7 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
         raise DataError(msg) from None
 
 
-def same_rows(left: Block, right: Block) -> None:
+def same_rows(left: Argument, right: Argument) -> None:
     """Check that two arguments have the same rows: as many, and under the same index."""
     if left.values.shape[0] != right.values.shape[0]:
         msg = (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import (
     NUMBERS,
-    Block,
+    Argument,
     Values,
     first,
     listed,
@@ -33,7 +33,7 @@ LARGEST_MEASUREMENT = 1e150
 """Beyond it sums of squares overflow."""
 
 
-def numbers(block: Block) -> Values:
+def numbers(block: Argument) -> Values:
     """Return the values, which are finite numbers."""
     values = block.values
     if values.dtype.kind not in "biuf":
@@ -50,7 +50,7 @@ def numbers(block: Block) -> Values:
     return values
 
 
-def _not_numbers(block: Block) -> str:
+def _not_numbers(block: Argument) -> str:
     """Return the complaint about values that are no numbers; it shows the first of them."""
     values = block.values
     message = f"{block.argument}: must hold numbers; got dtype {values.dtype}"
@@ -91,19 +91,19 @@ def squarable(values: Array, argument: str) -> None:
         raise DataError(msg)
 
 
-def finite(block: Block) -> Array:
+def finite(block: Argument) -> Array:
     """Return the values as finite float64."""
     return np.asarray(numbers(block), dtype=np.float64)
 
 
-def measured_as_given(block: Block) -> Values:
+def measured_as_given(block: Argument) -> Values:
     """Return the same in the dtype they have, for sums in float64."""
     if block.values.dtype in (np.float16, np.float32) or block.values.dtype.kind in "iu":
         return numbers(block)
     return measured(block)
 
 
-def measured(block: Block) -> Array:
+def measured(block: Argument) -> Array:
     """Return the values as finite float64 whose squares do not overflow."""
     # One quick look says that all is well; only if not, others say what is wrong.
     square = sum_of_squares(block.values) if block.square is None else block.square
@@ -114,7 +114,7 @@ def measured(block: Block) -> Array:
     return result
 
 
-def positive(block: Block) -> Array:
+def positive(block: Argument) -> Array:
     """Return the values, which are positive numbers."""
     values = finite(block)
     if (values <= 0).any():
@@ -123,7 +123,7 @@ def positive(block: Block) -> Array:
     return values
 
 
-def fractions(block: Block) -> Array:
+def fractions(block: Argument) -> Array:
     """Return the values, which are numbers from 0 to 1."""
     values = finite(block)
     bad = (values < 0) | (values > 1)
@@ -136,7 +136,7 @@ def fractions(block: Block) -> Array:
     return values
 
 
-def probabilities(block: Block) -> Array:
+def probabilities(block: Argument) -> Array:
     """Return the values, which add up to one along the last axis; rounding is divided away."""
     values = fractions(block)
     if values.ndim == 0:
@@ -158,7 +158,7 @@ def adding_up(values: Array, argument: str) -> None:
         raise DataError(msg)
 
 
-def binary(block: Block) -> Values:
+def binary(block: Argument) -> Values:
     """Return the values, which are 0 or 1."""
     values = numbers(block)
     if values.dtype.kind == "b":
@@ -173,12 +173,12 @@ def binary(block: Block) -> Values:
     return values
 
 
-def counts(block: Block) -> NDArray[np.int64]:
+def counts(block: Argument) -> NDArray[np.int64]:
     """Return the values, which are whole numbers that float64 can tell apart."""
     return whole_numbers(block).astype(np.int64)
 
 
-def whole_numbers(block: Block) -> Values:
+def whole_numbers(block: Argument) -> Values:
     """Return the same in the dtype they have."""
     # One look says that all is well; only if not, another says what is wrong.
     if block.values.dtype.kind in "iuf" and not_codes(block.values, LARGEST_COUNT + 1) is None:
@@ -195,7 +195,7 @@ def whole_numbers(block: Block) -> Values:
 
 
 def codes(
-    block: Block,
+    block: Argument,
     levels: tuple[Hashable, ...] | None,
     size: int,
     other: Hashable | None = None,
@@ -236,7 +236,7 @@ def codes(
     return found
 
 
-def _places(block: Block, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
+def _places(block: Argument, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     """Return the place of each label among the levels; -1 of others."""
     values = block.values
     found = _places_of_numbers(values, levels)

@@ -316,7 +316,7 @@ class BetaBernoulli:
         >>> bm.BetaBernoulli(1, 1).predictive().pmf(1).round(12)
         np.float64(0.5)
         """
-        return beta_binomial(checked.whole(trials, "trials"), self.alpha, self.beta)
+        return beta_binomial(checked.integers(trials, "trials"), self.alpha, self.beta)
 
     def plug_in(self, parameters: Draws, trials: ArrayLike = 1) -> Any:
         """Return the law of new trials as if `parameters` were known: Binomial(M, theta).
@@ -335,7 +335,7 @@ class BetaBernoulli:
         >>> float(plug_in.pmf(1)), float(predictive.pmf(1).round(9))
         (0.0, 0.2)
         """
-        return stats.binom(checked.whole(trials, "trials"), np.asarray(parameters["theta"]))
+        return stats.binom(checked.integers(trials, "trials"), np.asarray(parameters["theta"]))
 
     def read(self, rows: Any) -> NDArray[Any]:
         """Return rows as checked values, the form in which predictions take them."""

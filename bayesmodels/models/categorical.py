@@ -345,7 +345,7 @@ class DirichletCategorical:
         >>> bm.DirichletCategorical([2, 1, 1]).predictive().mean()
         array([0.5 , 0.25, 0.25])
         """
-        return DirichletMultinomial(self.alpha, checked.whole(trials, "trials"))
+        return DirichletMultinomial(self.alpha, checked.integers(trials, "trials"))
 
     def plug_in(self, parameters: Draws, trials: int = 1) -> Any:
         """Return the law of new counts as if `parameters` were known: Multinomial(M, theta).

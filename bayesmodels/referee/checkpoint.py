@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 from bayesmodels.store.untrusted import BadFileError, archive
 
 _ROWS = "rows"
@@ -71,7 +71,7 @@ def rows_of(
 
 def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
     """Write the file, whole or not at all."""
-    with whole(path) as part:
+    with atomic_write(path) as part:
         np.savez(part, **{**made_with, _ROWS: rows})
 
 

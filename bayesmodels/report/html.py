@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bayesmodels.belief.notebook import mathml
 from bayesmodels.report.page import MOST_FINDINGS, Part, Reported
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 
 
 def to_html(self: Reported, path: str | os.PathLike[str]) -> None:
@@ -31,7 +31,7 @@ def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> 
     The command line that makes it again stands in it; calls in Python if there is none.
     """
     text = render(report, command)
-    with whole(path) as part:
+    with atomic_write(path) as part:
         # A file's name may be bytes that are no text, which Python keeps as half characters.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 

@@ -13,7 +13,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import dataset
 from bayesmodels.store import dumps, loads
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 from bayesmodels.store.untrusted import BadFileError, parsed
 
 FORMAT, SCHEMA = "bayesmodels pass", 1
@@ -80,7 +80,7 @@ class Checkpoint:
         """Keep the sums, whole or not at all."""
         sums = [None if part is None else dumps(part) for part in found.sums]
         kept = {"format": FORMAT, "schema": SCHEMA, "of": self._of, "after": list(after)}
-        with whole(self._path) as part:
+        with atomic_write(self._path) as part:
             part.write_text(json.dumps({**kept, "rows": rows, "sums": sums}), encoding="utf-8")
 
     def remove(self) -> None:

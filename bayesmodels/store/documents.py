@@ -26,7 +26,7 @@ import numpy as np
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.store.entries import DOUBLES, Arrays
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 from bayesmodels.store.forms import SORTS, built, sort_of, written
 from bayesmodels.store.untrusted import BadFileError, archive, parsed, refuse, shown
 
@@ -67,12 +67,12 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     """
     if not is_npz(path):
         text = dumps(value)
-        with whole(path) as part:
+        with atomic_write(path) as part:
             part.write_text(text + "\n", encoding="utf-8")
         return
     arrays = Arrays()
     header = np.array(_text(_header(value, arrays)))
-    with whole(path) as part, part.open("wb") as file:
+    with atomic_write(path) as part, part.open("wb") as file:
         np.savez(file, header=header, **arrays.held)
 
 

@@ -18,7 +18,7 @@ _NOT_THERE = (errno.ENOENT, errno.ENOTDIR)
 
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`, and move it there when the block ends well.
 
     Works for files and for folders (zarr). On any error, Ctrl-C included, the old file stays as it
@@ -40,7 +40,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole(Path(folder) / "a.txt") as part:
+    ...     with atomic_write(Path(folder) / "a.txt") as part:
     ...         _ = part.write_text("all of it")
     ...     (Path(folder) / "a.txt").read_text()
     'all of it'

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.input.containers import Block
+from bayesmodels.input.containers import Argument
 from bayesmodels.input.domains import codes
 
 RNG = np.random.default_rng(10)
@@ -66,11 +66,11 @@ def test_whole_numbers_are_looked_up_as_labels_are(kind, levels):
     kind = np.dtype(kind)
     within = [x for x in levels if np.iinfo(kind).min <= x <= np.iinfo(kind).max]
     values = np.array(within * 2, dtype=kind)
-    assert codes(Block("x", values), levels, len(levels)).tolist() == [
+    assert codes(Argument("x", values), levels, len(levels)).tolist() == [
         levels.index(x) for x in within * 2
     ]
     ends = np.iinfo(kind)
     for x in {x + d for x in (*levels, 127, ends.min, ends.max) for d in (-1, 0, 1)} - {*levels}:
         if ends.min <= x <= ends.max:
             with pytest.raises(bm.DataError, match=rf"holds {x}\."):
-                codes(Block("x", np.array([*within, x], dtype=kind)), levels, len(levels))
+                codes(Argument("x", np.array([*within, x], dtype=kind)), levels, len(levels))

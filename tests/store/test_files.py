@@ -13,7 +13,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.draws import save as save_draws
 from bayesmodels.store import files
-from bayesmodels.store.files import whole
+from bayesmodels.store.files import atomic_write
 from tests.report import samples
 
 
@@ -22,7 +22,7 @@ def test_an_error_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     path.write_text("old")
 
     def write_half():
-        with whole(path) as part:
+        with atomic_write(path) as part:
             part.write_text("half of the n")
             raise KeyboardInterrupt
 
@@ -33,10 +33,10 @@ def test_an_error_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
 
 
 def test_files_and_folders_replace_the_old_ones(tmp_path):
-    with whole(tmp_path / "a.txt") as part:
+    with atomic_write(tmp_path / "a.txt") as part:
         part.write_text("new")
     for content in ("one", "two"):
-        with whole(tmp_path / "b") as part:
+        with atomic_write(tmp_path / "b") as part:
             part.mkdir()
             (part / content).write_text(content)
     assert (tmp_path / "a.txt").read_text() == "new"

@@ -16,8 +16,7 @@ from bayesmodels.belief.protocol import Draws, FeatureFamily
 from bayesmodels.belief.values import short
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.input.containers import Block as ReadBlock
-from bayesmodels.input.containers import present, read, read_codes, shown, wrapped
+from bayesmodels.input.containers import Argument, present, read, read_codes, shown, wrapped
 from bayesmodels.input.data import MultinomialCounts, Split, Weighted
 from bayesmodels.input.labels import Coords
 from bayesmodels.models.categorical import DirichletCategorical
@@ -160,7 +159,7 @@ class Classified:
         new: bool = False,
     ) -> None:
         self._blocks, self._weights = blocks, None
-        self._first: ReadBlock | None = None
+        self._first: Argument | None = None
         self._axis: Coords = {"class": classes.coords["category"]}
         if new:
             self._features = data
@@ -212,7 +211,7 @@ class Classified:
         if found.values.ndim > 1:
             columns = found.columns or tuple(range(found.values.shape[1]))
             codes, axes = codes * len(columns) + here[1], {**axes, "feature": columns}
-        cells = ReadBlock(found.argument, present(found))
+        cells = Argument(found.argument, present(found))
         weights = None if self._weights is None else self._weights[here[0]]
         return Split(cells, codes, axes, weights), True
 
@@ -237,14 +236,14 @@ class Classified:
         result[found.missing] = gap
         return result
 
-    def _read(self, given: Any, name: str) -> ReadBlock:
+    def _read(self, given: Any, name: str) -> Argument:
         """Read rows, and check that all arguments have the same ones."""
         if not isinstance(given, MultinomialCounts):
             levels = getattr(self._blocks[name].belief, "categories", None)
             coded = read_codes(given, argument(name), levels)
             found = coded or read(given, argument(name), missing=True)
         elif checked.sparse(given.counts):
-            found = ReadBlock("counts", given.counts)
+            found = Argument("counts", given.counts)
         else:
             found = read(given.counts, "counts", vector_row=True)
         if self._first is None:
@@ -263,9 +262,9 @@ class Classified:
             given = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
         else:
             found = read(given, argument(name), missing=True)
-            given = ReadBlock(found.argument, found.values[:0], found.columns)
+            given = Argument(found.argument, found.values[:0], found.columns)
             if found.values.dtype == object:
-                given = ReadBlock(found.argument, np.zeros(given.values.shape), found.columns)
+                given = Argument(found.argument, np.zeros(given.values.shape), found.columns)
         return belief.update(Split(given, none, self._axis))
 
     def _given(self, name: str) -> Any:
@@ -282,7 +281,7 @@ class Classified:
         rows = _select(features, block, name)
         return MultinomialCounts(rows) if block.counted else rows
 
-    def _check_width(self, belief: Any, found: ReadBlock) -> None:
+    def _check_width(self, belief: Any, found: Argument) -> None:
         inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
         if list(found.values.shape[1:]) != inner:
             if not inner:
@@ -312,12 +311,12 @@ def argument(name: str) -> str:
     return f"features[{name!r}]" if name else "features"
 
 
-def _filled(block: ReadBlock) -> ReadBlock:
+def _filled(block: Argument) -> Argument:
     """Return the block with a value that is there in place of those that are missing."""
     here = present(block)
     filled = np.full(block.values.shape, here[0], dtype=here.dtype)
     filled[~cast("Any", block.missing)] = here
-    return ReadBlock(block.argument, filled, block.columns, block.index)
+    return Argument(block.argument, filled, block.columns, block.index)
 
 
 def _select(features: Any, block: Block, name: str) -> Any:

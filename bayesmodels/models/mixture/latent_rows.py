@@ -23,8 +23,7 @@ from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.input.containers import Block as ReadBlock
-from bayesmodels.input.containers import present, read
+from bayesmodels.input.containers import Argument, present, read
 from bayesmodels.input.data import Design, Weighted
 from bayesmodels.input.labels import Coords
 from bayesmodels.models.bernoulli import BernoulliStatistic, BetaBernoulli
@@ -183,10 +182,10 @@ def latent_rows(
             )
             raise DataError(msg)
         here = np.ones(n, dtype=bool) if known.missing is None else ~known.missing
-        labels[here] = classes.read(ReadBlock("target", present(known)))
+        labels[here] = classes.read(Argument("target", present(known)))
     counts = np.ones(n)
     if weights is not None:
-        counts = checked.checked_weights(weights, ReadBlock("features", labels))
+        counts = checked.checked_weights(weights, Argument("features", labels))
     return MixtureStatistic(labels, rows, axes, counts)
 
 
