@@ -4,7 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from tests.posteriors.entry import solved
+from tests.posteriors.entry import axes, solved
 from tests.posteriors.references import beta, dirichlet, log_gamma, together
 
 RNG = np.random.default_rng(20260501)
@@ -53,61 +53,47 @@ def counted(codes, levels, groups=None, number=0):
 
 @solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
 def coin_in_rows():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Bernoulli("x", theta, observed=BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("x", theta, observed=BITS)
 
 
 @solved(lambda: beta("p", (1, 1), 7, 13, log_binomials(20, 7)))
 def coin_in_counts_with_a_uniform_prior():
-    with pm.Model() as model:
-        p = pm.Uniform("p", 0, 1)
-        pm.Binomial("heads", n=20, p=p, observed=7)
-    return model
+    p = pm.Uniform("p", 0, 1)
+    pm.Binomial("heads", n=20, p=p, observed=7)
 
 
 @solved(lambda: beta("theta", (0.5, 0.5), ZEROS, ONES))
 def coin_on_its_head():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 0.5, 0.5)
-        tails = pm.Deterministic("tails", 1 - theta)
-        pm.Bernoulli("x", p=tails, observed=BITS)
-    return model
+    theta = pm.Beta("theta", 0.5, 0.5)
+    tails = pm.Deterministic("tails", 1 - theta)
+    pm.Bernoulli("x", p=tails, observed=BITS)
 
 
 @solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
 def coin_by_its_log_odds():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Bernoulli("x", logit_p=pm.math.logit(theta), observed=BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("x", logit_p=pm.math.logit(theta), observed=BITS)
 
 
 @solved(lambda: beta("theta", (1.5, 4), 9, 33))
 def coin_as_a_potential():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 1.5, 4)
-        pm.Potential("likelihood", 9 * pm.math.log(theta) + 33 * pm.math.log1p(-theta))
-    return model
+    theta = pm.Beta("theta", 1.5, 4)
+    pm.Potential("likelihood", 9 * pm.math.log(theta) + 33 * pm.math.log1p(-theta))
 
 
 @solved(lambda: beta("theta", (2, 3), ONES + 4 + 1, ZEROS + 8, log_binomials(12, 4)))
 def coin_seen_in_three_ways():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Bernoulli("rows", theta, observed=BITS)
-        pm.Binomial("count", 12, theta, observed=4)
-        pm.Potential("one more", pt.log(theta))
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("rows", theta, observed=BITS)
+    pm.Binomial("count", 12, theta, observed=4)
+    pm.Potential("one more", pt.log(theta))
 
 
 @solved(lambda: beta("theta", (0.3 * 12, 0.7 * 12), 11, 4, log_binomials(15, 11)))
 def coin_with_a_prior_by_mean_and_size():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", mu=0.3, nu=12)
-        pm.Binomial("x", 15, theta, observed=11)
-    return model
+    theta = pm.Beta("theta", mu=0.3, nu=12)
+    pm.Binomial("x", 15, theta, observed=11)
 
 
 @solved(
@@ -120,20 +106,17 @@ def coin_with_a_prior_by_mean_and_size():
     )
 )
 def coin_with_a_prior_by_mean_and_deviation():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", mu=0.4, sigma=0.2)
-        pm.Binomial("x", TRIALS, theta, observed=SUCCESSES)
-    return model
+    theta = pm.Beta("theta", mu=0.4, sigma=0.2)
+    pm.Binomial("x", TRIALS, theta, observed=SUCCESSES)
 
 
 @solved(lambda: beta("theta", (1, 1), per_group(CLICKS, ARMS, 3), per_group(1 - CLICKS, ARMS, 3)))
 def arms_in_rows_with_dims():
     coords = {"arm": ["a", "b", "c"], "visit": np.arange(16)}
-    with pm.Model(coords=coords) as model:
-        arm = pm.Data("arm_index", ARMS, dims="visit")
-        theta = pm.Beta("theta", alpha=1.0, beta=1.0, dims="arm")
-        pm.Bernoulli("click", p=theta[arm], observed=CLICKS, dims="visit")
-    return model
+    axes(coords)
+    arm = pm.Data("arm_index", ARMS, dims="visit")
+    theta = pm.Beta("theta", alpha=1.0, beta=1.0, dims="arm")
+    pm.Bernoulli("click", p=theta[arm], observed=CLICKS, dims="visit")
 
 
 @solved(
@@ -149,11 +132,9 @@ def arms_in_rows_with_dims():
     )
 )
 def arms_as_a_loop_of_scalars():
-    with pm.Model() as model:
-        for k in range(6):
-            theta = pm.Beta(f"theta_{k}", 1 + k, 4)
-            pm.Binomial(f"x_{k}", int(TRIALS[k]), theta, observed=SUCCESSES[k])
-    return model
+    for k in range(6):
+        theta = pm.Beta(f"theta_{k}", 1 + k, 4)
+        pm.Binomial(f"x_{k}", int(TRIALS[k]), theta, observed=SUCCESSES[k])
 
 
 @solved(
@@ -166,10 +147,9 @@ def arms_as_a_loop_of_scalars():
     )
 )
 def shops_with_a_prior_each():
-    with pm.Model(coords={"shop": ["u", "v", "w"]}) as model:
-        theta = pm.Beta("theta", [2, 30, 0.5], [2, 0.1, 7], dims="shop")
-        pm.Binomial("sold", TRIALS, theta[SHOPS], observed=SUCCESSES)
-    return model
+    axes({"shop": ["u", "v", "w"]})
+    theta = pm.Beta("theta", [2, 30, 0.5], [2, 0.1, 7], dims="shop")
+    pm.Binomial("sold", TRIALS, theta[SHOPS], observed=SUCCESSES)
 
 
 @solved(
@@ -179,31 +159,25 @@ def shops_with_a_prior_each():
     )
 )
 def a_b_test_with_a_difference():
-    with pm.Model() as model:
-        shown = pm.Data("shown", np.array([200, 192]))
-        bought = pm.Data("bought", np.array([31, 44]))
-        p_a = pm.Uniform("p_a")
-        p_b = pm.Uniform("p_b")
-        pm.Binomial("sales", n=shown, p=pm.math.stack([p_a, p_b]), observed=bought)
-        pm.Deterministic("difference", p_b - p_a)
-        pm.Deterministic("lift", p_b / p_a - 1)
-    return model
+    shown = pm.Data("shown", np.array([200, 192]))
+    bought = pm.Data("bought", np.array([31, 44]))
+    p_a = pm.Uniform("p_a")
+    p_b = pm.Uniform("p_b")
+    pm.Binomial("sales", n=shown, p=pm.math.stack([p_a, p_b]), observed=bought)
+    pm.Deterministic("difference", p_b - p_a)
+    pm.Deterministic("lift", p_b / p_a - 1)
 
 
 @solved(lambda: beta("p", (2, 2), len(WAITS), (WAITS - 1).sum()))
 def waits_until_success():
-    with pm.Model() as model:
-        p = pm.Beta("p", 2, 2)
-        pm.Geometric("wait", p, observed=WAITS)
-    return model
+    p = pm.Beta("p", 2, 2)
+    pm.Geometric("wait", p, observed=WAITS)
 
 
 @solved(lambda: beta("p", (2, 5), 3 * 6, FAILURES.sum(), log_binomials(FAILURES + 2, FAILURES)))
 def failures_before_the_third_success():
-    with pm.Model() as model:
-        p = pm.Beta("p", 2, 5)
-        pm.NegativeBinomial("failures", p=p, n=3, observed=FAILURES)
-    return model
+    p = pm.Beta("p", 2, 5)
+    pm.NegativeBinomial("failures", p=p, n=3, observed=FAILURES)
 
 
 @solved(
@@ -216,16 +190,14 @@ def failures_before_the_third_success():
     )
 )
 def a_test_and_what_it_predicts():
-    with pm.Model() as model:
-        prevalence = pm.Beta("prevalence", 1, 9)
-        sensitivity = pm.Beta("sensitivity", 1, 1)
-        specificity = pm.Beta("specificity", 1, 1)
-        pm.Binomial("ill", 100, prevalence, observed=12)
-        pm.Binomial("found", 20, sensitivity, observed=18)
-        pm.Binomial("cleared", 50, specificity, observed=45)
-        ill = prevalence * sensitivity
-        pm.Deterministic("predictive value", ill / (ill + (1 - prevalence) * (1 - specificity)))
-    return model
+    prevalence = pm.Beta("prevalence", 1, 9)
+    sensitivity = pm.Beta("sensitivity", 1, 1)
+    specificity = pm.Beta("specificity", 1, 1)
+    pm.Binomial("ill", 100, prevalence, observed=12)
+    pm.Binomial("found", 20, sensitivity, observed=18)
+    pm.Binomial("cleared", 50, specificity, observed=45)
+    ill = prevalence * sensitivity
+    pm.Deterministic("predictive value", ill / (ill + (1 - prevalence) * (1 - specificity)))
 
 
 @solved(
@@ -238,43 +210,34 @@ def a_test_and_what_it_predicts():
     )
 )
 def a_matrix_of_coins():
-    with pm.Model(coords={"town": ["x", "y"], "year": [1, 2, 3]}) as model:
-        theta = pm.Beta("theta", 1, 4, dims=("town", "year"))
-        pm.Binomial("x", 10, theta, observed=[[3, 0, 9], [1, 1, 2]], dims=("town", "year"))
-    return model
+    axes({"town": ["x", "y"], "year": [1, 2, 3]})
+    theta = pm.Beta("theta", 1, 4, dims=("town", "year"))
+    pm.Binomial("x", 10, theta, observed=[[3, 0, 9], [1, 1, 2]], dims=("town", "year"))
 
 
 @solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
 def coin_with_an_initial_value():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3, initval=0.5)
-        pm.Bernoulli("x", theta, observed=BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3, initval=0.5)
+    pm.Bernoulli("x", theta, observed=BITS)
 
 
 @solved(lambda: beta("theta", (2, 3), ONES, ZEROS))
 def coin_without_a_transform():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3, default_transform=None)
-        pm.Bernoulli("x", theta, observed=BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3, default_transform=None)
+    pm.Bernoulli("x", theta, observed=BITS)
 
 
 @solved(lambda: beta("theta", (2, 3), 0, 0))
 def coin_without_rows():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Bernoulli("x", theta, observed=np.zeros(0, dtype=int))
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("x", theta, observed=np.zeros(0, dtype=int))
 
 
 @solved(lambda: beta("theta", (2, 3), ONES, ZEROS) + beta("other", ([1, 2], 5), 0, 0))
 def coin_beside_two_that_were_not_thrown():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Beta("other", [1, 2], 5)
-        pm.Bernoulli("x", theta, observed=BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Beta("other", [1, 2], 5)
+    pm.Bernoulli("x", theta, observed=BITS)
 
 
 # --- categories -----------------------------------------------------------------------------------
@@ -282,43 +245,35 @@ def coin_beside_two_that_were_not_thrown():
 
 @solved(lambda: dirichlet("theta", [1, 0.5, 2, 0.1], counted(CODES, 4)))
 def categories_in_rows():
-    with pm.Model() as model:
-        theta = pm.Dirichlet("theta", [1, 0.5, 2, 0.1])
-        pm.Categorical("x", p=theta, observed=CODES)
-    return model
+    theta = pm.Dirichlet("theta", [1, 0.5, 2, 0.1])
+    pm.Categorical("x", p=theta, observed=CODES)
 
 
 @solved(lambda: dirichlet("share", [1, 1, 1], TABLE.sum(0), log_multinomials(TABLE)))
 def categories_in_tables():
-    with pm.Model(coords={"size": ["S", "M", "L"]}) as model:
-        share = pm.Dirichlet("share", np.ones(3), dims="size")
-        pm.Multinomial("sold", n=TABLE.sum(1), p=share, observed=TABLE)
-    return model
+    axes({"size": ["S", "M", "L"]})
+    share = pm.Dirichlet("share", np.ones(3), dims="size")
+    pm.Multinomial("sold", n=TABLE.sum(1), p=share, observed=TABLE)
 
 
 @solved(lambda: dirichlet("theta", [0.3, 4, 100], TABLE, log_multinomials(TABLE)))
 def a_table_with_a_law_for_each_row():
-    with pm.Model(coords={"shop": list("abcde"), "size": ["S", "M", "L"]}) as model:
-        theta = pm.Dirichlet("theta", a=np.array([0.3, 4, 100]), dims=("shop", "size"))
-        pm.Multinomial("x", n=TABLE.sum(1), p=theta, observed=TABLE, dims=("shop", "size"))
-    return model
+    axes({"shop": list("abcde"), "size": ["S", "M", "L"]})
+    theta = pm.Dirichlet("theta", a=np.array([0.3, 4, 100]), dims=("shop", "size"))
+    pm.Multinomial("x", n=TABLE.sum(1), p=theta, observed=TABLE, dims=("shop", "size"))
 
 
 @solved(lambda: dirichlet("theta", [1, 1, 1], counted(CODES, 4)[[0, 1, 3]]))
 def categories_as_a_potential():
-    with pm.Model() as model:
-        theta = pm.Dirichlet("theta", np.ones(3))
-        counts = pm.Data("counts", counted(CODES, 4)[[0, 1, 3]])
-        pm.Potential("likelihood", (counts * pm.math.log(theta)).sum())
-    return model
+    theta = pm.Dirichlet("theta", np.ones(3))
+    counts = pm.Data("counts", counted(CODES, 4)[[0, 1, 3]])
+    pm.Potential("likelihood", (counts * pm.math.log(theta)).sum())
 
 
 @solved(lambda: dirichlet("theta", [2, 3], [ONES, ZEROS]))
 def a_coin_as_the_first_of_two_categories():
-    with pm.Model() as model:
-        theta = pm.Dirichlet("theta", [2, 3])
-        pm.Bernoulli("x", theta[0], observed=BITS)
-    return model
+    theta = pm.Dirichlet("theta", [2, 3])
+    pm.Bernoulli("x", theta[0], observed=BITS)
 
 
 def transitions(states, number):
@@ -328,18 +283,15 @@ def transitions(states, number):
 
 @solved(lambda: dirichlet("P", np.ones((3, 3)), transitions(STATES, 3)))
 def markov_chain_by_index():
-    with pm.Model(coords={"from": list("abc"), "to": list("abc")}) as model:
-        P = pm.Dirichlet("P", np.ones((3, 3)), dims=("from", "to"))
-        pm.Categorical("next", p=P[STATES[:-1]], observed=STATES[1:])
-    return model
+    axes({"from": list("abc"), "to": list("abc")})
+    P = pm.Dirichlet("P", np.ones((3, 3)), dims=("from", "to"))
+    pm.Categorical("next", p=P[STATES[:-1]], observed=STATES[1:])
 
 
 @solved(lambda: dirichlet("P", [[5, 1, 1], [1, 5, 1], [1, 1, 5]], transitions(STATES, 3)))
 def markov_chain_by_counts():
-    with pm.Model() as model:
-        P = pm.Dirichlet("P", 4 * np.eye(3) + 1)
-        pm.Potential("moves", (transitions(STATES, 3) * pt.log(P)).sum())
-    return model
+    P = pm.Dirichlet("P", 4 * np.eye(3) + 1)
+    pm.Potential("moves", (transitions(STATES, 3) * pt.log(P)).sum())
 
 
 @solved(
@@ -350,14 +302,12 @@ def markov_chain_by_counts():
     )
 )
 def markov_chain_with_signals():
-    with pm.Model() as model:
-        start = pm.Dirichlet("start", np.ones(3))
-        move = pm.Dirichlet("move", np.full(3, 0.5), shape=(3, 3))
-        emit = pm.Dirichlet("emit", np.ones(2), shape=(3, 2))
-        pm.Categorical("first", start, observed=STATES[0])
-        pm.Categorical("states", move[STATES[:-1]], observed=STATES[1:])
-        pm.Categorical("signals", emit[STATES], observed=SIGNALS)
-    return model
+    start = pm.Dirichlet("start", np.ones(3))
+    move = pm.Dirichlet("move", np.full(3, 0.5), shape=(3, 3))
+    emit = pm.Dirichlet("emit", np.ones(2), shape=(3, 2))
+    pm.Categorical("first", start, observed=STATES[0])
+    pm.Categorical("states", move[STATES[:-1]], observed=STATES[1:])
+    pm.Categorical("signals", emit[STATES], observed=SIGNALS)
 
 
 # --- naive Bayes ----------------------------------------------------------------------------------
@@ -375,12 +325,11 @@ def markov_chain_with_signals():
     )
 )
 def naive_bayes_of_bits():
-    with pm.Model(coords={"class": ["a", "b", "c"], "feature": range(4)}) as model:
-        pi = pm.Dirichlet("pi", [1, 2, 1], dims="class")
-        theta = pm.Beta("theta", 1, 2, dims=("class", "feature"))
-        y = pm.Categorical("y", pi, observed=KIND)
-        pm.Bernoulli("x", theta[y], observed=FEATURES)
-    return model
+    axes({"class": ["a", "b", "c"], "feature": range(4)})
+    pi = pm.Dirichlet("pi", [1, 2, 1], dims="class")
+    theta = pm.Beta("theta", 1, 2, dims=("class", "feature"))
+    y = pm.Categorical("y", pi, observed=KIND)
+    pm.Bernoulli("x", theta[y], observed=FEATURES)
 
 
 @solved(
@@ -399,14 +348,12 @@ def naive_bayes_of_bits():
     )
 )
 def naive_bayes_of_bits_in_loops():
-    with pm.Model() as model:
-        pi = pm.Dirichlet("pi", np.ones(3))
-        pm.Categorical("y", pi, observed=KIND)
-        for c in range(3):
-            for j in range(2):
-                theta = pm.Beta(f"theta_{c}_{j}", 1, 1)
-                pm.Bernoulli(f"x_{c}_{j}", theta, observed=FEATURES[c == KIND, j])
-    return model
+    pi = pm.Dirichlet("pi", np.ones(3))
+    pm.Categorical("y", pi, observed=KIND)
+    for c in range(3):
+        for j in range(2):
+            theta = pm.Beta(f"theta_{c}_{j}", 1, 1)
+            pm.Bernoulli(f"x_{c}_{j}", theta, observed=FEATURES[c == KIND, j])
 
 
 @solved(
@@ -417,13 +364,11 @@ def naive_bayes_of_bits_in_loops():
     )
 )
 def naive_bayes_of_categories():
-    with pm.Model() as model:
-        pi = pm.Dirichlet("pi", np.ones(3))
-        pm.Categorical("y", pi, observed=KIND)
-        for j in range(2):
-            theta = pm.Dirichlet(f"theta_{j}", np.ones((3, 3)))
-            pm.Categorical(f"x_{j}", theta[KIND], observed=LEVELS[:, j])
-    return model
+    pi = pm.Dirichlet("pi", np.ones(3))
+    pm.Categorical("y", pi, observed=KIND)
+    for j in range(2):
+        theta = pm.Dirichlet(f"theta_{j}", np.ones((3, 3)))
+        pm.Categorical(f"x_{j}", theta[KIND], observed=LEVELS[:, j])
 
 
 @solved(
@@ -439,9 +384,7 @@ def naive_bayes_of_categories():
 )
 def a_bag_of_words():
     label = (KIND > 0).astype(int)
-    with pm.Model() as model:
-        spam = pm.Beta("spam", 1, 1)
-        words = pm.Dirichlet("words", np.full(6, 0.1), shape=(2, 6))
-        pm.Bernoulli("label", spam, observed=label)
-        pm.Multinomial("counts", n=DOCUMENTS.sum(1), p=words[label], observed=DOCUMENTS)
-    return model
+    spam = pm.Beta("spam", 1, 1)
+    words = pm.Dirichlet("words", np.full(6, 0.1), shape=(2, 6))
+    pm.Bernoulli("label", spam, observed=label)
+    pm.Multinomial("counts", n=DOCUMENTS.sum(1), p=words[label], observed=DOCUMENTS)

@@ -2,7 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
+
+import pymc as pm
+
+
+def opened(fill):
+    """Return a function that opens a PyMC model, has it filled, and returns it."""
+
+    @wraps(fill)
+    def build():
+        with pm.Model() as model:
+            fill()
+        return model
+
+    return build
+
+
+def axes(coords):
+    """Give the model that is open labelled axes."""
+    pm.modelcontext(None).add_coords(coords)
 
 
 @dataclass(frozen=True)
@@ -24,6 +44,11 @@ class Entry:
     reference: Callable[[], Any]
 
 
-def solved(reference):
-    """Put a function that builds a model beside one that works its posterior out."""
-    return lambda build: Entry(build.__name__.replace("_", " "), build, reference)
+def solved(reference, *, own=False):
+    """Put a function that fills a model beside one that works its posterior out.
+
+    If `own`, the function returns a model that it made itself.
+    """
+    return lambda fill: Entry(
+        fill.__name__.replace("_", " "), fill if own else opened(fill), reference
+    )

@@ -37,18 +37,14 @@ def _many_squares():
 
 @solved(lambda: beta("theta", (2, 3), int(MANY_BITS.sum()), MILLION - int(MANY_BITS.sum())))
 def a_million_bits():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 2, 3)
-        pm.Bernoulli("x", theta, observed=MANY_BITS)
-    return model
+    theta = pm.Beta("theta", 2, 3)
+    pm.Bernoulli("x", theta, observed=MANY_BITS)
 
 
 @solved(lambda: gamma("rate", (2, 1), MANY_COUNTS.sum(), MILLION, -log_factorials(MANY_COUNTS)))
 def a_million_counts():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 2, 1)
-        pm.Poisson("x", rate, observed=MANY_COUNTS)
-    return model
+    rate = pm.Gamma("rate", 2, 1)
+    pm.Poisson("x", rate, observed=MANY_COUNTS)
 
 
 def a_million_numbers_posterior():
@@ -77,11 +73,9 @@ def a_million_numbers_posterior():
 
 @solved(a_million_numbers_posterior)
 def a_million_numbers():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2))
-        pm.Normal("x", mu, pm.math.sqrt(sigma2), observed=MANY_NUMBERS)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2))
+    pm.Normal("x", mu, pm.math.sqrt(sigma2), observed=MANY_NUMBERS)
 
 
 @solved(
@@ -90,18 +84,14 @@ def a_million_numbers():
     )
 )
 def a_coin_thrown_a_billion_times():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 1e-3, 1e6)
-        pm.Binomial("x", 1_000_000_000, theta, observed=300_000_000)
-    return model
+    theta = pm.Beta("theta", 1e-3, 1e6)
+    pm.Binomial("x", 1_000_000_000, theta, observed=300_000_000)
 
 
 @solved(lambda: beta("theta", (1e-3, 1e-3), 1, 0))
 def a_coin_of_which_nothing_is_known_thrown_once():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 1e-3, 1e-3)
-        pm.Bernoulli("x", theta, observed=[1])
-    return model
+    theta = pm.Beta("theta", 1e-3, 1e-3)
+    pm.Bernoulli("x", theta, observed=[1])
 
 
 @solved(
@@ -114,10 +104,8 @@ def a_coin_of_which_nothing_is_known_thrown_once():
     )
 )
 def coins_with_priors_far_apart():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", [1e6, 1e6, 2], [1e6, 1e-3, 3])
-        pm.Binomial("x", 5, theta, observed=[1, 3, 2])
-    return model
+    theta = pm.Beta("theta", [1e6, 1e6, 2], [1e6, 1e-3, 3])
+    pm.Binomial("x", 5, theta, observed=[1, 3, 2])
 
 
 BILLIONS = np.array([1_000_000_000, 3, 2_000_000])
@@ -125,42 +113,32 @@ BILLIONS = np.array([1_000_000_000, 3, 2_000_000])
 
 @solved(lambda: dirichlet("theta", [1e-3, 1, 1e6], BILLIONS, log_multinomials(BILLIONS)))
 def categories_counted_a_billion_times():
-    with pm.Model() as model:
-        theta = pm.Dirichlet("theta", [1e-3, 1, 1e6])
-        pm.Multinomial("x", BILLIONS.sum(), theta, observed=BILLIONS)
-    return model
+    theta = pm.Dirichlet("theta", [1e-3, 1, 1e6])
+    pm.Multinomial("x", BILLIONS.sum(), theta, observed=BILLIONS)
 
 
 @solved(lambda: gamma("rate", (1e-3, 1e-3), 1_000_000_000, 1, -log_factorials(1_000_000_000)))
 def a_billion_events():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 1e-3, 1e-3)
-        pm.Poisson("x", rate, observed=1_000_000_000)
-    return model
+    rate = pm.Gamma("rate", 1e-3, 1e-3)
+    pm.Poisson("x", rate, observed=1_000_000_000)
 
 
 @solved(lambda: gamma("rate", (1e6, 1e6), 3, 2e-6, 3 * np.log(1e-6) - log_factorials([1, 2])))
 def two_events_in_a_moment():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 1e6, 1e6)
-        pm.Poisson("x", 1e-6 * rate, observed=[1, 2])
-    return model
+    rate = pm.Gamma("rate", 1e6, 1e6)
+    pm.Poisson("x", 1e-6 * rate, observed=[1, 2])
 
 
 @solved(lambda: inverse_gamma("sigma2", (1e-3, 1e-3), 1.5, 1.5e-12, normal_base(3)))
 def tiny_errors():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 1e-3, 1e-3)
-        pm.Normal("x", 0, pm.math.sqrt(sigma2), observed=[1e-6, -1e-6, 1e-6])
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 1e-3, 1e-3)
+    pm.Normal("x", 0, pm.math.sqrt(sigma2), observed=[1e-6, -1e-6, 1e-6])
 
 
 @solved(lambda: linear({"mu": ()}, ([1e8], [[1e-6]]), np.ones((20, 1)), FAR, 1))
 def a_mean_far_from_zero():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", 1e8, 1e-3)
-        pm.Normal("x", mu, 1, observed=FAR)
-    return model
+    mu = pm.Normal("mu", 1e8, 1e-3)
+    pm.Normal("x", mu, 1, observed=FAR)
 
 
 @solved(
@@ -169,11 +147,9 @@ def a_mean_far_from_zero():
     )
 )
 def a_mean_far_from_zero_and_a_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 1e-3, 1e-3)
-        mu = pm.Normal("mu", 1e8, 100 * pm.math.sqrt(sigma2))
-        pm.Normal("x", mu, pm.math.sqrt(sigma2), observed=FAR)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 1e-3, 1e-3)
+    mu = pm.Normal("mu", 1e8, 100 * pm.math.sqrt(sigma2))
+    pm.Normal("x", mu, pm.math.sqrt(sigma2), observed=FAR)
 
 
 @solved(
@@ -186,10 +162,8 @@ def a_mean_far_from_zero_and_a_variance():
     )
 )
 def a_vague_mean_and_fine_rows():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", 0, 1e6)
-        pm.Normal("x", mu, 1e-3, observed=FAR - 1e8)
-    return model
+    mu = pm.Normal("mu", 0, 1e6)
+    pm.Normal("x", mu, 1e-3, observed=FAR - 1e8)
 
 
 @solved(
@@ -203,10 +177,8 @@ def a_vague_mean_and_fine_rows():
     )
 )
 def columns_of_very_different_sizes():
-    with pm.Model() as model:
-        w = pm.Normal("w", 0, [1e3, 1e-3, 1e3], shape=3)
-        pm.Normal("y", X @ w, 1, observed=Y)
-    return model
+    w = pm.Normal("w", 0, [1e3, 1e-3, 1e3], shape=3)
+    pm.Normal("y", X @ w, 1, observed=Y)
 
 
 @solved(
@@ -223,11 +195,9 @@ def columns_of_very_different_sizes():
     )
 )
 def columns_that_are_nearly_the_same():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 1, 1)
-        w = pm.Normal("w", 0, tau=tau / 100, shape=2)
-        pm.Normal("y", TWINS @ w, tau=tau, observed=Y)
-    return model
+    tau = pm.Gamma("tau", 1, 1)
+    w = pm.Normal("w", 0, tau=tau / 100, shape=2)
+    pm.Normal("y", TWINS @ w, tau=tau, observed=Y)
 
 
 @solved(
@@ -240,10 +210,8 @@ def columns_that_are_nearly_the_same():
     )
 )
 def ten_thousand_coins():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", 1, np.arange(1, 10_001))
-        pm.Binomial("x", 7, theta, observed=np.arange(10_000) % 7)
-    return model
+    theta = pm.Beta("theta", 1, np.arange(1, 10_001))
+    pm.Binomial("x", 7, theta, observed=np.arange(10_000) % 7)
 
 
 EXTREMES = [value for value in list(globals().values()) if isinstance(value, Entry)]

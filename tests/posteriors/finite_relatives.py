@@ -15,6 +15,8 @@ import pymc as pm
 import pytensor.tensor as pt
 from scipy import special, stats
 
+from tests.posteriors.entry import opened
+
 X = np.array([-1.0, -0.3, 0.4, 1.1, 1.6])
 Y = np.array([-0.9, 0.2, 0.8, 1.3, 2.2])
 COUNTS = np.array([2, 0, 3, 1])
@@ -67,23 +69,23 @@ class Without:
 
 
 def enumerated(variables, mass):
-    """Put the mass of each configuration beside a function that builds a model."""
-    return lambda build: Enumerated(build.__name__, build, variables, mass)
+    """Put the mass of each configuration beside a function that fills a model."""
+    return lambda fill: Enumerated(fill.__name__, opened(fill), variables, mass)
 
 
 def remaining(integrated, points, density):
-    """Put the density that remains beside a function that builds a model."""
-    return lambda build: Remaining(build.__name__, build, integrated, tuple(points), density)
+    """Put the density that remains beside a function that fills a model."""
+    return lambda fill: Remaining(fill.__name__, opened(fill), integrated, tuple(points), density)
 
 
-def without(build):
+def without(fill):
     """Say that a model has no closed form."""
-    return Without(build.__name__, build, partial=False)
+    return Without(fill.__name__, opened(fill), partial=False)
 
 
-def not_even_in_part(build):
+def not_even_in_part(fill):
     """Say that no variable of a model is conjugate given the rest."""
-    return Without(build.__name__, build, partial=True)
+    return Without(fill.__name__, opened(fill), partial=True)
 
 
 def line(offset=0.0, slope=1.0, sd=0.5, prior_sd=1.0):
@@ -147,35 +149,27 @@ LINK_OF_A_THOUSAND = a_rare_link(1000)
     lambda k: line(0.5 if k == RARE else 0.0, 1.0 if k == RARE else 0.0) - np.log(40),
 )
 def the_model_of_the_issue_with_forty_levels():
-    with pm.Model() as model:
-        k, b = even(40), pm.Normal("b")
-        seen(pt.switch(pt.eq(k, RARE), 0.5 + b * X, 0.0))
-    return model
+    k, b = even(40), pm.Normal("b")
+    seen(pt.switch(pt.eq(k, RARE), 0.5 + b * X, 0.0))
 
 
 @enumerated({"k": ((), 30)}, lambda k: line(sd=5.0 if k == RARE else 0.5) - np.log(30))
 def a_rare_scale():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        seen(b * X, pt.switch(pt.eq(k, RARE), 5.0, 0.5))
-    return model
+    k, b = even(30), pm.Normal("b")
+    seen(b * X, pt.switch(pt.eq(k, RARE), 5.0, 0.5))
 
 
 @without
 def a_rare_scale_that_is_unknown():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        seen(b * X, pt.switch(pt.eq(k, RARE), pt.exp(b), 0.5))
-    return model
+    k, b = even(30), pm.Normal("b")
+    seen(b * X, pt.switch(pt.eq(k, RARE), pt.exp(b), 0.5))
 
 
 @enumerated({"k": ((), 30)}, lambda k: line(prior_sd=9.0 if k == RARE else 1.0) - np.log(30))
 def a_rare_scale_of_the_prior():
-    with pm.Model() as model:
-        k = even(30)
-        b = pm.Normal("b", 0, pt.switch(pt.eq(k, RARE), 9.0, 1.0))
-        seen(b * X)
-    return model
+    k = even(30)
+    b = pm.Normal("b", 0, pt.switch(pt.eq(k, RARE), 9.0, 1.0))
+    seen(b * X)
 
 
 @enumerated(
@@ -183,49 +177,39 @@ def a_rare_scale_of_the_prior():
     lambda k: (stats.laplace(0, 1).logpdf(Y).sum() if k == RARE else line()) - np.log(30),
 )
 def a_rare_law_without_the_slope():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        heavy = pm.logp(pm.Laplace.dist(0.0, 1.0), Y).sum()
-        light = pm.logp(pm.Normal.dist(b * X, 0.5), Y).sum()
-        pm.Potential("y", pt.switch(pt.eq(k, RARE), heavy, light))
-    return model
+    k, b = even(30), pm.Normal("b")
+    heavy = pm.logp(pm.Laplace.dist(0.0, 1.0), Y).sum()
+    light = pm.logp(pm.Normal.dist(b * X, 0.5), Y).sum()
+    pm.Potential("y", pt.switch(pt.eq(k, RARE), heavy, light))
 
 
 @without
 def a_rare_law_of_the_slope():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        heavy = pm.logp(pm.StudentT.dist(4, mu=b * X, sigma=1.0), Y).sum()
-        light = pm.logp(pm.Normal.dist(b * X, 0.5), Y).sum()
-        pm.Potential("y", pt.switch(pt.eq(k, RARE), heavy, light))
-    return model
+    k, b = even(30), pm.Normal("b")
+    heavy = pm.logp(pm.StudentT.dist(4, mu=b * X, sigma=1.0), Y).sum()
+    light = pm.logp(pm.Normal.dist(b * X, 0.5), Y).sum()
+    pm.Potential("y", pt.switch(pt.eq(k, RARE), heavy, light))
 
 
 @without
 def a_rare_support():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        pm.Potential("above", pt.switch(pt.eq(k, RARE) & (b < 0), -np.inf, 0.0))
-        seen(b * X)
-    return model
+    k, b = even(30), pm.Normal("b")
+    pm.Potential("above", pt.switch(pt.eq(k, RARE) & (b < 0), -np.inf, 0.0))
+    seen(b * X)
 
 
 @enumerated({"k": ((), 30)}, lambda k: -np.inf if k == RARE else line() - np.log(30))
 def a_value_that_is_impossible():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        pm.Potential("not that", pt.switch(pt.eq(k, RARE), -np.inf, 0.0))
-        seen(b * X + 0 * k)
-    return model
+    k, b = even(30), pm.Normal("b")
+    pm.Potential("not that", pt.switch(pt.eq(k, RARE), -np.inf, 0.0))
+    seen(b * X + 0 * k)
 
 
 @enumerated({"k": ((), 500)}, lambda k: line() - np.log(500) if k == RARE else -np.inf)
 def the_only_value_that_is_possible():
-    with pm.Model() as model:
-        k, b = even(500), pm.Normal("b")
-        pm.Potential("only that", pt.switch(pt.eq(k, RARE), 0.0, -np.inf))
-        seen(b * X)
-    return model
+    k, b = even(500), pm.Normal("b")
+    pm.Potential("only that", pt.switch(pt.eq(k, RARE), 0.0, -np.inf))
+    seen(b * X)
 
 
 TABLE = np.linspace(0.5, 3.0, 60)
@@ -233,28 +217,22 @@ TABLE = np.linspace(0.5, 3.0, 60)
 
 @enumerated({"k": ((), 60)}, lambda k: line(sd=TABLE[k]) - np.log(60))
 def an_index_into_a_table_of_scales():
-    with pm.Model() as model:
-        k, b = even(60), pm.Normal("b")
-        seen(b * X, pt.as_tensor(TABLE)[k])
-    return model
+    k, b = even(60), pm.Normal("b")
+    seen(b * X, pt.as_tensor(TABLE)[k])
 
 
 @enumerated({"k": ((), 3)}, lambda k: line(prior_sd=[1.0, 2.0, 3.0][k]) - np.log(3))
 def an_index_of_slopes():
-    with pm.Model() as model:
-        k = even(3)
-        b = pm.Normal("b", 0, [1.0, 2.0, 3.0], shape=3)
-        seen(b[k] * X)
-    return model
+    k = even(3)
+    b = pm.Normal("b", 0, [1.0, 2.0, 3.0], shape=3)
+    seen(b[k] * X)
 
 
 @without
 def an_index_of_powers():
-    with pm.Model() as model:
-        k, b = even(30), pm.Normal("b")
-        powers = pt.stack([b**3 if i == RARE else i * b for i in range(30)])
-        seen(powers[k] * X)
-    return model
+    k, b = even(30), pm.Normal("b")
+    powers = pt.stack([b**3 if i == RARE else i * b for i in range(30)])
+    seen(powers[k] * X)
 
 
 SIZES = np.where(np.arange(30) == RARE, 6, 2)
@@ -271,11 +249,9 @@ SIZES = np.where(np.arange(30) == RARE, 6, 2)
     ),
 )
 def a_rare_number_of_trials():
-    with pm.Model() as model:
-        k, theta = even(30), pm.Beta("theta", 2, 3)
-        pm.Binomial("tosses", pt.as_tensor(SIZES)[k], 0.5, observed=[2, 1])
-        pm.Binomial("hits", 10, theta, observed=[1, 0, 2])
-    return model
+    k, theta = even(30), pm.Beta("theta", 2, 3)
+    pm.Binomial("tosses", pt.as_tensor(SIZES)[k], 0.5, observed=[2, 1])
+    pm.Binomial("hits", 10, theta, observed=[1, 0, 2])
 
 
 def gamma_evidence(shape, y):
@@ -296,26 +272,20 @@ WAITS = np.array([0.4, 1.9, 0.7])
     {"k": ((), 30)}, lambda k: gamma_evidence(4.0 if k == RARE else 1.5, WAITS) - np.log(30)
 )
 def a_rare_shape():
-    with pm.Model() as model:
-        k, rate = even(30), pm.Gamma("rate", 2, 1)
-        pm.Gamma("waits", pt.switch(pt.eq(k, RARE), 4.0, 1.5), rate, observed=WAITS)
-    return model
+    k, rate = even(30), pm.Gamma("rate", 2, 1)
+    pm.Gamma("waits", pt.switch(pt.eq(k, RARE), 4.0, 1.5), rate, observed=WAITS)
 
 
 @without
 def a_rare_shape_that_is_unknown():
-    with pm.Model() as model:
-        k, rate = even(30), pm.Gamma("rate", 2, 1)
-        pm.Gamma("waits", pt.switch(pt.eq(k, RARE), rate, 1.5), rate, observed=WAITS)
-    return model
+    k, rate = even(30), pm.Gamma("rate", 2, 1)
+    pm.Gamma("waits", pt.switch(pt.eq(k, RARE), rate, 1.5), rate, observed=WAITS)
 
 
 @without
 def a_rare_square_of_the_rate():
-    with pm.Model() as model:
-        k, rate = even(30), pm.Gamma("rate", 2, 1)
-        pm.Poisson("visits", pt.switch(pt.eq(k, RARE), rate + rate**2, rate), observed=COUNTS)
-    return model
+    k, rate = even(30), pm.Gamma("rate", 2, 1)
+    pm.Poisson("visits", pt.switch(pt.eq(k, RARE), rate + rate**2, rate), observed=COUNTS)
 
 
 @enumerated(
@@ -323,10 +293,8 @@ def a_rare_square_of_the_rate():
     lambda k: stats.norm(2.0 if k == RARE else 0.0, 1.0).logpdf(Y).sum() - np.log(1000),
 )
 def a_rare_mean_among_a_thousand():
-    with pm.Model() as model:
-        k = even(1000)
-        seen(pt.switch(pt.eq(k, RARE), 2.0, 0.0), 1.0)
-    return model
+    k = even(1000)
+    seen(pt.switch(pt.eq(k, RARE), 2.0, 0.0), 1.0)
 
 
 # --- several finite variables, whole posteriors ---------------------------------------------------
@@ -339,19 +307,15 @@ def opens(*digits):
 
 @enumerated({"d": ((2,), 10)}, lambda *d: opens(*d) - 2 * np.log(10))
 def the_lock_of_the_issue():
-    with pm.Model() as model:
-        d = pm.DiscreteUniform("d", 0, 9, shape=2)
-        pm.Normal("y", pt.switch(pt.eq(d[0], 7) & pt.eq(d[1], 3), 3.0, 0.0), 1, observed=2.9)
-    return model
+    d = pm.DiscreteUniform("d", 0, 9, shape=2)
+    pm.Normal("y", pt.switch(pt.eq(d[0], 7) & pt.eq(d[1], 3), 3.0, 0.0), 1, observed=2.9)
 
 
 @enumerated({"a": ((), 10), "b": ((), 10), "c": ((), 10)}, lambda *d: opens(*d) - 3 * np.log(10))
 def a_lock_of_three_digits():
-    with pm.Model() as model:
-        a, b, c = (pm.DiscreteUniform(name, 0, 9) for name in "abc")
-        opened = pt.eq(a, 7) & pt.eq(b, 3) & pt.eq(c, 5)
-        pm.Normal("y", pt.switch(opened, 3.0, 0.0), 1, observed=2.9)
-    return model
+    a, b, c = (pm.DiscreteUniform(name, 0, 9) for name in "abc")
+    opened = pt.eq(a, 7) & pt.eq(b, 3) & pt.eq(c, 5)
+    pm.Normal("y", pt.switch(opened, 3.0, 0.0), 1, observed=2.9)
 
 
 @enumerated(
@@ -359,20 +323,16 @@ def a_lock_of_three_digits():
     lambda a, c: (line(0.4, 2.0) if (a, c) == (4, 2) else line()) - 2 * np.log(7),
 )
 def a_lock_before_a_line():
-    with pm.Model() as model:
-        a, c = (pm.DiscreteUniform(name, 0, 6) for name in "ac")
-        b = pm.Normal("b")
-        seen(pt.switch(pt.eq(a, 4) & pt.eq(c, 2), 0.4 + 2 * b * X, b * X))
-    return model
+    a, c = (pm.DiscreteUniform(name, 0, 6) for name in "ac")
+    b = pm.Normal("b")
+    seen(pt.switch(pt.eq(a, 4) & pt.eq(c, 2), 0.4 + 2 * b * X, b * X))
 
 
 @without
 def a_lock_before_a_link():
-    with pm.Model() as model:
-        a, c = (pm.DiscreteUniform(name, 0, 9) for name in "ac")
-        b = pm.Normal("b")
-        seen(pt.switch(pt.eq(a, 4) & pt.eq(c, 2), pt.exp(b * X), b * X))
-    return model
+    a, c = (pm.DiscreteUniform(name, 0, 9) for name in "ac")
+    b = pm.Normal("b")
+    seen(pt.switch(pt.eq(a, 4) & pt.eq(c, 2), pt.exp(b * X), b * X))
 
 
 @enumerated(
@@ -380,10 +340,8 @@ def a_lock_before_a_link():
     lambda *z: line(0.3 * sum(z[:2]) + 1.5 * (z[0] * z[2] * z[4])) - 5 * np.log(2),
 )
 def three_bits_of_five_that_matter_together():
-    with pm.Model() as model:
-        z, b = pm.Bernoulli("z", 0.5, shape=5), pm.Normal("b")
-        seen(b * X + 0.3 * z[:2].sum() + 1.5 * z[0] * z[2] * z[4])
-    return model
+    z, b = pm.Bernoulli("z", 0.5, shape=5), pm.Normal("b")
+    seen(b * X + 0.3 * z[:2].sum() + 1.5 * z[0] * z[2] * z[4])
 
 
 def outlying(z):
@@ -394,18 +352,14 @@ def outlying(z):
 
 @enumerated({"z": ((5,), 2)}, lambda *z: outlying(np.array(z)))
 def outliers_of_their_own():
-    with pm.Model() as model:
-        z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
-        seen(b, pt.switch(z, 4.0, 0.5))
-    return model
+    z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
+    seen(b, pt.switch(z, 4.0, 0.5))
 
 
 @without
 def outliers_one_of_which_is_of_another_kind():
-    with pm.Model() as model:
-        z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
-        seen(pt.switch(z & np.array([0, 0, 0, 1, 0]), pt.sin(b), b), pt.switch(z, 4.0, 0.5))
-    return model
+    z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
+    seen(pt.switch(z & np.array([0, 0, 0, 1, 0]), pt.sin(b), b), pt.switch(z, 4.0, 0.5))
 
 
 @enumerated(
@@ -416,10 +370,8 @@ def outliers_one_of_which_is_of_another_kind():
     ),
 )
 def one_value_of_one_of_five_labels():
-    with pm.Model() as model:
-        z = pm.Categorical("z", np.full(3, 1 / 3), shape=5)
-        seen(pt.switch(pt.eq(z, 2) & np.array([0, 0, 0, 1, 0], dtype=bool), 9.0, 0.0), 1.0)
-    return model
+    z = pm.Categorical("z", np.full(3, 1 / 3), shape=5)
+    seen(pt.switch(pt.eq(z, 2) & np.array([0, 0, 0, 1, 0], dtype=bool), 9.0, 0.0), 1.0)
 
 
 # --- what remains, when a part is integrated out --------------------------------------------------
@@ -431,11 +383,9 @@ def half_normal(s):
 
 @not_even_in_part
 def the_model_of_the_issue_in_part():
-    with pm.Model() as model:
-        k, b, s = even(3), pm.Normal("b"), pm.HalfNormal("s")
-        mean = pt.switch(pt.eq(k, 1), 1 + b * X, pt.exp(b * X))
-        seen(pt.switch(pt.eq(k, 0), b * X, mean), s)
-    return model
+    k, b, s = even(3), pm.Normal("b"), pm.HalfNormal("s")
+    mean = pt.switch(pt.eq(k, 1), 1 + b * X, pt.exp(b * X))
+    seen(pt.switch(pt.eq(k, 0), b * X, mean), s)
 
 
 @remaining(
@@ -444,18 +394,14 @@ def the_model_of_the_issue_in_part():
     lambda k, s: line(float(k), 1.0 + k, s) + half_normal(s) - np.log(3),
 )
 def the_same_with_lines():
-    with pm.Model() as model:
-        k, b, s = even(3), pm.Normal("b"), pm.HalfNormal("s")
-        seen(k + (1 + k) * b * X, s)
-    return model
+    k, b, s = even(3), pm.Normal("b"), pm.HalfNormal("s")
+    seen(k + (1 + k) * b * X, s)
 
 
 @not_even_in_part
 def a_rare_link_in_part():
-    with pm.Model() as model:
-        k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(k, 7), pt.exp(b * X), b * X), s)
-    return model
+    k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(k, 7), pt.exp(b * X), b * X), s)
 
 
 @remaining(
@@ -464,27 +410,21 @@ def a_rare_link_in_part():
     lambda k, s: line(0.5 * (k == 7), 1.0 + (k == 7), s) + half_normal(s) - np.log(12),
 )
 def a_rare_line_in_part():
-    with pm.Model() as model:
-        k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
-    return model
+    k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
 
 
 @not_even_in_part
 def a_thousand_values_in_part():
-    with pm.Model() as model:
-        k, b, s = even(1000), pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
-    return model
+    k, b, s = even(1000), pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
 
 
 @not_even_in_part
 def a_lock_before_a_link_in_part():
-    with pm.Model() as model:
-        d = pm.DiscreteUniform("d", 0, 3, shape=2)
-        b, s = pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(d[0], 1) & pt.eq(d[1], 2), pt.exp(b * X), b * X), s)
-    return model
+    d = pm.DiscreteUniform("d", 0, 3, shape=2)
+    b, s = pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(d[0], 1) & pt.eq(d[1], 2), pt.exp(b * X), b * X), s)
 
 
 @remaining(
@@ -493,20 +433,16 @@ def a_lock_before_a_link_in_part():
     lambda d, s: line(0.0, 2.0 if d == [1, 2] else 1.0, s) + half_normal(s) - 2 * np.log(4),
 )
 def a_lock_before_a_line_in_part():
-    with pm.Model() as model:
-        d = pm.DiscreteUniform("d", 0, 3, shape=2)
-        b, s = pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(d[0], 1) & pt.eq(d[1], 2), 2 * b * X, b * X), s)
-    return model
+    d = pm.DiscreteUniform("d", 0, 3, shape=2)
+    b, s = pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(d[0], 1) & pt.eq(d[1], 2), 2 * b * X, b * X), s)
 
 
 @not_even_in_part
 def a_rare_support_in_part():
-    with pm.Model() as model:
-        k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
-        pm.Potential("above", pt.switch(pt.eq(k, 7) & (b < 0), -np.inf, 0.0))
-        seen(b * X, s)
-    return model
+    k, b, s = even(12), pm.Normal("b"), pm.HalfNormal("s")
+    pm.Potential("above", pt.switch(pt.eq(k, 7) & (b < 0), -np.inf, 0.0))
+    seen(b * X, s)
 
 
 @remaining(
@@ -515,28 +451,22 @@ def a_rare_support_in_part():
     lambda k, s: line(prior_sd=7.0 if k == 7 else 1.0, sd=s) + half_normal(s) - np.log(12),
 )
 def a_rare_scale_of_the_prior_in_part():
-    with pm.Model() as model:
-        k, s = even(12), pm.HalfNormal("s")
-        b = pm.Normal("b", 0, pt.switch(pt.eq(k, 7), 7.0, 1.0))
-        seen(b * X, s)
-    return model
+    k, s = even(12), pm.HalfNormal("s")
+    b = pm.Normal("b", 0, pt.switch(pt.eq(k, 7), 7.0, 1.0))
+    seen(b * X, s)
 
 
 @not_even_in_part
 def a_rare_shape_in_part():
-    with pm.Model() as model:
-        k, s = even(12), pm.HalfNormal("s")
-        rate = pm.Gamma("rate", 2, s)
-        pm.Gamma("waits", pt.switch(pt.eq(k, 7), rate, 1.5), rate, observed=WAITS)
-    return model
+    k, s = even(12), pm.HalfNormal("s")
+    rate = pm.Gamma("rate", 2, s)
+    pm.Gamma("waits", pt.switch(pt.eq(k, 7), rate, 1.5), rate, observed=WAITS)
 
 
 @not_even_in_part
 def an_unbounded_count_with_a_rare_link():
-    with pm.Model() as model:
-        n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(pt.eq(n, 7), pt.exp(b * X), b * X), s)
-    return model
+    n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(pt.eq(n, 7), pt.exp(b * X), b * X), s)
 
 
 @remaining(
@@ -545,18 +475,14 @@ def an_unbounded_count_with_a_rare_link():
     lambda n, s: line(0.0, n, s) + half_normal(s) + stats.poisson(3).logpmf(n),
 )
 def an_unbounded_count_as_a_factor():
-    with pm.Model() as model:
-        n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
-        seen(n * b * X, s)
-    return model
+    n, b, s = pm.Poisson("n", np.array(3.0)), pm.Normal("b"), pm.HalfNormal("s")
+    seen(n * b * X, s)
 
 
 @not_even_in_part
 def a_link_beyond_a_scale():
-    with pm.Model() as model:
-        b, s = pm.Normal("b"), pm.HalfNormal("s")
-        seen(pt.switch(s > 1.5, pt.exp(b * X), b * X), s)
-    return model
+    b, s = pm.Normal("b"), pm.HalfNormal("s")
+    seen(pt.switch(s > 1.5, pt.exp(b * X), b * X), s)
 
 
 @remaining(
@@ -571,20 +497,16 @@ def a_link_beyond_a_scale():
     ),
 )
 def outliers_in_part():
-    with pm.Model() as model:
-        z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
-        s = pm.HalfNormal("s")
-        seen(b, s * pt.switch(z, 4.0, 1.0))
-    return model
+    z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
+    s = pm.HalfNormal("s")
+    seen(b, s * pt.switch(z, 4.0, 1.0))
 
 
 @not_even_in_part
 def outliers_one_of_which_is_of_another_kind_in_part():
-    with pm.Model() as model:
-        z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
-        s = pm.HalfNormal("s")
-        seen(pt.switch(z & np.array([0, 0, 0, 1, 0]), pt.sin(b), b), s * pt.switch(z, 4.0, 1.0))
-    return model
+    z, b = pm.Bernoulli("z", 0.2, shape=5), pm.Normal("b")
+    s = pm.HalfNormal("s")
+    seen(pt.switch(z & np.array([0, 0, 0, 1, 0]), pt.sin(b), b), s * pt.switch(z, 4.0, 1.0))
 
 
 KINDS = (Enumerated, Remaining, Without)

@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 from scipy import stats
 
 from tests.posteriors.coins import log_binomials
-from tests.posteriors.entry import solved
+from tests.posteriors.entry import axes, solved
 from tests.posteriors.lines import X, Y
 from tests.posteriors.rates import log_factorials
 from tests.posteriors.references import (
@@ -51,11 +51,9 @@ def states(length, levels=BITS):
     )
 )
 def which_coin():
-    with pm.Model() as model:
-        k = pm.Categorical("k", np.full(5, 0.2))
-        bias = pm.Deterministic("bias", pt.as_tensor(BIASES)[k])
-        pm.Binomial("heads", 10, bias, observed=7)
-    return model
+    k = pm.Categorical("k", np.full(5, 0.2))
+    bias = pm.Deterministic("bias", pt.as_tensor(BIASES)[k])
+    pm.Binomial("heads", 10, bias, observed=7)
 
 
 @solved(
@@ -65,10 +63,8 @@ def which_coin():
     )
 )
 def which_box():
-    with pm.Model() as model:
-        box = pm.Categorical("box", [0.25, 0.75])
-        pm.Categorical("drawn", p=pt.as_tensor(BOXES)[box], observed=DRAWN)
-    return model
+    box = pm.Categorical("box", [0.25, 0.75])
+    pm.Categorical("drawn", p=pt.as_tensor(BOXES)[box], observed=DRAWN)
 
 
 @solved(
@@ -78,10 +74,8 @@ def which_box():
     )
 )
 def which_rule_as_a_potential():
-    with pm.Model() as model:
-        h = pm.Categorical("h", [0.4, 0.3, 0.2, 0.1])
-        pm.Potential("four examples", 4 * pm.math.log(pt.as_tensor(RULES)[h]))
-    return model
+    h = pm.Categorical("h", [0.4, 0.3, 0.2, 0.1])
+    pm.Potential("four examples", 4 * pm.math.log(pt.as_tensor(RULES)[h]))
 
 
 @solved(
@@ -97,11 +91,9 @@ def which_rule_as_a_potential():
     )
 )
 def change_of_known_rates():
-    with pm.Model() as model:
-        change = pm.DiscreteUniform("change", lower=0, upper=11)
-        rate = pm.math.switch(change > TIME, 4, 0.8)
-        pm.Poisson("accidents", rate, observed=ACCIDENTS)
-    return model
+    change = pm.DiscreteUniform("change", lower=0, upper=11)
+    rate = pm.math.switch(change > TIME, 4, 0.8)
+    pm.Poisson("accidents", rate, observed=ACCIDENTS)
 
 
 @solved(
@@ -114,10 +106,8 @@ def change_of_known_rates():
     )
 )
 def how_many():
-    with pm.Model() as model:
-        N = pm.DiscreteUniform("N", 12, 40)
-        pm.Binomial("found", n=N, p=0.5, observed=[12, 9])
-    return model
+    N = pm.DiscreteUniform("N", 12, 40)
+    pm.Binomial("found", n=N, p=0.5, observed=[12, 9])
 
 
 @solved(
@@ -130,10 +120,8 @@ def how_many():
     )
 )
 def a_hidden_count():
-    with pm.Model() as model:
-        hidden = pm.Binomial("hidden", 5, 0.4)
-        pm.Poisson("seen", 1 + 2 * hidden, observed=6)
-    return model
+    hidden = pm.Binomial("hidden", 5, 0.4)
+    pm.Poisson("seen", 1 + 2 * hidden, observed=6)
 
 
 def log_bit(p, bit):
@@ -160,13 +148,11 @@ ALARM = np.array([[0.01, 0.3], [0.9, 0.95]])
     )
 )
 def a_burglar_alarm():
-    with pm.Model() as model:
-        burglary = pm.Bernoulli("burglary", 0.1)
-        quake = pm.Bernoulli("quake", 0.2)
-        alarm = pm.Bernoulli("alarm", pt.as_tensor(ALARM)[burglary, quake])
-        pm.Bernoulli("john calls", pm.math.switch(alarm, 0.9, 0.05), observed=1)
-        pm.Bernoulli("mary calls", pm.math.switch(alarm, 0.7, 0.01), observed=0)
-    return model
+    burglary = pm.Bernoulli("burglary", 0.1)
+    quake = pm.Bernoulli("quake", 0.2)
+    alarm = pm.Bernoulli("alarm", pt.as_tensor(ALARM)[burglary, quake])
+    pm.Bernoulli("john calls", pm.math.switch(alarm, 0.9, 0.05), observed=1)
+    pm.Bernoulli("mary calls", pm.math.switch(alarm, 0.7, 0.01), observed=0)
 
 
 @solved(
@@ -182,14 +168,12 @@ def a_burglar_alarm():
     )
 )
 def a_hidden_markov_chain():
-    with pm.Model() as model:
-        moves, seen = pt.as_tensor(MOVES), pt.as_tensor(SEEN)
-        state = pm.Bernoulli("s_0", 0.5)
-        pm.Categorical("x_0", p=seen[state], observed=SIGNALS[0])
-        for t in range(1, 6):
-            state = pm.Categorical(f"s_{t}", p=moves[state])
-            pm.Categorical(f"x_{t}", p=seen[state], observed=SIGNALS[t])
-    return model
+    moves, seen = pt.as_tensor(MOVES), pt.as_tensor(SEEN)
+    state = pm.Bernoulli("s_0", 0.5)
+    pm.Categorical("x_0", p=seen[state], observed=SIGNALS[0])
+    for t in range(1, 6):
+        state = pm.Categorical(f"s_{t}", p=moves[state])
+        pm.Categorical(f"x_{t}", p=seen[state], observed=SIGNALS[t])
 
 
 @solved(
@@ -207,10 +191,9 @@ def a_hidden_markov_chain():
     )
 )
 def labels_of_a_known_mixture():
-    with pm.Model(coords={"row": range(7)}) as model:
-        z = pm.Bernoulli("z", 0.3, dims="row")
-        pm.Normal("x", pm.math.switch(z, 3, 0), 1, observed=MIXED, dims="row")
-    return model
+    axes({"row": range(7)})
+    z = pm.Bernoulli("z", 0.3, dims="row")
+    pm.Normal("x", pm.math.switch(z, 3, 0), 1, observed=MIXED, dims="row")
 
 
 # --- with a conjugate model under each state ------------------------------------------------------
@@ -231,13 +214,11 @@ def rates_given(change):
     )
 )
 def change_of_unknown_rates():
-    with pm.Model() as model:
-        change = pm.DiscreteUniform("change", 0, 11)
-        early = pm.Gamma("early", 2, 1)
-        late = pm.Gamma("late", 2, 2)
-        rate = pm.Deterministic("rate", pm.math.switch(change > TIME, early, late))
-        pm.Poisson("accidents", rate, observed=ACCIDENTS)
-    return model
+    change = pm.DiscreteUniform("change", 0, 11)
+    early = pm.Gamma("early", 2, 1)
+    late = pm.Gamma("late", 2, 2)
+    rate = pm.Deterministic("rate", pm.math.switch(change > TIME, early, late))
+    pm.Poisson("accidents", rate, observed=ACCIDENTS)
 
 
 @solved(
@@ -251,11 +232,9 @@ def change_of_unknown_rates():
     )
 )
 def a_fair_or_a_biased_coin():
-    with pm.Model() as model:
-        biased = pm.Bernoulli("biased", 0.2)
-        theta = pm.Beta("theta", 2, 2)
-        pm.Binomial("heads", 20, pm.math.switch(biased, theta, 0.5), observed=15)
-    return model
+    biased = pm.Bernoulli("biased", 0.2)
+    theta = pm.Beta("theta", 2, 2)
+    pm.Binomial("heads", 20, pm.math.switch(biased, theta, 0.5), observed=15)
 
 
 @solved(
@@ -267,11 +246,9 @@ def a_fair_or_a_biased_coin():
     )
 )
 def a_mixture_of_unknown_weight():
-    with pm.Model() as model:
-        w = pm.Beta("w", 2, 3)
-        z = pm.Bernoulli("z", w, shape=7)
-        pm.Normal("x", 3 * z, 1, observed=MIXED)
-    return model
+    w = pm.Beta("w", 2, 3)
+    z = pm.Bernoulli("z", w, shape=7)
+    pm.Normal("x", 3 * z, 1, observed=MIXED)
 
 
 def components_given(z):
@@ -289,12 +266,11 @@ def components_given(z):
     )
 )
 def a_mixture_of_unknown_weights_and_means():
-    with pm.Model(coords={"component": list("abc"), "row": range(6)}) as model:
-        w = pm.Dirichlet("w", np.ones(3), dims="component")
-        mu = pm.Normal("mu", [-3, 0, 3], 2, dims="component")
-        z = pm.Categorical("z", p=w, dims="row")
-        pm.Normal("x", mu[z], 0.7, observed=THREE, dims="row")
-    return model
+    axes({"component": list("abc"), "row": range(6)})
+    w = pm.Dirichlet("w", np.ones(3), dims="component")
+    mu = pm.Normal("mu", [-3, 0, 3], 2, dims="component")
+    z = pm.Categorical("z", p=w, dims="row")
+    pm.Normal("x", mu[z], 0.7, observed=THREE, dims="row")
 
 
 @solved(
@@ -315,11 +291,9 @@ def a_mixture_of_unknown_weights_and_means():
     )
 )
 def two_coins_drawn_blindly():
-    with pm.Model() as model:
-        theta = pm.Beta("theta", [1, 2], [2, 1])
-        z = pm.Bernoulli("z", 0.5, shape=6)
-        pm.Binomial("hits", 10, theta[z], observed=HITS)
-    return model
+    theta = pm.Beta("theta", [1, 2], [2, 1])
+    z = pm.Bernoulli("z", 0.5, shape=6)
+    pm.Binomial("hits", 10, theta[z], observed=HITS)
 
 
 @solved(
@@ -331,11 +305,10 @@ def two_coins_drawn_blindly():
     )
 )
 def which_features():
-    with pm.Model(coords={"feature": [1, 2, 3]}) as model:
-        included = pm.Bernoulli("included", 0.3, dims="feature")
-        w = pm.Normal("w", 0, 2, dims="feature")
-        pm.Normal("y", pm.math.dot(X, included * w), 0.5, observed=Y)
-    return model
+    axes({"feature": [1, 2, 3]})
+    included = pm.Bernoulli("included", 0.3, dims="feature")
+    w = pm.Normal("w", 0, 2, dims="feature")
+    pm.Normal("y", pm.math.dot(X, included * w), 0.5, observed=Y)
 
 
 @solved(
@@ -350,11 +323,9 @@ def which_features():
     )
 )
 def a_mean_among_outliers():
-    with pm.Model() as model:
-        outlier = pm.Bernoulli("outlier", 0.1, shape=len(OUTLYING))
-        mu = pm.Normal("mu", 0, 2)
-        pm.Normal("x", mu, pm.math.where(outlier, 10, 1), observed=OUTLYING)
-    return model
+    outlier = pm.Bernoulli("outlier", 0.1, shape=len(OUTLYING))
+    mu = pm.Normal("mu", 0, 2)
+    pm.Normal("x", mu, pm.math.where(outlier, 10, 1), observed=OUTLYING)
 
 
 @solved(
@@ -377,9 +348,7 @@ def a_mean_among_outliers():
     )
 )
 def a_mixture_with_one_unknown_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        mu = pm.Normal("mu", [0, 3], 2 * pm.math.sqrt(sigma2), shape=2)
-        z = pm.Bernoulli("z", 0.5, shape=5)
-        pm.Normal("x", mu[z], pm.math.sqrt(sigma2), observed=MIXED[:5])
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    mu = pm.Normal("mu", [0, 3], 2 * pm.math.sqrt(sigma2), shape=2)
+    z = pm.Bernoulli("z", 0.5, shape=5)
+    pm.Normal("x", mu[z], pm.math.sqrt(sigma2), observed=MIXED[:5])

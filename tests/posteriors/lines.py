@@ -7,7 +7,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from tests.posteriors.entry import solved
+from tests.posteriors.entry import axes, solved
 from tests.posteriors.references import flat_linear, linear, normal, together
 
 RNG = np.random.default_rng(20260503)
@@ -44,53 +44,42 @@ def walk(number, first, step):
 
 @solved(lambda: linear({"mu": ()}, ([170], [[100]]), np.ones((7, 1)), HEIGHTS, 64))
 def a_mean():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", 170, 10)
-        pm.Normal("height", mu, 8, observed=HEIGHTS)
-    return model
+    mu = pm.Normal("mu", 170, 10)
+    pm.Normal("height", mu, 8, observed=HEIGHTS)
 
 
 @solved(lambda: linear({"mu": ()}, ([170], [[100]]), np.ones((7, 1)), HEIGHTS, 64))
 def a_mean_by_precisions():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", mu=170, tau=0.01)
-        pm.Normal("height", mu=mu, tau=1 / 64, observed=HEIGHTS)
-    return model
+    mu = pm.Normal("mu", mu=170, tau=0.01)
+    pm.Normal("height", mu=mu, tau=1 / 64, observed=HEIGHTS)
 
 
 @solved(lambda: linear({"z": ()}, ([0], [[1]]), np.full((7, 1), 10.0), HEIGHTS - 170, 64))
 def a_mean_not_centred():
-    with pm.Model() as model:
-        z = pm.Normal("z")
-        mu = pm.Deterministic("mu", 170 + 10 * z)
-        pm.Normal("height", mu, 8, observed=HEIGHTS)
-    return model
+    z = pm.Normal("z")
+    mu = pm.Deterministic("mu", 170 + 10 * z)
+    pm.Normal("height", mu, 8, observed=HEIGHTS)
 
 
 @solved(lambda: flat_linear({"mu": ()}, np.ones((7, 1)), HEIGHTS, 64))
 def a_mean_under_a_flat_prior():
-    with pm.Model() as model:
-        mu = pm.Flat("mu")
-        pm.Normal("height", mu, 8, observed=HEIGHTS)
-    return model
+    mu = pm.Flat("mu")
+    pm.Normal("height", mu, 8, observed=HEIGHTS)
 
 
 @solved(lambda: normal("mu", (170, 10), 7 / 64, HEIGHTS.sum() / 64))
 def a_mean_as_a_potential():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", 170, 10)
-        square = 7 * mu**2 - 2 * HEIGHTS.sum() * mu
-        pm.Potential("likelihood", -square / (2 * 64))
-    return model
+    mu = pm.Normal("mu", 170, 10)
+    square = 7 * mu**2 - 2 * HEIGHTS.sum() * mu
+    pm.Potential("likelihood", -square / (2 * 64))
 
 
 @solved(lambda: linear({"mu": (4,)}, (np.zeros(4), 4 * np.eye(4)), INDICATOR, POINTS, 0.25))
 def means_by_group():
-    with pm.Model(coords={"group": list("abcd")}) as model:
-        mu = pm.Normal("mu", 0, 2, dims="group")
-        pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
-        pm.Deterministic("largest", mu.max())
-    return model
+    axes({"group": list("abcd")})
+    mu = pm.Normal("mu", 0, 2, dims="group")
+    pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
+    pm.Deterministic("largest", mu.max())
 
 
 @solved(
@@ -106,11 +95,9 @@ def means_by_group():
     )
 )
 def means_in_a_loop():
-    with pm.Model() as model:
-        for k in range(4):
-            mu = pm.Normal(f"mu_{k}", k, 2)
-            pm.Normal(f"x_{k}", mu, 1 + k, observed=POINTS[k == GROUP])
-    return model
+    for k in range(4):
+        mu = pm.Normal(f"mu_{k}", k, 2)
+        pm.Normal(f"x_{k}", mu, 1 + k, observed=POINTS[k == GROUP])
 
 
 @solved(
@@ -131,11 +118,9 @@ def means_in_a_loop():
     )
 )
 def means_about_a_centre():
-    with pm.Model() as model:
-        centre = pm.Normal("centre", 0, 3)
-        mu = pm.Normal("mu", centre, 0.7, shape=4)
-        pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
-    return model
+    centre = pm.Normal("centre", 0, 3)
+    mu = pm.Normal("mu", centre, 0.7, shape=4)
+    pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
 
 
 @solved(
@@ -148,12 +133,11 @@ def means_about_a_centre():
     )
 )
 def means_about_a_centre_not_centred():
-    with pm.Model(coords={"group": list("abcd")}) as model:
-        centre = pm.Normal("centre", 0, 3)
-        z = pm.Normal("z", dims="group")
-        mu = pm.Deterministic("mu", centre + 0.7 * z, dims="group")
-        pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
-    return model
+    axes({"group": list("abcd")})
+    centre = pm.Normal("centre", 0, 3)
+    z = pm.Normal("z", dims="group")
+    mu = pm.Deterministic("mu", centre + 0.7 * z, dims="group")
+    pm.Normal("x", mu[GROUP], 0.5, observed=POINTS)
 
 
 # Eight schools with the spread of the schools known (Rubin 1981).
@@ -171,11 +155,10 @@ ERRORS = np.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
     )
 )
 def eight_schools_of_known_spread():
-    with pm.Model(coords={"school": list("ABCDEFGH")}) as model:
-        mu = pm.Normal("mu", 2, 10)
-        theta = pm.Normal("theta", mu, 6, dims="school")
-        pm.Normal("effect", theta, ERRORS, observed=EFFECTS, dims="school")
-    return model
+    axes({"school": list("ABCDEFGH")})
+    mu = pm.Normal("mu", 2, 10)
+    theta = pm.Normal("theta", mu, 6, dims="school")
+    pm.Normal("effect", theta, ERRORS, observed=EFFECTS, dims="school")
 
 
 @solved(
@@ -188,11 +171,9 @@ def eight_schools_of_known_spread():
     )
 )
 def two_means_seen_by_their_difference():
-    with pm.Model() as model:
-        a = pm.Normal("a", 1, 2)
-        b = pm.Normal("b", -1, 3)
-        pm.Normal("difference", a - b, 0.1, observed=[0.3, 0.5, 0.1])
-    return model
+    a = pm.Normal("a", 1, 2)
+    b = pm.Normal("b", -1, 3)
+    pm.Normal("difference", a - b, 0.1, observed=[0.3, 0.5, 0.1])
 
 
 @solved(
@@ -206,11 +187,10 @@ def two_means_seen_by_their_difference():
 )
 def a_mean_with_two_missing_rows():
     rows = np.r_[np.nan, np.nan, POINTS[2:]]
-    with pm.Model() as model, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mu = pm.Normal("mu", 0, 3)
         pm.Normal("rows", mu, 0.5, observed=rows)
-    return model
 
 
 @solved(
@@ -223,18 +203,15 @@ def a_mean_with_two_missing_rows():
     )
 )
 def a_matrix_of_means():
-    with pm.Model(coords={"row": ["u", "v"], "column": [1, 2, 3]}) as model:
-        mu = pm.Normal("mu", [0, 1, 2], 1.5, dims=("row", "column"))
-        pm.Normal("x", mu, [1, 2, 3], observed=np.arange(6).reshape(2, 3) / 2)
-    return model
+    axes({"row": ["u", "v"], "column": [1, 2, 3]})
+    mu = pm.Normal("mu", [0, 1, 2], 1.5, dims=("row", "column"))
+    pm.Normal("x", mu, [1, 2, 3], observed=np.arange(6).reshape(2, 3) / 2)
 
 
 @solved(lambda: linear({"mu": ()}, ([1], [[0.25]]), np.ones((12, 1)), POINTS, 1, -POINTS.sum()))
 def a_mean_of_logs():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", 1, 0.5)
-        pm.LogNormal("x", mu, 1, observed=np.exp(POINTS))
-    return model
+    mu = pm.Normal("mu", 1, 0.5)
+    pm.LogNormal("x", mu, 1, observed=np.exp(POINTS))
 
 
 @solved(
@@ -247,10 +224,8 @@ def a_mean_of_logs():
     )
 )
 def a_prior_alone():
-    with pm.Model() as model:
-        a = pm.Normal("a", 1, 2)
-        pm.Normal("b", [a + 1, 2 * a - 1], [3, 1])
-    return model
+    a = pm.Normal("a", 1, 2)
+    pm.Normal("b", [a + 1, 2 * a - 1], [3, 1])
 
 
 # --- regression -----------------------------------------------------------------------------------
@@ -258,20 +233,17 @@ def a_prior_alone():
 
 @solved(lambda: linear({"w": (3,)}, (np.zeros(3), 4 * np.eye(3)), X, Y, 0.25))
 def regression_by_a_product():
-    with pm.Model(coords={"feature": ["age", "dose", "size"]}) as model:
-        w = pm.Normal("w", 0, 2, dims="feature")
-        pm.Normal("y", X @ w, 0.5, observed=Y)
-    return model
+    axes({"feature": ["age", "dose", "size"]})
+    w = pm.Normal("w", 0, 2, dims="feature")
+    pm.Normal("y", X @ w, 0.5, observed=Y)
 
 
 @solved(lambda: linear({"w": (3,)}, (np.zeros(3), 4 * np.eye(3)), X, Y, 0.25))
 def regression_by_a_sum_of_products():
-    with pm.Model() as model:
-        features = pm.Data("features", X)
-        target = pm.Data("target", Y)
-        w = pm.Normal("w", sigma=2, shape=3)
-        pm.Normal("y", (features * w).sum(-1), 0.5, observed=target)
-    return model
+    features = pm.Data("features", X)
+    target = pm.Data("target", Y)
+    w = pm.Normal("w", sigma=2, shape=3)
+    pm.Normal("y", (features * w).sum(-1), 0.5, observed=target)
 
 
 @solved(
@@ -284,12 +256,10 @@ def regression_by_a_sum_of_products():
     )
 )
 def regression_with_an_intercept_and_weights_of_rows():
-    with pm.Model() as model:
-        intercept = pm.Normal("intercept", 1, 5)
-        w = pm.Normal("w", 0, 2, size=3)
-        mu = pm.Deterministic("mu", intercept + pm.math.dot(X, w))
-        pm.Normal("y", mu, sigma=SPREAD, observed=Y)
-    return model
+    intercept = pm.Normal("intercept", 1, 5)
+    w = pm.Normal("w", 0, 2, size=3)
+    mu = pm.Deterministic("mu", intercept + pm.math.dot(X, w))
+    pm.Normal("y", mu, sigma=SPREAD, observed=Y)
 
 
 @solved(
@@ -302,24 +272,20 @@ def regression_with_an_intercept_and_weights_of_rows():
     )
 )
 def regression_by_four_scalars():
-    with pm.Model() as model:
-        a = pm.Normal("a", 0, 3)
-        b = pm.Normal("b", 0, 1)
-        c = pm.Normal("c", 1, 2)
-        d = pm.Normal("d", 0, tau=0.5)
-        mu = a
-        for slope, column in zip((b, c, d), X.T, strict=True):
-            mu += slope * column
-        pm.Normal("y", mu, 0.5, observed=Y)
-    return model
+    a = pm.Normal("a", 0, 3)
+    b = pm.Normal("b", 0, 1)
+    c = pm.Normal("c", 1, 2)
+    d = pm.Normal("d", 0, tau=0.5)
+    mu = a
+    for slope, column in zip((b, c, d), X.T, strict=True):
+        mu += slope * column
+    pm.Normal("y", mu, 0.5, observed=Y)
 
 
 @solved(lambda: linear({"w": (3,)}, ([1, 0, -1], PRIOR_COV), X, Y, 0.25))
 def regression_with_a_full_prior():
-    with pm.Model() as model:
-        w = pm.MvNormal("w", [1, 0, -1], cov=PRIOR_COV)
-        pm.Normal("y", X @ w, 0.5, observed=Y)
-    return model
+    w = pm.MvNormal("w", [1, 0, -1], cov=PRIOR_COV)
+    pm.Normal("y", X @ w, 0.5, observed=Y)
 
 
 @solved(
@@ -332,18 +298,14 @@ def regression_with_a_full_prior():
     )
 )
 def regression_with_correlated_rows():
-    with pm.Model() as model:
-        w = pm.MvNormal("w", np.array([1, 0, -1]), chol=np.linalg.cholesky(PRIOR_COV))
-        pm.MvNormal("y", pt.dot(X, w), cov=0.25 * np.eye(15) + 0.1, observed=Y)
-    return model
+    w = pm.MvNormal("w", np.array([1, 0, -1]), chol=np.linalg.cholesky(PRIOR_COV))
+    pm.MvNormal("y", pt.dot(X, w), cov=0.25 * np.eye(15) + 0.1, observed=Y)
 
 
 @solved(lambda: flat_linear({"w": (3,)}, X, Y, 0.25))
 def regression_under_a_flat_prior():
-    with pm.Model() as model:
-        w = pm.Flat("w", shape=3)
-        pm.Normal("y", X @ w, 0.5, observed=Y)
-    return model
+    w = pm.Flat("w", shape=3)
+    pm.Normal("y", X @ w, 0.5, observed=Y)
 
 
 @solved(
@@ -356,10 +318,9 @@ def regression_under_a_flat_prior():
     )
 )
 def regression_of_two_targets():
-    with pm.Model(coords={"feature": [1, 2, 3], "target": ["u", "v"]}) as model:
-        w = pm.Normal("w", 0, 2, dims=("feature", "target"))
-        pm.Normal("y", X @ w, [0.5, 1], observed=ROWS_3_2)
-    return model
+    axes({"feature": [1, 2, 3], "target": ["u", "v"]})
+    w = pm.Normal("w", 0, 2, dims=("feature", "target"))
+    pm.Normal("y", X @ w, [0.5, 1], observed=ROWS_3_2)
 
 
 @solved(
@@ -372,11 +333,10 @@ def regression_of_two_targets():
     )
 )
 def a_line_for_each_group():
-    with pm.Model(coords={"group": range(4)}) as model:
-        slope = pm.Normal("slope", 0, 1, dims="group")
-        level = pm.Normal("level", 0, 1, dims="group")
-        pm.Normal("y", level[GROUP] + slope[GROUP] * X[:12, 0], 0.5, observed=Y[:12])
-    return model
+    axes({"group": range(4)})
+    slope = pm.Normal("slope", 0, 1, dims="group")
+    level = pm.Normal("level", 0, 1, dims="group")
+    pm.Normal("y", level[GROUP] + slope[GROUP] * X[:12, 0], 0.5, observed=Y[:12])
 
 
 @solved(
@@ -389,12 +349,11 @@ def a_line_for_each_group():
     )
 )
 def crossed_effects():
-    with pm.Model(coords={"line": list("abcd"), "side": ["l", "r"]}) as model:
-        mean = pm.Normal("mean", 0, 10)
-        row = pm.Normal("row", 0, 2, dims="line")
-        column = pm.Normal("column", 0, 1, dims="side")
-        pm.Normal("x", mean + row[GROUP] + column[SIDE], 0.6, observed=POINTS)
-    return model
+    axes({"line": list("abcd"), "side": ["l", "r"]})
+    mean = pm.Normal("mean", 0, 10)
+    row = pm.Normal("row", 0, 2, dims="line")
+    column = pm.Normal("column", 0, 1, dims="side")
+    pm.Normal("x", mean + row[GROUP] + column[SIDE], 0.6, observed=POINTS)
 
 
 @solved(
@@ -407,11 +366,9 @@ def crossed_effects():
     )
 )
 def autoregression():
-    with pm.Model() as model:
-        level = pm.Normal("level", 0, 1)
-        rho = pm.Normal("rho", 0.5, 0.2)
-        pm.Normal("x", level + rho * SERIES[:-1], 1, observed=SERIES[1:])
-    return model
+    level = pm.Normal("level", 0, 1)
+    rho = pm.Normal("rho", 0.5, 0.2)
+    pm.Normal("x", level + rho * SERIES[:-1], 1, observed=SERIES[1:])
 
 
 @solved(
@@ -424,11 +381,9 @@ def autoregression():
     )
 )
 def a_polynomial():
-    with pm.Model() as model:
-        c = pm.Normal("c", 0, [2, 1, 0.5, 0.25])
-        mu = sum(c[k] * (PLACES / 5) ** k for k in range(4))
-        pm.Normal("y", mu, 0.5, observed=Y[:8])
-    return model
+    c = pm.Normal("c", 0, [2, 1, 0.5, 0.25])
+    mu = sum(c[k] * (PLACES / 5) ** k for k in range(4))
+    pm.Normal("y", mu, 0.5, observed=Y[:8])
 
 
 # --- vectors --------------------------------------------------------------------------------------
@@ -447,26 +402,21 @@ def vectors():
 
 @solved(vectors)
 def a_mean_vector_by_covariance():
-    with pm.Model() as model:
-        mu = pm.Normal("mu", [0, 1], 3)
-        pm.MvNormal("x", mu, cov=COV, observed=VECTORS)
-    return model
+    mu = pm.Normal("mu", [0, 1], 3)
+    pm.MvNormal("x", mu, cov=COV, observed=VECTORS)
 
 
 @solved(vectors)
 def a_mean_vector_by_precision():
-    with pm.Model() as model:
-        mu = pm.MvNormal("mu", np.array([0.0, 1.0]), tau=np.eye(2) / 9)
-        pm.MvNormal("x", mu, tau=inverse(COV), observed=VECTORS)
-    return model
+    mu = pm.MvNormal("mu", np.array([0.0, 1.0]), tau=np.eye(2) / 9)
+    pm.MvNormal("x", mu, tau=inverse(COV), observed=VECTORS)
 
 
 @solved(vectors)
 def a_mean_vector_by_root():
-    with pm.Model(coords={"feature": ["u", "v"]}) as model:
-        mu = pm.MvNormal("mu", [0, 1], cov=9 * np.eye(2), dims="feature")
-        pm.MvNormal("x", mu, chol=np.linalg.cholesky(COV), observed=VECTORS)
-    return model
+    axes({"feature": ["u", "v"]})
+    mu = pm.MvNormal("mu", [0, 1], cov=9 * np.eye(2), dims="feature")
+    pm.MvNormal("x", mu, chol=np.linalg.cholesky(COV), observed=VECTORS)
 
 
 @solved(
@@ -480,10 +430,9 @@ def a_mean_vector_by_root():
 )
 def mean_vectors_by_kind():
     kind = np.array([0, 1, 2, 0, 1, 1, 2, 0, 0])
-    with pm.Model(coords={"kind": list("abc"), "feature": ["u", "v"]}) as model:
-        mu = pm.MvNormal("mu", np.zeros(2), cov=4 * COV, dims=("kind", "feature"))
-        pm.MvNormal("x", mu[kind], cov=COV, observed=VECTORS)
-    return model
+    axes({"kind": list("abc"), "feature": ["u", "v"]})
+    mu = pm.MvNormal("mu", np.zeros(2), cov=4 * COV, dims=("kind", "feature"))
+    pm.MvNormal("x", mu[kind], cov=COV, observed=VECTORS)
 
 
 # --- series and surfaces --------------------------------------------------------------------------
@@ -491,12 +440,11 @@ def mean_vectors_by_kind():
 
 @solved(lambda: linear({"level": (10,)}, (np.zeros(10), walk(10, 9, 1)), np.eye(10), SERIES, 0.09))
 def a_random_walk():
-    with pm.Model(coords={"time": range(10)}) as model:
-        level = pm.GaussianRandomWalk(
-            "level", mu=0, sigma=1, init_dist=pm.Normal.dist(0, 3), dims="time"
-        )
-        pm.Normal("x", level, 0.3, observed=SERIES)
-    return model
+    axes({"time": range(10)})
+    level = pm.GaussianRandomWalk(
+        "level", mu=0, sigma=1, init_dist=pm.Normal.dist(0, 3), dims="time"
+    )
+    pm.Normal("x", level, 0.3, observed=SERIES)
 
 
 @solved(
@@ -509,13 +457,11 @@ def a_random_walk():
     )
 )
 def a_state_space_in_a_loop():
-    with pm.Model() as model:
-        level = pm.Normal("level_0", 0, 3)
-        pm.Normal("x_0", level, 0.3, observed=SERIES[0])
-        for t in range(1, 10):
-            level = pm.Normal(f"level_{t}", level, 1)
-            pm.Normal(f"x_{t}", level, 0.3, observed=SERIES[t])
-    return model
+    level = pm.Normal("level_0", 0, 3)
+    pm.Normal("x_0", level, 0.3, observed=SERIES[0])
+    for t in range(1, 10):
+        level = pm.Normal(f"level_{t}", level, 1)
+        pm.Normal(f"x_{t}", level, 0.3, observed=SERIES[t])
 
 
 @solved(
@@ -528,20 +474,16 @@ def a_state_space_in_a_loop():
     )
 )
 def a_random_walk_by_its_steps():
-    with pm.Model() as model:
-        first = pm.Normal("first", 0, 3)
-        step = pm.Normal("step", 0, 1, shape=9)
-        level = pm.Deterministic("level", first + pt.concatenate([[0.0], pt.cumsum(step)]))
-        pm.Normal("x", level, 0.3, observed=SERIES)
-    return model
+    first = pm.Normal("first", 0, 3)
+    step = pm.Normal("step", 0, 1, shape=9)
+    level = pm.Deterministic("level", first + pt.concatenate([[0.0], pt.cumsum(step)]))
+    pm.Normal("x", level, 0.3, observed=SERIES)
 
 
 @solved(lambda: linear({"f": (8,)}, (np.zeros(8), KERNEL), np.eye(8), Y[:8], 0.04))
 def a_gaussian_process():
-    with pm.Model() as model:
-        f = pm.MvNormal("f", np.zeros(8), cov=KERNEL)
-        pm.Normal("y", f, 0.2, observed=Y[:8])
-    return model
+    f = pm.MvNormal("f", np.zeros(8), cov=KERNEL)
+    pm.Normal("y", f, 0.2, observed=Y[:8])
 
 
 @solved(
@@ -554,11 +496,9 @@ def a_gaussian_process():
     )
 )
 def a_gaussian_process_rotated():
-    with pm.Model() as model:
-        process = pm.gp.Latent(cov_func=pm.gp.cov.ExpQuad(1, ls=1))
-        f = process.prior("f", X=PLACES[:, None], jitter=1e-3)
-        pm.Normal("y", f, 0.2, observed=Y[:8])
-    return model
+    process = pm.gp.Latent(cov_func=pm.gp.cov.ExpQuad(1, ls=1))
+    f = process.prior("f", X=PLACES[:, None], jitter=1e-3)
+    pm.Normal("y", f, 0.2, observed=Y[:8])
 
 
 @solved(
@@ -571,11 +511,9 @@ def a_gaussian_process_rotated():
     )
 )
 def two_instruments():
-    with pm.Model() as model:
-        true = pm.Normal("true", 0.5, 1, shape=12)
-        pm.Normal("one", true, 0.5, observed=POINTS)
-        pm.Normal("other", 2 * true, 1, observed=POINTS[::-1])
-    return model
+    true = pm.Normal("true", 0.5, 1, shape=12)
+    pm.Normal("one", true, 0.5, observed=POINTS)
+    pm.Normal("other", 2 * true, 1, observed=POINTS[::-1])
 
 
 def chain():
@@ -587,13 +525,11 @@ def chain():
 
 @solved(chain)
 def a_chain_of_neighbours():
-    with pm.Model() as model:
-        field = pm.Flat("field", shape=6)
-        bonds = ((field[1:] - field[:-1]) ** 2).sum()
-        ends = field[0] ** 2 + field[-1] ** 2
-        pm.Potential("bonds", -0.5 * (bonds + ends + (field**2).sum()))
-        pm.Normal("x", field, np.sqrt(0.5), observed=POINTS[:6])
-    return model
+    field = pm.Flat("field", shape=6)
+    bonds = ((field[1:] - field[:-1]) ** 2).sum()
+    ends = field[0] ** 2 + field[-1] ** 2
+    pm.Potential("bonds", -0.5 * (bonds + ends + (field**2).sum()))
+    pm.Normal("x", field, np.sqrt(0.5), observed=POINTS[:6])
 
 
 @solved(
@@ -606,8 +542,6 @@ def a_chain_of_neighbours():
     )
 )
 def a_matrix_as_a_long_vector():
-    with pm.Model() as model:
-        w = pm.MvNormal("w", np.zeros(6), cov=np.kron(COV, PRIOR_COV))
-        W = pm.Deterministic("W", w.reshape((2, 3)))
-        pm.Normal("x", W[[0, 1, 1, 0]], 0.5, observed=X[:4])
-    return model
+    w = pm.MvNormal("w", np.zeros(6), cov=np.kron(COV, PRIOR_COV))
+    W = pm.Deterministic("W", w.reshape((2, 3)))
+    pm.Normal("x", W[[0, 1, 1, 0]], 0.5, observed=X[:4])

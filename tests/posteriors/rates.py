@@ -5,7 +5,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from scipy import special
 
-from tests.posteriors.entry import solved
+from tests.posteriors.entry import axes, solved
 from tests.posteriors.references import (
     LOG_2PI,
     InverseGaussianFamily,
@@ -54,10 +54,8 @@ def normal_base(number):
 
 @solved(lambda: gamma("rate", (2, 0.5), CALLS.sum(), 10, -log_factorials(CALLS)))
 def calls():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 2, 0.5)
-        pm.Poisson("calls", rate, observed=CALLS)
-    return model
+    rate = pm.Gamma("rate", 2, 0.5)
+    pm.Poisson("calls", rate, observed=CALLS)
 
 
 @solved(
@@ -70,11 +68,9 @@ def calls():
     )
 )
 def calls_with_exposure():
-    with pm.Model() as model:
-        hours = pm.Data("hours", HOURS)
-        rate = pm.Gamma("rate", mu=2, sigma=1)
-        pm.Poisson("calls", mu=rate * hours, observed=CALLS)
-    return model
+    hours = pm.Data("hours", HOURS)
+    rate = pm.Gamma("rate", mu=2, sigma=1)
+    pm.Poisson("calls", mu=rate * hours, observed=CALLS)
 
 
 @solved(
@@ -87,11 +83,10 @@ def calls_with_exposure():
     )
 )
 def calls_by_desk():
-    with pm.Model(coords={"desk": ["north", "east", "south"]}) as model:
-        rate = pm.Exponential("rate", 0.1, dims="desk")
-        expected = pm.Deterministic("expected", rate[DESKS] * HOURS)
-        pm.Poisson("calls", expected, observed=CALLS)
-    return model
+    axes({"desk": ["north", "east", "south"]})
+    rate = pm.Exponential("rate", 0.1, dims="desk")
+    expected = pm.Deterministic("expected", rate[DESKS] * HOURS)
+    pm.Poisson("calls", expected, observed=CALLS)
 
 
 @solved(
@@ -100,10 +95,8 @@ def calls_by_desk():
     )
 )
 def calls_in_a_loop():
-    with pm.Model() as model:
-        for k in range(5):
-            pm.Poisson(f"calls_{k}", pm.Gamma(f"rate_{k}", k + 1, 2), observed=CALLS[k])
-    return model
+    for k in range(5):
+        pm.Poisson(f"calls_{k}", pm.Gamma(f"rate_{k}", k + 1, 2), observed=CALLS[k])
 
 
 @solved(
@@ -117,37 +110,30 @@ def calls_in_a_loop():
 )
 def a_thinned_stream():
     found = 0.3
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 3, 1)
-        pm.Poisson("seen", 10 * rate * found, observed=17)
-        pm.Poisson("heard", 10 * rate * 0.25, observed=11)
-        pm.Deterministic("missed", 10 * rate * (1 - found - 0.25))
-    return model
+    rate = pm.Gamma("rate", 3, 1)
+    pm.Poisson("seen", 10 * rate * found, observed=17)
+    pm.Poisson("heard", 10 * rate * 0.25, observed=11)
+    pm.Deterministic("missed", 10 * rate * (1 - found - 0.25))
 
 
 @solved(lambda: gamma("rate", None, CALLS.sum(), 10))
 def calls_under_a_flat_prior():
-    with pm.Model() as model:
-        rate = pm.HalfFlat("rate")
-        pm.Poisson("calls", rate, observed=CALLS)
-    return model
+    rate = pm.HalfFlat("rate")
+    pm.Poisson("calls", rate, observed=CALLS)
 
 
 @solved(lambda: gamma("rate", (1.5, 0.3), 8, 11.5))
 def a_stream_as_a_potential():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 1.5, 0.3)
-        times = np.array([0.4, 1.1, 3.0, 3.2, 5.5, 8.1, 9.9, 11.0])
-        pm.Potential("stream", len(times) * pm.math.log(rate) - rate * 11.5)
-    return model
+    rate = pm.Gamma("rate", 1.5, 0.3)
+    times = np.array([0.4, 1.1, 3.0, 3.2, 5.5, 8.1, 9.9, 11.0])
+    pm.Potential("stream", len(times) * pm.math.log(rate) - rate * 11.5)
 
 
 @solved(lambda: gamma("rate", (np.array([[1, 2, 3]] * 2), 2), EVENTS, 1, -log_factorials(EVENTS)))
 def a_matrix_of_rates():
-    with pm.Model(coords={"row": ["u", "v"], "column": [1, 2, 3]}) as model:
-        rate = pm.Gamma("rate", [1, 2, 3], 2, dims=("row", "column"))
-        pm.Poisson("events", rate, observed=EVENTS, dims=("row", "column"))
-    return model
+    axes({"row": ["u", "v"], "column": [1, 2, 3]})
+    rate = pm.Gamma("rate", [1, 2, 3], 2, dims=("row", "column"))
+    pm.Poisson("events", rate, observed=EVENTS, dims=("row", "column"))
 
 
 @solved(
@@ -159,13 +145,11 @@ def a_matrix_of_rates():
     )
 )
 def a_total_and_its_shares():
-    with pm.Model() as model:
-        total = pm.Gamma("total", 5, 0.1)
-        share = pm.Dirichlet("share", np.ones(3))
-        pm.Poisson("count", total, observed=41)
-        pm.Multinomial("split", 41, share, observed=[20, 12, 9])
-        pm.Deterministic("rates", total * share)
-    return model
+    total = pm.Gamma("total", 5, 0.1)
+    share = pm.Dirichlet("share", np.ones(3))
+    pm.Poisson("count", total, observed=41)
+    pm.Multinomial("split", 41, share, observed=[20, 12, 9])
+    pm.Deterministic("rates", total * share)
 
 
 # --- waiting times and sizes ----------------------------------------------------------------------
@@ -173,28 +157,22 @@ def a_total_and_its_shares():
 
 @solved(lambda: gamma("rate", (2, 3), 7, TIMES.sum()))
 def lifetimes():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", alpha=2, beta=3)
-        pm.Exponential("life", lam=rate, observed=TIMES)
-    return model
+    rate = pm.Gamma("rate", alpha=2, beta=3)
+    pm.Exponential("life", lam=rate, observed=TIMES)
 
 
 @solved(lambda: inverse_gamma("mean", (3, 4), 7, TIMES.sum()))
 def lifetimes_by_their_mean():
-    with pm.Model() as model:
-        mean = pm.InverseGamma("mean", 3, 4)
-        pm.Exponential("life", scale=mean, observed=TIMES)
-    return model
+    mean = pm.InverseGamma("mean", 3, 4)
+    pm.Exponential("life", scale=mean, observed=TIMES)
 
 
 @solved(lambda: gamma("rate", (2, 3), 4, TIMES.sum()))
 def lifetimes_some_cut_short():
     ended = np.array([1, 1, 0, 1, 0, 1, 0])
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 2, 3)
-        pm.Exponential("ended", rate, observed=TIMES[ended == 1])
-        pm.Potential("cut short", -(rate * TIMES[ended == 0]).sum())
-    return model
+    rate = pm.Gamma("rate", 2, 3)
+    pm.Exponential("ended", rate, observed=TIMES[ended == 1])
+    pm.Potential("cut short", -(rate * TIMES[ended == 0]).sum())
 
 
 @solved(
@@ -203,10 +181,8 @@ def lifetimes_some_cut_short():
     )
 )
 def gamma_lengths_with_a_known_shape():
-    with pm.Model() as model:
-        beta = pm.Exponential("beta", 1)
-        pm.Gamma("length", alpha=3, beta=beta, observed=LENGTHS)
-    return model
+    beta = pm.Exponential("beta", 1)
+    pm.Gamma("length", alpha=3, beta=beta, observed=LENGTHS)
 
 
 @solved(
@@ -219,10 +195,8 @@ def gamma_lengths_with_a_known_shape():
     )
 )
 def inverse_gamma_lengths_with_a_known_shape():
-    with pm.Model() as model:
-        beta = pm.Gamma("beta", 2, 2)
-        pm.InverseGamma("length", alpha=3, beta=beta, observed=LENGTHS)
-    return model
+    beta = pm.Gamma("beta", 2, 2)
+    pm.InverseGamma("length", alpha=3, beta=beta, observed=LENGTHS)
 
 
 @solved(
@@ -231,10 +205,8 @@ def inverse_gamma_lengths_with_a_known_shape():
     )
 )
 def weibull_lengths_by_rate():
-    with pm.Model() as model:
-        rate = pm.Gamma("rate", 2, 1)
-        pm.Weibull("length", alpha=1.5, beta=rate ** (-1 / 1.5), observed=LENGTHS)
-    return model
+    rate = pm.Gamma("rate", 2, 1)
+    pm.Weibull("length", alpha=1.5, beta=rate ** (-1 / 1.5), observed=LENGTHS)
 
 
 @solved(
@@ -243,34 +215,26 @@ def weibull_lengths_by_rate():
     )
 )
 def weibull_lengths_by_scale():
-    with pm.Model() as model:
-        power = pm.InverseGamma("power", 4, 50)
-        pm.Weibull("length", alpha=3, beta=power ** (1 / 3), observed=LENGTHS)
-    return model
+    power = pm.InverseGamma("power", 4, 50)
+    pm.Weibull("length", alpha=3, beta=power ** (1 / 3), observed=LENGTHS)
 
 
 @solved(lambda: inverse_gamma("sigma2", (2, 10), 12, (LENGTHS**2).sum() / 2, np.log(LENGTHS).sum()))
 def rayleigh_lengths():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 10)
-        pm.Weibull("length", alpha=2, beta=pm.math.sqrt(2 * sigma2), observed=LENGTHS)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 2, 10)
+    pm.Weibull("length", alpha=2, beta=pm.math.sqrt(2 * sigma2), observed=LENGTHS)
 
 
 @solved(lambda: gamma("alpha", (2, 1), 5, np.log(SIZES).sum(), -np.log(SIZES).sum()))
 def pareto_sizes():
-    with pm.Model() as model:
-        alpha = pm.Gamma("alpha", 2, 1)
-        pm.Pareto("size", alpha=alpha, m=1, observed=SIZES)
-    return model
+    alpha = pm.Gamma("alpha", 2, 1)
+    pm.Pareto("size", alpha=alpha, m=1, observed=SIZES)
 
 
 @solved(lambda: gamma("a", (2, 1), 6, -np.log(SHARES).sum(), -np.log(SHARES).sum()))
 def beta_shares_of_a_power():
-    with pm.Model() as model:
-        a = pm.Gamma("a", 2, 1)
-        pm.Beta("share", alpha=a, beta=1, observed=SHARES)
-    return model
+    a = pm.Gamma("a", 2, 1)
+    pm.Beta("share", alpha=a, beta=1, observed=SHARES)
 
 
 @solved(
@@ -283,10 +247,8 @@ def beta_shares_of_a_power():
     )
 )
 def kumaraswamy_shares():
-    with pm.Model() as model:
-        b = pm.Exponential("b", 0.2)
-        pm.Kumaraswamy("share", a=2, b=b, observed=SHARES)
-    return model
+    b = pm.Exponential("b", 0.2)
+    pm.Kumaraswamy("share", a=2, b=b, observed=SHARES)
 
 
 @solved(
@@ -299,10 +261,8 @@ def kumaraswamy_shares():
     )
 )
 def first_passage_times():
-    with pm.Model() as model:
-        lam = pm.Gamma("lam", 3, 0.5)
-        pm.Wald("length", mu=5, lam=lam, observed=LENGTHS)
-    return model
+    lam = pm.Gamma("lam", 3, 0.5)
+    pm.Wald("length", mu=5, lam=lam, observed=LENGTHS)
 
 
 # --- errors about a known centre ------------------------------------------------------------------
@@ -312,26 +272,20 @@ SQUARES = float((ERRORS**2).sum())
 
 @solved(lambda: gamma("tau", (1.5, 1), 4, SQUARES / 2, normal_base(8)))
 def errors_by_precision():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 1.5, 1)
-        pm.Normal("error", 0, tau=tau, observed=ERRORS)
-    return model
+    tau = pm.Gamma("tau", 1.5, 1)
+    pm.Normal("error", 0, tau=tau, observed=ERRORS)
 
 
 @solved(lambda: gamma("tau", (2, 0.5), 4, ((ERRORS - 0.3) ** 2).sum() / 2, normal_base(8)))
 def errors_by_precision_with_a_chi_squared_prior():
-    with pm.Model() as model:
-        tau = pm.ChiSquared("tau", 4)
-        pm.Normal("error", 0.3, sigma=1 / pm.math.sqrt(tau), observed=ERRORS)
-    return model
+    tau = pm.ChiSquared("tau", 4)
+    pm.Normal("error", 0.3, sigma=1 / pm.math.sqrt(tau), observed=ERRORS)
 
 
 @solved(lambda: inverse_gamma("sigma2", (3, 2), 4, SQUARES / 2, normal_base(8)))
 def errors_by_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", alpha=3, beta=2)
-        pm.Normal("error", mu=0, sigma=sigma2**0.5, observed=ERRORS)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", alpha=3, beta=2)
+    pm.Normal("error", mu=0, sigma=sigma2**0.5, observed=ERRORS)
 
 
 @solved(
@@ -344,26 +298,21 @@ def errors_by_variance():
     )
 )
 def variances_by_group():
-    with pm.Model(coords={"year": [2021, 2022, 2023]}) as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, [1, 10, 100], dims="year")
-        pm.Normal("length", 6, pm.math.sqrt(sigma2)[YEARS], observed=LENGTHS)
-    return model
+    axes({"year": [2021, 2022, 2023]})
+    sigma2 = pm.InverseGamma("sigma2", 2, [1, 10, 100], dims="year")
+    pm.Normal("length", 6, pm.math.sqrt(sigma2)[YEARS], observed=LENGTHS)
 
 
 @solved(lambda: inverse_gamma("sigma2", (3, 2), 4, SQUARES / 2, normal_base(8) + 8 * np.log(2)))
 def sizes_of_errors():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        pm.HalfNormal("size", pt.sqrt(sigma2), observed=np.abs(ERRORS))
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    pm.HalfNormal("size", pt.sqrt(sigma2), observed=np.abs(ERRORS))
 
 
 @solved(lambda: inverse_gamma("b", (2, 2), 8, np.abs(ERRORS - 0.5).sum(), -8 * np.log(2)))
 def laplace_errors():
-    with pm.Model() as model:
-        b = pm.InverseGamma("b", 2, 2)
-        pm.Laplace("error", mu=0.5, b=b, observed=ERRORS)
-    return model
+    b = pm.InverseGamma("b", 2, 2)
+    pm.Laplace("error", mu=0.5, b=b, observed=ERRORS)
 
 
 @solved(
@@ -376,10 +325,8 @@ def laplace_errors():
     )
 )
 def log_normal_lengths_by_precision():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 2, 1)
-        pm.LogNormal("length", mu=1, tau=tau, observed=LENGTHS)
-    return model
+    tau = pm.Gamma("tau", 2, 1)
+    pm.LogNormal("length", mu=1, tau=tau, observed=LENGTHS)
 
 
 @solved(
@@ -392,29 +339,23 @@ def log_normal_lengths_by_precision():
     )
 )
 def errors_of_known_relative_size():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        sigma = pm.Deterministic("sigma", pm.math.sqrt(sigma2))
-        pm.Normal("error", 0, sigma, observed=ERRORS)
-        pm.Normal("other", 0, sigma * np.sqrt(np.arange(1, 7)), observed=SHARES)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    sigma = pm.Deterministic("sigma", pm.math.sqrt(sigma2))
+    pm.Normal("error", 0, sigma, observed=ERRORS)
+    pm.Normal("other", 0, sigma * np.sqrt(np.arange(1, 7)), observed=SHARES)
 
 
 @solved(lambda: square_inverse_gamma("sigma", 7 / 2, SQUARES / 2))
 def errors_by_deviation_under_a_flat_prior():
-    with pm.Model() as model:
-        sigma = pm.HalfFlat("sigma")
-        pm.Normal("error", 0, sigma, observed=ERRORS)
-    return model
+    sigma = pm.HalfFlat("sigma")
+    pm.Normal("error", 0, sigma, observed=ERRORS)
 
 
 @solved(lambda: square_inverse_gamma("sigma", 8 / 2, SQUARES / 2))
 def errors_by_deviation_under_jeffreys_prior():
-    with pm.Model() as model:
-        sigma = pm.HalfFlat("sigma")
-        pm.Potential("prior", -pm.math.log(sigma))
-        pm.Normal("error", 0, sigma, observed=ERRORS)
-    return model
+    sigma = pm.HalfFlat("sigma")
+    pm.Potential("prior", -pm.math.log(sigma))
+    pm.Normal("error", 0, sigma, observed=ERRORS)
 
 
 @solved(
@@ -426,10 +367,8 @@ def errors_by_deviation_under_jeffreys_prior():
     )
 )
 def errors_by_the_root_of_their_precision():
-    with pm.Model() as model:
-        root = pm.HalfNormal("root", 2)
-        pm.Normal("error", 0, 1 / root, observed=ERRORS)
-    return model
+    root = pm.HalfNormal("root", 2)
+    pm.Normal("error", 0, 1 / root, observed=ERRORS)
 
 
 # --- generalised inverse Gaussian -----------------------------------------------------------------
@@ -449,10 +388,8 @@ def log_normaliser(order, a, b):
     )
 )
 def errors_by_deviation_with_a_half_normal_prior():
-    with pm.Model() as model:
-        sigma = pm.HalfNormal("sigma", 3)
-        pm.Normal("error", 0, sigma, observed=ERRORS)
-    return model
+    sigma = pm.HalfNormal("sigma", 3)
+    pm.Normal("error", 0, sigma, observed=ERRORS)
 
 
 @solved(
@@ -465,10 +402,8 @@ def errors_by_deviation_with_a_half_normal_prior():
     )
 )
 def errors_by_variance_with_a_gamma_prior():
-    with pm.Model() as model:
-        sigma2 = pm.Gamma("sigma2", 2, 1.5)
-        pm.Normal("error", 0, pm.math.sqrt(sigma2), observed=ERRORS)
-    return model
+    sigma2 = pm.Gamma("sigma2", 2, 1.5)
+    pm.Normal("error", 0, pm.math.sqrt(sigma2), observed=ERRORS)
 
 
 @solved(
@@ -484,10 +419,8 @@ def errors_by_variance_with_a_gamma_prior():
     )
 )
 def calls_with_an_inverse_gamma_prior():
-    with pm.Model() as model:
-        rate = pm.InverseGamma("rate", 3, 4)
-        pm.Poisson("calls", rate, observed=CALLS)
-    return model
+    rate = pm.InverseGamma("rate", 3, 4)
+    pm.Poisson("calls", rate, observed=CALLS)
 
 
 @solved(
@@ -503,7 +436,6 @@ def calls_with_an_inverse_gamma_prior():
     )
 )
 def mean_lifetimes_with_gamma_priors():
-    with pm.Model(coords={"unit": ["hour", "third"]}) as model:
-        mean = pm.Gamma("mean", [1, 2], 0.5, dims="unit")
-        pm.Exponential("life", 1 / mean, observed=np.stack([TIMES, 3 * TIMES], axis=1))
-    return model
+    axes({"unit": ["hour", "third"]})
+    mean = pm.Gamma("mean", [1, 2], 0.5, dims="unit")
+    pm.Exponential("life", 1 / mean, observed=np.stack([TIMES, 3 * TIMES], axis=1))

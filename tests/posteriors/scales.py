@@ -6,7 +6,7 @@ import pytensor.tensor as pt
 
 import bayesmodels as bm
 from tests.posteriors.coins import KIND, counted
-from tests.posteriors.entry import solved
+from tests.posteriors.entry import axes, solved
 from tests.posteriors.lines import (
     GROUP,
     HEIGHTS,
@@ -43,52 +43,42 @@ def heights(scale, kind="InverseGamma"):
 
 @solved(lambda: heights("sigma2"))
 def mean_and_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 200)
-        mu = pm.Normal("mu", 170, pm.math.sqrt(sigma2 / 0.1))
-        pm.Normal("height", mu, pm.math.sqrt(sigma2), observed=HEIGHTS)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 200)
+    mu = pm.Normal("mu", 170, pm.math.sqrt(sigma2 / 0.1))
+    pm.Normal("height", mu, pm.math.sqrt(sigma2), observed=HEIGHTS)
 
 
 @solved(lambda: heights("tau", "Gamma"))
 def mean_and_precision():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 3, 200)
-        mu = pm.Normal("mu", 170, tau=0.1 * tau)
-        pm.Normal("height", mu, tau=tau, observed=HEIGHTS)
-    return model
+    tau = pm.Gamma("tau", 3, 200)
+    mu = pm.Normal("mu", 170, tau=0.1 * tau)
+    pm.Normal("height", mu, tau=tau, observed=HEIGHTS)
 
 
 @solved(lambda: heights("tau", "Gamma"))
 def mean_and_precision_by_deviations():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 3, 200)
-        sigma = pm.Deterministic("sigma", tau**-0.5)
-        mu = pm.Normal("mu", mu=170, sigma=sigma * np.sqrt(10))
-        pm.Normal("height", mu=mu, sigma=sigma, observed=HEIGHTS)
-    return model
+    tau = pm.Gamma("tau", 3, 200)
+    sigma = pm.Deterministic("sigma", tau**-0.5)
+    mu = pm.Normal("mu", mu=170, sigma=sigma * np.sqrt(10))
+    pm.Normal("height", mu=mu, sigma=sigma, observed=HEIGHTS)
 
 
 @solved(
     lambda: linear_unknown_scale({"mu": ()}, ([170], [[10]]), ONE, HEIGHTS, 1, "sigma2", (3, 200))
 )
 def mean_and_variance_as_a_potential():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 200)
-        mu = pm.Normal("mu", 170, tau=0.1 / sigma2)
-        squares = ((HEIGHTS - HEIGHTS.mean()) ** 2).sum() + 7 * (HEIGHTS.mean() - mu) ** 2
-        pm.Potential("rows", -3.5 * pt.log(2 * np.pi * sigma2) - squares / (2 * sigma2))
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 200)
+    mu = pm.Normal("mu", 170, tau=0.1 / sigma2)
+    squares = ((HEIGHTS - HEIGHTS.mean()) ** 2).sum() + 7 * (HEIGHTS.mean() - mu) ** 2
+    pm.Potential("rows", -3.5 * pt.log(2 * np.pi * sigma2) - squares / (2 * sigma2))
 
 
 @solved(lambda: flat_linear_unknown_scale({"mu": ()}, ONE, HEIGHTS, 1, "sigma2", 1))
 def mean_and_variance_under_jeffreys_prior():
-    with pm.Model() as model:
-        mu = pm.Flat("mu")
-        sigma2 = pm.HalfFlat("sigma2")
-        pm.Potential("jeffreys", -pm.math.log(sigma2))
-        pm.Normal("height", mu, pm.math.sqrt(sigma2), observed=HEIGHTS)
-    return model
+    mu = pm.Flat("mu")
+    sigma2 = pm.HalfFlat("sigma2")
+    pm.Potential("jeffreys", -pm.math.log(sigma2))
+    pm.Normal("height", mu, pm.math.sqrt(sigma2), observed=HEIGHTS)
 
 
 @solved(
@@ -97,11 +87,9 @@ def mean_and_variance_under_jeffreys_prior():
     )
 )
 def mean_and_deviation_under_a_flat_prior():
-    with pm.Model() as model:
-        mu = pm.Flat("mu")
-        sigma = pm.HalfFlat("sigma")
-        pm.Normal("height", mu, sigma, observed=HEIGHTS)
-    return model
+    mu = pm.Flat("mu")
+    sigma = pm.HalfFlat("sigma")
+    pm.Normal("height", mu, sigma, observed=HEIGHTS)
 
 
 @solved(
@@ -110,11 +98,9 @@ def mean_and_deviation_under_a_flat_prior():
     )
 )
 def mean_and_precision_of_logs():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 2, 1)
-        mu = pm.Normal("mu", 0, tau=tau / 4)
-        pm.LogNormal("x", mu=mu, tau=tau, observed=np.exp(POINTS))
-    return model
+    tau = pm.Gamma("tau", 2, 1)
+    mu = pm.Normal("mu", 0, tau=tau / 4)
+    pm.LogNormal("x", mu=mu, tau=tau, observed=np.exp(POINTS))
 
 
 # --- several groups -------------------------------------------------------------------------------
@@ -163,30 +149,26 @@ def _stack(points):
 
 @solved(lambda: stacked(group_of_points(k) for k in range(4)))
 def groups_with_a_scale_each():
-    with pm.Model(coords={"group": list("abcd")}) as model:
-        sigma2 = pm.InverseGamma("sigma2", [2, 3, 4, 5], 1.5, dims="group")
-        mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2), dims="group")
-        pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2[GROUP]), observed=POINTS)
-    return model
+    axes({"group": list("abcd")})
+    sigma2 = pm.InverseGamma("sigma2", [2, 3, 4, 5], 1.5, dims="group")
+    mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2), dims="group")
+    pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2[GROUP]), observed=POINTS)
 
 
 @solved(lambda: stacked(group_of_points(k, ("mu", "tau"), "Gamma") for k in range(4)))
 def groups_with_a_precision_each():
-    with pm.Model(coords={"group": list("abcd")}) as model:
-        tau = pm.Gamma("tau", np.arange(2, 6), 1.5, dims="group")
-        mu = pm.Normal("mu", 0, tau=tau / 2, dims="group")
-        pm.Normal("x", mu[GROUP], tau=tau[GROUP], observed=POINTS)
-    return model
+    axes({"group": list("abcd")})
+    tau = pm.Gamma("tau", np.arange(2, 6), 1.5, dims="group")
+    mu = pm.Normal("mu", 0, tau=tau / 2, dims="group")
+    pm.Normal("x", mu[GROUP], tau=tau[GROUP], observed=POINTS)
 
 
 @solved(lambda: together(group_of_points(k, (f"mu_{k}", f"sigma2_{k}")) for k in range(4)))
 def groups_in_a_loop_with_a_scale_each():
-    with pm.Model() as model:
-        for k in range(4):
-            sigma2 = pm.InverseGamma(f"sigma2_{k}", 2 + k, 1.5)
-            mu = pm.Normal(f"mu_{k}", 0, pm.math.sqrt(2 * sigma2))
-            pm.Normal(f"x_{k}", mu, pm.math.sqrt(sigma2), observed=POINTS[k == GROUP])
-    return model
+    for k in range(4):
+        sigma2 = pm.InverseGamma(f"sigma2_{k}", 2 + k, 1.5)
+        mu = pm.Normal(f"mu_{k}", 0, pm.math.sqrt(2 * sigma2))
+        pm.Normal(f"x_{k}", mu, pm.math.sqrt(sigma2), observed=POINTS[k == GROUP])
 
 
 @solved(
@@ -201,11 +183,10 @@ def groups_in_a_loop_with_a_scale_each():
     )
 )
 def groups_with_one_scale():
-    with pm.Model(coords={"group": list("abcd")}) as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2), dims="group")
-        pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2), observed=POINTS)
-    return model
+    axes({"group": list("abcd")})
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    mu = pm.Normal("mu", 0, pm.math.sqrt(2 * sigma2), dims="group")
+    pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2), observed=POINTS)
 
 
 @solved(
@@ -220,12 +201,10 @@ def groups_with_one_scale():
     )
 )
 def groups_about_a_centre_with_one_scale():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 3, 2)
-        centre = pm.Normal("centre", 0, pm.math.sqrt(5 * sigma2))
-        mu = pm.Normal("mu", centre, pm.math.sqrt(sigma2 / 2), shape=4)
-        pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2), observed=POINTS)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 3, 2)
+    centre = pm.Normal("centre", 0, pm.math.sqrt(5 * sigma2))
+    mu = pm.Normal("mu", centre, pm.math.sqrt(sigma2 / 2), shape=4)
+    pm.Normal("x", mu[GROUP], pm.math.sqrt(sigma2), observed=POINTS)
 
 
 def measured(c, j):
@@ -248,13 +227,12 @@ def measured(c, j):
     )
 )
 def naive_bayes_of_measurements():
-    with pm.Model(coords={"class": ["a", "b", "c"], "feature": ["u", "v"]}) as model:
-        pi = pm.Dirichlet("pi", np.ones(3), dims="class")
-        sigma2 = pm.InverseGamma("sigma2", 3, [1, 20], dims=("class", "feature"))
-        mu = pm.Normal("mu", [0, 30], pm.math.sqrt(sigma2 / 0.1), dims=("class", "feature"))
-        y = pm.Categorical("y", pi, observed=KIND)
-        pm.Normal("x", mu[y], pm.math.sqrt(sigma2[y]), observed=MEASURED)
-    return model
+    axes({"class": ["a", "b", "c"], "feature": ["u", "v"]})
+    pi = pm.Dirichlet("pi", np.ones(3), dims="class")
+    sigma2 = pm.InverseGamma("sigma2", 3, [1, 20], dims=("class", "feature"))
+    mu = pm.Normal("mu", [0, 30], pm.math.sqrt(sigma2 / 0.1), dims=("class", "feature"))
+    y = pm.Categorical("y", pi, observed=KIND)
+    pm.Normal("x", mu[y], pm.math.sqrt(sigma2[y]), observed=MEASURED)
 
 
 # --- regression -----------------------------------------------------------------------------------
@@ -269,21 +247,18 @@ def regression(scale="sigma2", kind="InverseGamma"):
 
 @solved(regression)
 def regression_with_unknown_variance():
-    with pm.Model(coords={"feature": ["age", "dose", "size"]}) as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 1)
-        w = pm.Normal("w", 0, 2 * pm.math.sqrt(sigma2), dims="feature")
-        pm.Normal("y", X @ w, pm.math.sqrt(sigma2), observed=Y)
-    return model
+    axes({"feature": ["age", "dose", "size"]})
+    sigma2 = pm.InverseGamma("sigma2", 2, 1)
+    w = pm.Normal("w", 0, 2 * pm.math.sqrt(sigma2), dims="feature")
+    pm.Normal("y", X @ w, pm.math.sqrt(sigma2), observed=Y)
 
 
 @solved(lambda: regression("tau", "Gamma"))
 def regression_with_unknown_precision():
-    with pm.Model() as model:
-        features = pm.Data("features", X)
-        tau = pm.Gamma("tau", 2, 1)
-        w = pm.Normal("w", 0, tau=tau / 4, shape=3)
-        pm.Normal("y", (features * w).sum(axis=1), tau=tau, observed=Y)
-    return model
+    features = pm.Data("features", X)
+    tau = pm.Gamma("tau", 2, 1)
+    w = pm.Normal("w", 0, tau=tau / 4, shape=3)
+    pm.Normal("y", (features * w).sum(axis=1), tau=tau, observed=Y)
 
 
 @solved(
@@ -298,13 +273,11 @@ def regression_with_unknown_precision():
     )
 )
 def regression_with_an_intercept_and_unknown_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 1)
-        sigma = pm.math.sqrt(sigma2)
-        intercept = pm.Normal("intercept", 1, 10 * sigma)
-        w = pm.Normal("w", 0, 2 * sigma, shape=3)
-        pm.Normal("y", intercept + pt.dot(X, w), sigma, observed=Y)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 2, 1)
+    sigma = pm.math.sqrt(sigma2)
+    intercept = pm.Normal("intercept", 1, 10 * sigma)
+    w = pm.Normal("w", 0, 2 * sigma, shape=3)
+    pm.Normal("y", intercept + pt.dot(X, w), sigma, observed=Y)
 
 
 @solved(
@@ -320,11 +293,9 @@ def regression_with_an_intercept_and_unknown_variance():
     )
 )
 def regression_by_scalars_with_unknown_precision():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 2, 1)
-        terms = [pm.Normal(f"w_{j}", 0, tau=tau / (j + 1)) * WITH_INTERCEPT[:, j] for j in range(4)]
-        pm.Normal("y", pm.math.sum(pm.math.stack(terms), axis=0), tau=tau, observed=Y)
-    return model
+    tau = pm.Gamma("tau", 2, 1)
+    terms = [pm.Normal(f"w_{j}", 0, tau=tau / (j + 1)) * WITH_INTERCEPT[:, j] for j in range(4)]
+    pm.Normal("y", pm.math.sum(pm.math.stack(terms), axis=0), tau=tau, observed=Y)
 
 
 @solved(
@@ -334,11 +305,9 @@ def regression_by_scalars_with_unknown_precision():
 )
 def regression_with_a_g_prior():
     unit = 15 * np.linalg.inv(X.T @ X)
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 1)
-        w = pm.MvNormal("w", np.zeros(3), cov=sigma2 * unit)
-        pm.Normal("y", X @ w, pm.math.sqrt(sigma2), observed=Y)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 2, 1)
+    w = pm.MvNormal("w", np.zeros(3), cov=sigma2 * unit)
+    pm.Normal("y", X @ w, pm.math.sqrt(sigma2), observed=Y)
 
 
 @solved(
@@ -347,11 +316,9 @@ def regression_with_a_g_prior():
     )
 )
 def regression_with_a_full_prior_and_unknown_precision():
-    with pm.Model() as model:
-        tau = pm.Gamma("tau", 2, 1)
-        w = pm.MvNormal("w", [1, 0, -1], tau=tau * np.linalg.inv(PRIOR_COV))
-        pm.Normal("y", X @ w, tau=tau, observed=Y)
-    return model
+    tau = pm.Gamma("tau", 2, 1)
+    w = pm.MvNormal("w", [1, 0, -1], tau=tau * np.linalg.inv(PRIOR_COV))
+    pm.Normal("y", X @ w, tau=tau, observed=Y)
 
 
 @solved(
@@ -360,11 +327,9 @@ def regression_with_a_full_prior_and_unknown_precision():
     )
 )
 def weighted_regression_with_unknown_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 1)
-        w = pm.Normal("w", 0, 2 * pm.math.sqrt(sigma2), shape=3)
-        pm.Normal("y", X @ w, SPREAD * pm.math.sqrt(sigma2), observed=Y)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 2, 1)
+    w = pm.Normal("w", 0, 2 * pm.math.sqrt(sigma2), shape=3)
+    pm.Normal("y", X @ w, SPREAD * pm.math.sqrt(sigma2), observed=Y)
 
 
 @solved(
@@ -373,24 +338,20 @@ def weighted_regression_with_unknown_variance():
     )
 )
 def regression_with_everything_flat():
-    with pm.Model() as model:
-        w = pm.Flat("w", shape=4)
-        sigma = pm.HalfFlat("sigma")
-        pm.Normal("y", WITH_INTERCEPT @ w, sigma, observed=Y)
-    return model
+    w = pm.Flat("w", shape=4)
+    sigma = pm.HalfFlat("sigma")
+    pm.Normal("y", WITH_INTERCEPT @ w, sigma, observed=Y)
 
 
 @solved(
     lambda: flat_linear_unknown_scale({"a": (), "b": ()}, WITH_INTERCEPT[:, :2], Y, 1, "sigma2", 1)
 )
 def a_line_under_the_reference_prior():
-    with pm.Model() as model:
-        a = pm.Flat("a")
-        b = pm.Flat("b")
-        sigma2 = pm.HalfFlat("sigma2")
-        pm.Potential("reference", pt.log(1 / sigma2))
-        pm.Normal("y", a + b * X[:, 0], pt.sqrt(sigma2), observed=Y)
-    return model
+    a = pm.Flat("a")
+    b = pm.Flat("b")
+    sigma2 = pm.HalfFlat("sigma2")
+    pm.Potential("reference", pt.log(1 / sigma2))
+    pm.Normal("y", a + b * X[:, 0], pt.sqrt(sigma2), observed=Y)
 
 
 @solved(
@@ -399,14 +360,12 @@ def a_line_under_the_reference_prior():
     )
 )
 def a_random_walk_with_unknown_variance():
-    with pm.Model() as model:
-        sigma2 = pm.InverseGamma("sigma2", 2, 1)
-        sigma = pm.math.sqrt(sigma2)
-        level = pm.GaussianRandomWalk(
-            "level", sigma=sigma, init_dist=pm.Normal.dist(0, 3 * sigma), steps=9
-        )
-        pm.Normal("x", level, 0.3 * sigma, observed=SERIES)
-    return model
+    sigma2 = pm.InverseGamma("sigma2", 2, 1)
+    sigma = pm.math.sqrt(sigma2)
+    level = pm.GaussianRandomWalk(
+        "level", sigma=sigma, init_dist=pm.Normal.dist(0, 3 * sigma), steps=9
+    )
+    pm.Normal("x", level, 0.3 * sigma, observed=SERIES)
 
 
 # --- covariance matrices --------------------------------------------------------------------------
@@ -415,7 +374,8 @@ def a_random_walk_with_unknown_variance():
 @solved(
     lambda: normal_wishart(
         ("mu", "Sigma"), (np.array([0, 1]), 0.5, 4, PSI), VECTORS, "InverseWishart"
-    )
+    ),
+    own=True,
 )
 def vectors_as_this_project_declares_them():
     return bm.NormalInverseWishart([0, 1], 0.5, 4, PSI).declare(VECTORS)
@@ -427,7 +387,8 @@ def vectors_as_this_project_declares_them():
             ("mu", "Sigma"), (np.array([0, 1]), 0.5, 4, PSI), VECTORS[rows], "InverseWishart"
         )
         for rows in ([0, 2, 3, 8], [1, 4, 5, 6, 7])
-    )
+    ),
+    own=True,
 )
 def groups_of_vectors_as_this_project_declares_them():
     groups = bm.Grouped(VECTORS, list("abaabbbba"), groups=["a", "b"])
@@ -436,16 +397,12 @@ def groups_of_vectors_as_this_project_declares_them():
 
 @solved(lambda: normal_wishart((None, "Lambda"), (np.array([1, -2]), 1, 4, PSI), VECTORS))
 def a_precision_matrix_about_a_known_mean():
-    with pm.Model() as model:
-        precision = pm.Wishart("Lambda", nu=4, V=np.linalg.inv(PSI))
-        pm.MvNormal("x", np.array([1, -2]), tau=precision, observed=VECTORS)
-    return model
+    precision = pm.Wishart("Lambda", nu=4, V=np.linalg.inv(PSI))
+    pm.MvNormal("x", np.array([1, -2]), tau=precision, observed=VECTORS)
 
 
 @solved(lambda: normal_wishart(("mu", "Lambda"), (np.array([0, 1]), 0.5, 4, PSI), VECTORS))
 def a_mean_vector_and_a_precision_matrix():
-    with pm.Model() as model:
-        precision = pm.Wishart("Lambda", nu=4, V=np.linalg.inv(PSI))
-        mu = pm.MvNormal("mu", np.array([0, 1]), tau=0.5 * precision)
-        pm.MvNormal("x", mu, tau=precision, observed=VECTORS)
-    return model
+    precision = pm.Wishart("Lambda", nu=4, V=np.linalg.inv(PSI))
+    mu = pm.MvNormal("mu", np.array([0, 1]), tau=0.5 * precision)
+    pm.MvNormal("x", mu, tau=precision, observed=VECTORS)
