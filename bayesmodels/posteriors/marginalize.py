@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,14 @@ _FULL: Any = Mode(linker="py", optimizer="fast_run")
 _DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
 _WORTH = 300  # evaluations that have to be saved by one more part of the graph
 _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
+
+
+_TENSORS = SimpleNamespace(
+    log=pt.log,
+    gammaln=pt.gammaln,
+    betaln=lambda a, b: pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b),
+)
+"""What a family's log normaliser is made of, for tensors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +132,7 @@ class Alone:
 
     def log_density(self, parameters: Sequence[Any]) -> Any:
         """Return the conditional log density at the first point, as a graph."""
-        return self.family.log_density(self.first, parameters, pt).sum()
+        return self.family.log_density(self.first, parameters, _TENSORS).sum()
 
     def law(self, elements: NDArray[np.intp], parameters: Sequence[Array]) -> Independent:
         """Return the law of some elements with parameters of any shape."""
