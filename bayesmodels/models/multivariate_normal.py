@@ -41,7 +41,7 @@ from bayesmodels.numerics.laws import MultivariateStudent, student_t
 from bayesmodels.numerics.special import HALF_LOG_2PI, merged_means
 from bayesmodels.numerics.triangular import EPS, FEW, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.numerics.wishart import (
-    InverseWishartMarginals,
+    inverse_wishart_marginals,
     inverse_wishart_roots,
     log_density,
     log_multigamma_ratio,
@@ -453,7 +453,7 @@ class NormalInverseWishart:
         variance = np.diagonal(self.scale, axis1=-2, axis2=-1) / (self.kappa[..., None] * df)
         return {
             "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
-            "Sigma": InverseWishartMarginals(self.df, self.scale),
+            "Sigma": inverse_wishart_marginals(self.df, self.scale),
         }
 
     mean = reading.mean

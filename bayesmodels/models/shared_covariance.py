@@ -42,7 +42,7 @@ from bayesmodels.numerics.laws import student_t
 from bayesmodels.numerics.special import merged_means
 from bayesmodels.numerics.triangular import EPS, cholesky
 from bayesmodels.numerics.wishart import (
-    InverseWishartMarginals,
+    inverse_wishart_marginals,
     inverse_wishart_roots,
     log_density,
     symmetric,
@@ -342,7 +342,7 @@ class SharedNormalInverseWishart:
         variance = (self.ratio / self.kappa)[:, None] * np.diagonal(self.scale) / df
         return {
             "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
-            "Sigma": InverseWishartMarginals(self.df, self.scale),
+            "Sigma": inverse_wishart_marginals(self.df, self.scale),
         }
 
     mean = reading.mean

@@ -64,10 +64,14 @@ beta_binomial = _BetaBinomial(name="beta_binomial")
 """Beta-binomial law: ``beta_binomial(n, alpha, beta)`` is frozen as SciPy's `betabinom` is."""
 
 
-class _InAnyUnit:
+Continuous: Any = stats.rv_continuous
+
+
+class InAnyUnit:
     """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
 
     def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
+        """Return the standard deviation, `scale` times that of the standard law."""
         own = super().std(*shapes)  # type: ignore[misc] # of the law that is mixed in
         return np.asarray(scale * own)[()]
 
@@ -113,7 +117,7 @@ beta = _Beta(a=0.0, b=1.0, name="beta")
 """Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
 
 
-class _InverseGamma(_InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
+class _InverseGamma(InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
     """The same of the inverse-gamma law."""
 
     def _logpdf(self, x: Any, a: Any) -> Array:
@@ -133,7 +137,7 @@ inverse_gamma = _InverseGamma(a=0.0, name="inverse_gamma")
 """Inverse-gamma law: ``inverse_gamma(shape, scale=b)`` is frozen as SciPy's `invgamma` is."""
 
 
-class _Student(_InAnyUnit, type(stats.t)):  # type: ignore[misc]
+class _Student(InAnyUnit, type(stats.t)):  # type: ignore[misc]
     """SciPy's Student-t law with a log density whose squares don't overflow."""
 
     def _logpdf(self, x: Any, df: Any) -> Array:
@@ -162,25 +166,10 @@ student_t = _Student(name="student_t")
 
 
 class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: ignore[misc]
-    r"""SciPy's multivariate Student-t law, of columns of any units.
+    """SciPy's multivariate Student-t law, of columns of any units, from a root of the scale matrix.
 
     SciPy's takes eigenvalues below 2e-10 of the largest for zeros, as those of two columns are
     of which one has standard deviations of 1 and the other of 1e5.
-
-    Parameters
-    ----------
-    loc : ndarray of shape (D,)
-        Location.
-    root : ndarray of shape (D, D)
-        Lower triangular A; the scale matrix is A A'.
-    df : float
-        Degrees of freedom.
-
-    Examples
-    --------
-    >>> law = MultivariateStudent(np.zeros(2), np.diag([1.0, 1e9]), 3.0)
-    >>> float(law.logpdf([0.0, 0.0]).round(6))
-    -22.561143
     """
 
     def __init__(self, loc: Array, root: Array, df: float) -> None:
@@ -216,13 +205,7 @@ class MultivariateStudent(type(stats.multivariate_t([0.0], [[1.0]]))):  # type: 
 
 
 def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Array:
-    """Return the log density of a Beta law, elementwise.
-
-    Examples
-    --------
-    >>> float(log_beta_density(0.5, 2.0, 2.0).round(12)), float(np.log(1.5).round(12))
-    (0.405465108108, 0.405465108108)
-    """
+    """Return the log density of a Beta law, elementwise."""
     theta, a, b = (numbers(part) for part in (theta, alpha, beta))
     if np.max(a + b, initial=0) <= _FEW:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -239,13 +222,7 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
 
 
 def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
-    """Return the log density of a Dirichlet law at points of shape (..., K).
-
-    Examples
-    --------
-    >>> float(log_dirichlet([0.25, 0.75], [2.0, 2.0]).round(12)), float(np.log(1.125).round(12))
-    (0.117783035656, 0.117783035656)
-    """
+    """Return the log density of a Dirichlet law at points of shape (..., K)."""
     theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
     total = alpha.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -267,18 +244,7 @@ class DirichletMultinomial:
 
     .. math:: p(n) = \binom{M}{n} \frac{B(\alpha + n)}{B(\alpha)}, \qquad \sum_k n_k = M.
 
-    Parameters
-    ----------
-    alpha : ndarray of shape (..., K)
-        Positive concentrations.
-    trials : ndarray of shape (...)
-        Numbers of draws M.
-
-    Examples
-    --------
-    >>> law = DirichletMultinomial([1.0, 1.0, 1.0], 2)
-    >>> float(law.pmf([2, 0, 0]).round(6))  # all six outcomes are equally likely
-    0.166667
+    `alpha` is of shape (..., K), `trials` of shape (...).
     """
 
     def __init__(self, alpha: ArrayLike, trials: ArrayLike) -> None:
@@ -329,31 +295,10 @@ class DirichletMultinomial:
 
 
 def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Array:
-    """Draw from Dirichlet laws, in logs: finite and adding up to one for any positive `alpha`.
+    """Draw points of the simplex, of shape (size, ..., K), for any positive `alpha`.
 
     A Gamma(a) variable with small a underflows to zero, all K of them at once for small `alpha`.
     Its logarithm does not: ``ln Gamma(a) = ln Gamma(a + 1) + ln(U) / a`` in law.
-
-    Parameters
-    ----------
-    alpha : array_like of shape (..., K)
-        Positive concentrations.
-    size : int
-        Number of draws.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of shape (size, ..., K)
-        Points of the simplex.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = dirichlet_draws([1e-10, 1e-10], 3, np.random.default_rng(0))
-    >>> x.sum(-1)
-    array([1., 1., 1.])
     """
     alpha = np.asarray(alpha, dtype=float)
     shape = (size, *alpha.shape)
@@ -371,13 +316,7 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
 
 
 class PointMass:
-    """The law of numbers that are known for certain, used like a frozen SciPy law.
-
-    Parameters
-    ----------
-    value : ndarray
-        The numbers.
-    """
+    """The law of numbers that are known for certain."""
 
     def __init__(self, value: Array) -> None:
         self._value = value
@@ -417,22 +356,9 @@ class PointMass:
 
 
 class MixtureLaw:
-    r"""Mixture of laws on the line with given weights, elementwise over an array.
+    r"""Mixture of laws on the line, elementwise over an array: :math:`F(x) = \sum_t w_t F_t(x)`.
 
-    .. math:: F(x) = \sum_t w_t F_t(x)
-
-    Parameters
-    ----------
-    weights : ndarray of shape (T,)
-        Adding up to one.
-    law : Law
-        Of parameters of shape (T, ...).
-
-    Examples
-    --------
-    >>> law = MixtureLaw(np.array([0.5, 0.5]), stats.norm([-1.0, 3.0]))
-    >>> float(law.mean()), float(law.var()), float(law.ppf(0.5).round(6))
-    (1.0, 5.0, 1.0)
+    Parameters of the frozen law are of shape (T, ...), weights of shape (T,).
     """
 
     def __init__(self, weights: Array, law: Any) -> None:
@@ -496,37 +422,54 @@ class MixtureLaw:
 
     def ppf(self, q: float) -> Array:
         """Return the quantile with probability q below it."""
-        return self._solve(lambda x: self.cdf(x) - q, self._ends("ppf", q))
+        return self._beyond("ppf", q) if q <= _HALF else self._beyond("isf", 1 - q)
 
     def isf(self, q: float) -> Array:
         """Return the quantile with probability q above it."""
-        return self._solve(lambda x: q - self.sf(x), self._ends("isf", q))
+        return self._beyond("isf", q) if q <= _HALF else self._beyond("ppf", 1 - q)
 
-    def _ends(self, verb: str, q: float) -> Array:
-        """Return the parts' quantiles, between which that of the mixture lies."""
+    def _beyond(self, verb: str, q: float) -> Array:
+        """Return where a tail is q, at most one half: between the quantiles of the parts."""
+        tail, sign = ("cdf", 1.0) if verb == "ppf" else ("sf", -1.0)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of steps on the way
-            return np.asarray(getattr(self.law, verb)(q))
+            ends = np.asarray(getattr(self.law, verb)(q))
 
-    def _solve(self, above: Callable[[Array], Array], ends: Array) -> Array:
-        """Find the root between the parts' quantiles by Newton's steps, or else by bisection."""
+        def log_ratio(x: Array) -> tuple[Array, Array]:
+            p = self._sum(tail, x)
+            return sign * np.log(p / q), self._sum("pdf", x) / p
+
         low, high = ends.min(0), ends.max(0)
-        x = (low + high) / 2
+        return increasing_root(log_ratio, low, high, (low + high) / 2)
+
+
+_HALF = 0.5
+
+
+def increasing_root(
+    f: Callable[[Array], tuple[Array, Array]], low: Array, high: Array, x: Array
+) -> Array:
+    """Return where increasing functions are zero: Newton's steps, or else bisection.
+
+    `f` returns values and slopes, elementwise. Values are logarithms of probabilities, of which
+    the last step squares the error.
+    """
+    with np.errstate(all="ignore"):
         for _ in range(_STEPS):
-            gap = above(x)
-            low, high = np.where(gap < 0, x, low), np.where(gap < 0, high, x)
-            slope = np.exp(self.logpdf(x))
-            step = np.divide(gap, slope, out=np.full_like(x, np.inf), where=slope > 0)
-            inside = (x - step >= low) & (x - step <= high)
-            new = np.where(inside, x - step, (low + high) / 2)
-            moved = np.abs(new - x) > 2 * np.finfo(float).eps * np.abs(x)
-            x = new
-            if not moved.any():
+            value, slope = f(x)
+            low, high = np.where(value <= 0, x, low), np.where(value >= 0, x, high)
+            new = x - value / slope
+            close = np.abs(value) < _CLOSE
+            moves = close | (new != x)  # far out, values may be too rough for their slope
+            inside = (low <= new) & (new <= high) & moves
+            done = (close & inside) | (high - low <= np.spacing(np.abs(x)))
+            x = np.where(inside, new, (low + high) / 2)
+            if (done | np.isnan(value)).all():
                 break
-        return x
+    return x
 
 
-_STEPS = 100
+_STEPS, _CLOSE = 200, 1e-9
 
 
 @runtime_checkable
@@ -538,13 +481,7 @@ class Elementwise(Protocol):
 
 
 def element(law: Any, at: tuple[int, ...]) -> Any:
-    """Return the law of one element of a frozen SciPy law, or of one that has entries.
-
-    Examples
-    --------
-    >>> float(element(stats.norm([0.0, 5.0], 2.0), (1,)).mean())
-    5.0
-    """
+    """Return the law of one element of a frozen SciPy law, or of one that has entries."""
     if not at and np.ndim(law.std()) == 0:
         return law
     if isinstance(law, Elementwise):

@@ -15,8 +15,11 @@ from scipy.special import multigammaln
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.numerics.variance_gamma import WishartMarginals
-from bayesmodels.numerics.wishart import InverseWishartMarginals, inverse_wishart_roots
+from bayesmodels.numerics.wishart import (
+    inverse_wishart_marginals,
+    inverse_wishart_roots,
+    wishart_marginals,
+)
 from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements
 
 
@@ -174,11 +177,11 @@ class NormalMatrix:
         own: Any
         if self.precision:
             scale = np.linalg.inv(self.scale)
-            own = WishartMarginals(df, scale)
+            own = wishart_marginals(df, scale)
             family = "Wishart"
         else:
             scale = self.scale
-            own = InverseWishartMarginals(np.asarray(df, dtype=float), scale)
+            own = inverse_wishart_marginals(np.asarray(df, dtype=float), scale)
             family = "InverseWishart"
         values = {"df": df_each, "scale": scale.ravel()}
         found.append(ElementLaw(self.elements[cut:], family, own, values))

@@ -7,8 +7,8 @@ from scipy import stats
 
 from bayesmodels.numerics.triangular import cholesky, solve_lower
 from bayesmodels.numerics.wishart import (
-    InverseWishartMarginals,
     inverse_wishart_draws,
+    inverse_wishart_marginals,
     log_density,
     log_multigamma_ratio,
 )
@@ -44,12 +44,12 @@ def exact_tail(x, a, r):
     "r", [-0.95, *(pytest.param(r, marks=pytest.mark.slow) for r in (0.0, 0.99))]
 )
 def test_tail_probabilities_off_the_diagonal(a, r):
-    law = InverseWishartMarginals(2 * a + 1, block(r))
+    law = inverse_wishart_marginals(2 * a + 1, block(r))
     for factor in (1e-3, 1, 50):
         x = factor / (2 * a + 2)
         exact = exact_tail(x, a, r)
         assert law.sf(x)[0, 1] == pytest.approx(exact, rel=1e-10)
-        mirrored = InverseWishartMarginals(2 * a + 1, block(-r))
+        mirrored = inverse_wishart_marginals(2 * a + 1, block(-r))
         assert mirrored.cdf(-x)[0, 1] == pytest.approx(exact, rel=1e-10)
         assert law.sf(x)[0, 1] + law.cdf(x)[0, 1] == pytest.approx(1, rel=1e-13)
 
@@ -57,7 +57,7 @@ def test_tail_probabilities_off_the_diagonal(a, r):
 @pytest.mark.parametrize("a", [0.3, 7.5, 1e4])
 @pytest.mark.parametrize("r", [-0.999, 0.0, 0.6])
 def test_quantiles_and_densities_fit_the_probabilities(a, r):
-    law = InverseWishartMarginals(2 * a + 1, block(r))
+    law = inverse_wishart_marginals(2 * a + 1, block(r))
     for level in (1e-12, 1e-5, 0.2, 0.5, 0.9, 1 - 1e-5):
         x = law.ppf(level)
         np.testing.assert_allclose(law.cdf(x), level, rtol=1e-10)
@@ -68,7 +68,7 @@ def test_quantiles_and_densities_fit_the_probabilities(a, r):
 
 
 def test_the_density_at_zero_and_far_out():
-    law = InverseWishartMarginals(7, block(0.4))
+    law = inverse_wishart_marginals(7, block(0.4))
     assert law.pdf(0)[0, 1] == pytest.approx(law.pdf(1e-9)[0, 1], rel=1e-6)
     assert law.cdf(0)[0, 1] == pytest.approx(law.cdf(1e-12)[0, 1], rel=1e-10)
     assert law.cdf(np.inf)[0, 1] == 1
@@ -82,7 +82,7 @@ def test_the_density_at_zero_and_far_out():
 @pytest.mark.parametrize("df", [2.5, 12.0])
 def test_marginals_are_those_of_scipys_matrices(df):
     draws = stats.invwishart(df, SCALE).rvs(5000, random_state=np.random.default_rng(1))
-    law = InverseWishartMarginals(df, SCALE)
+    law = inverse_wishart_marginals(df, SCALE)
     uniform = law.cdf(draws).reshape(5000, -1)
     assert (stats.kstest(uniform, "uniform").pvalue > 1e-4).all()
     own = inverse_wishart_draws(df, SCALE, 5000, np.random.default_rng(2))
@@ -92,7 +92,7 @@ def test_marginals_are_those_of_scipys_matrices(df):
 
 
 def test_moments_by_integration():
-    law = InverseWishartMarginals(20, SCALE)
+    law = inverse_wishart_marginals(20, SCALE)
     t = np.linspace(-8, 8, 41)
     weights = stats.norm.pdf(t) * (t[1] - t[0])
     x = np.array([law.isf(stats.norm.sf(s)) if s > 0 else law.ppf(stats.norm.cdf(s)) for s in t])
@@ -107,17 +107,17 @@ def test_moments_by_integration():
 
 
 def test_moments_that_do_not_exist():
-    assert np.isnan(InverseWishartMarginals(3.5, SCALE).var()[0, 1])
-    assert np.isinf(InverseWishartMarginals(5.5, SCALE).var()).all()
-    assert np.isfinite(InverseWishartMarginals(5.5, SCALE).mean()).all()
-    assert np.isnan(InverseWishartMarginals(9.5, SCALE).stats("k")).all()
+    assert np.isnan(inverse_wishart_marginals(3.5, SCALE).var()[0, 1])
+    assert np.isinf(inverse_wishart_marginals(5.5, SCALE).var()).all()
+    assert np.isfinite(inverse_wishart_marginals(5.5, SCALE).mean()).all()
+    assert np.isnan(inverse_wishart_marginals(9.5, SCALE).stats("k")).all()
 
 
 def test_a_batch_is_its_members():
     df, scale = np.array([4.0, 9.0]), np.stack([SCALE, SCALE @ SCALE])
-    law = InverseWishartMarginals(df, scale)
+    law = inverse_wishart_marginals(df, scale)
     for i in range(2):
-        alone = InverseWishartMarginals(df[i], scale[i])
+        alone = inverse_wishart_marginals(df[i], scale[i])
         np.testing.assert_allclose(law.ppf(0.3)[i], alone.ppf(0.3), rtol=1e-12)
         np.testing.assert_allclose(law.std()[i], alone.std(), rtol=1e-14)
 
@@ -151,7 +151,7 @@ def test_a_complex_step_differentiates_the_root():
 @pytest.mark.parametrize("at", [(0, 1, 1), (1, 0, 2), (1, 2, 0)])
 def test_an_entry_alone_has_the_law_that_it_has_in_the_matrix(at):
     scale = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 3.0]])
-    law = InverseWishartMarginals([7.0, 11.5], scale)
+    law = inverse_wishart_marginals([7.0, 11.5], scale)
     x = np.array([-0.2, 0.1, 0.4])
     one = law.entry(at)
     for name in ("cdf", "logpdf"):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.numerics.variance_gamma import WishartMarginals
+from bayesmodels.numerics.wishart import wishart_marginals
 
 SCALE = np.array([[3.0, 0.8, -1.5], [0.8, 1.0, 0.1], [-1.5, 0.1, 2.0]])
 LEVELS = (1e-10, 1e-4, 0.3)
@@ -58,7 +58,7 @@ def exact_log_density(x, df, r):
 
 
 def check_tails(df, r, levels=LEVELS):
-    law = WishartMarginals(df, block(r))
+    law = wishart_marginals(df, block(r))
     for level in levels:
         x = law.ppf(level)[0, 1]
         exact = exact_tail(x, df, r, -1)
@@ -87,7 +87,7 @@ def test_tails_at_all_sizes(df, r):
 @pytest.mark.parametrize(("df", "rel"), [(1e6, 3e-12), (1e8, 1e-10)])
 def test_tails_where_the_incomplete_gamma_function_fails(df, rel):
     # The location 1e6 times the width: rounding it alone changes tails by 6 sqrt(df) epsilon.
-    law = WishartMarginals(df, block(0.3))
+    law = wishart_marginals(df, block(0.3))
     for level in (1e-10, 1e-6):
         x = law.ppf(level)[0, 1]
         assert level == pytest.approx(exact_tail(x, df, 0.3, -1), rel=rel)
@@ -96,7 +96,7 @@ def test_tails_where_the_incomplete_gamma_function_fails(df, rel):
 @pytest.mark.parametrize("df", [1.0001, 1.5, 2, 12.5, 400])
 @pytest.mark.parametrize("r", [0.0, -0.3, 0.99])
 def test_densities(df, r):
-    law = WishartMarginals(df, block(r))
+    law = wishart_marginals(df, block(r))
     for x in (*(law.ppf(level)[0, 1] for level in LEVELS), 0, 1e-6, law.isf(1e-10)[0, 1]):
         assert law.logpdf(x)[0, 1] == pytest.approx(exact_log_density(x, df, r), rel=3e-13)
         assert law.pdf(x)[0, 1] == np.exp(law.logpdf(x)[0, 1])
@@ -105,7 +105,7 @@ def test_densities(df, r):
 @pytest.mark.parametrize("df", [1.0001, 1.5, 2, 30, 5000, 1e7])
 @pytest.mark.parametrize("r", [-0.999999, 0.0, 0.6])
 def test_densities_and_quantiles_fit_the_probabilities(df, r):
-    law = WishartMarginals(df, block(r)).entry((0, 1))
+    law = wishart_marginals(df, block(r)).entry((0, 1))
     levels = np.array([1e-200, 1e-12, 1e-5, 0.25, 0.5, 0.7, 1 - 1e-5])
     x = law.ppf(levels)
     assert (np.diff(x) > 0).all()
@@ -122,12 +122,12 @@ def test_densities_and_quantiles_fit_the_probabilities(df, r):
 def test_at_zero_it_is_a_ratio_of_chi_squared_variables():
     for df, r in ((1.5, 0.99), (7, -0.3), (5000, 0.05)):
         exact = stats.beta(df / 2, df / 2).cdf((1 - r) / 2)
-        assert WishartMarginals(df, block(r)).cdf(0)[0, 1] == pytest.approx(exact, rel=1e-12)
+        assert wishart_marginals(df, block(r)).cdf(0)[0, 1] == pytest.approx(exact, rel=1e-12)
 
 
 def test_two_degrees_of_freedom_make_it_a_laplace_law():
     r, x = 0.4, np.array([-7.0, -0.1, 0.0, 0.1, 30.0])
-    entry = WishartMarginals(2, block(r)).entry((1, 0))
+    entry = wishart_marginals(2, block(r)).entry((1, 0))
     right = np.exp(-np.maximum(x, 0) / (1 + r)) * (1 + r) / 2
     left = np.exp(np.minimum(x, 0) / (1 - r)) * (1 - r) / 2
     np.testing.assert_allclose(entry.cdf(x), np.where(x < 0, left, 1 - right), rtol=1e-14)
@@ -136,11 +136,11 @@ def test_two_degrees_of_freedom_make_it_a_laplace_law():
 
 
 def test_the_diagonal_is_gamma():
-    law, exact = WishartMarginals(4.5, SCALE), stats.gamma(2.25, scale=2 * 2.0)
+    law, exact = wishart_marginals(4.5, SCALE), stats.gamma(2.25, scale=2 * 2.0)
     for name, x in (("cdf", 3.0), ("sf", 3.0), ("pdf", 3.0), ("logpdf", 3.0), ("ppf", 0.1)):
         assert getattr(law, name)(x)[2, 2] == pytest.approx(getattr(exact, name)(x), rel=1e-14)
     np.testing.assert_allclose([m[2, 2] for m in law.stats("mvsk")], exact.stats("mvsk"), 1e-14)
-    assert WishartMarginals(0.5, [[2.0]]).entry((0, 0)).isf(0.1) == stats.gamma(0.25, scale=4).isf(
+    assert wishart_marginals(0.5, [[2.0]]).entry((0, 0)).isf(0.1) == stats.gamma(0.25, scale=4).isf(
         0.1
     )
 
@@ -156,7 +156,7 @@ def test_moments_are_derivatives_of_the_cumulant_function(r):
         first, second, third, fourth = mpmath.taylor(cumulants, 0, 4)[1:]
         second, third, fourth = 2 * second, 6 * third, 24 * fourth
         exact = (first, second, third / second**1.5, fourth / second**2)
-    law = WishartMarginals(df, np.diag([2.0, 0.5]) @ block(r) @ np.diag([2.0, 0.5]))
+    law = wishart_marginals(df, np.diag([2.0, 0.5]) @ block(r) @ np.diag([2.0, 0.5]))
     mean, variance, skewness, kurtosis = (m[0, 1] for m in law.stats("mvsk"))
     found = (mean, variance, skewness, kurtosis)
     np.testing.assert_allclose(found, [float(e) for e in exact], rtol=1e-13, atol=1e-15)
@@ -165,7 +165,7 @@ def test_moments_are_derivatives_of_the_cumulant_function(r):
 
 
 def test_means_and_variances_are_scipys():
-    law, exact = WishartMarginals(4.5, SCALE), stats.wishart(4.5, SCALE)
+    law, exact = wishart_marginals(4.5, SCALE), stats.wishart(4.5, SCALE)
     np.testing.assert_allclose(law.mean(), exact.mean(), rtol=1e-14)
     np.testing.assert_allclose(law.var(), exact.var(), rtol=1e-13)
 
@@ -174,7 +174,7 @@ def test_means_and_variances_are_scipys():
 def test_matrices_drawn_by_scipy(df):
     number = 20_000
     draws = stats.wishart(df, SCALE).rvs(number, random_state=np.random.default_rng(1))
-    law = WishartMarginals(df, SCALE)
+    law = wishart_marginals(df, SCALE)
     for level in (0.01, 0.3, 0.9):
         share = (draws <= law.ppf(level)).mean(0)
         assert (np.abs(share - level) < 4.5 * np.sqrt(level * (1 - level) / number)).all()
@@ -187,12 +187,12 @@ def test_matrices_drawn_by_scipy(df):
 
 def test_far_out_and_at_the_ends():
     for df in (1.5, 7):
-        law = WishartMarginals(df, block(0.4)).entry((0, 1))
+        law = wishart_marginals(df, block(0.4)).entry((0, 1))
         assert law.cdf([-np.inf, np.inf]).tolist() == [0, 1]
         assert law.logpdf([-np.inf, np.inf]).tolist() == [-np.inf, -np.inf]
         assert law.cdf([-1e300, 1e300]).tolist() == [0, 1]
         assert law.ppf([0, 1]).tolist() == law.isf([1, 0]).tolist() == [-np.inf, np.inf]
-        matrix = WishartMarginals(df, block(0.4))
+        matrix = wishart_marginals(df, block(0.4))
         assert (matrix.logpdf([[np.inf]]) == matrix.logpdf([[-np.inf]])).all()
         assert (matrix.pdf([[np.inf]]) == 0).all()
         assert np.isnan(law.ppf([-0.1, 1.1, np.nan])).all()
@@ -206,12 +206,12 @@ def test_far_out_and_at_the_ends():
 
 def test_a_batch_is_its_members():
     df, scale = np.array([2.5, 900.0]), np.stack([SCALE, SCALE @ SCALE])
-    law = WishartMarginals(df, scale)
+    law = wishart_marginals(df, scale)
     levels = np.array([0.1, 0.9])[:, None, None, None]
     x = law.ppf(levels)
     assert x.shape == (2, 2, 3, 3)
     for i in range(2):
-        alone = WishartMarginals(df[i], scale[i])
+        alone = wishart_marginals(df[i], scale[i])
         np.testing.assert_allclose(x[:, i], alone.ppf(levels[:, 0]), rtol=1e-12)
         np.testing.assert_allclose(law.cdf(x)[:, i], alone.cdf(x[:, i]), rtol=1e-12)
         np.testing.assert_allclose(law.entry((i, 2, 0)).cdf(1), alone.cdf(1)[2, 0], rtol=1e-12)
@@ -219,7 +219,7 @@ def test_a_batch_is_its_members():
 
 
 def test_each_triangle_has_its_own_value():
-    law, x = WishartMarginals(4, block(0.3)), np.array([[1.0, 2.0], [3.0, 4.0]])
+    law, x = wishart_marginals(4, block(0.3)), np.array([[1.0, 2.0], [3.0, 4.0]])
     assert law.sf(x)[0, 1] == law.sf(2)[1, 0]
     assert law.sf(x)[1, 0] == law.sf(3)[0, 1]
 
@@ -236,9 +236,9 @@ def test_each_triangle_has_its_own_value():
 )
 def test_what_is_no_wishart_law(df, scale, message):
     with pytest.raises(PriorError, match=message):
-        WishartMarginals(df, scale)
+        wishart_marginals(df, scale)
 
 
 def test_levels_by_entry_are_refused():
     with pytest.raises(DataError, match="q: levels must be the same"):
-        WishartMarginals(5, block(0.5)).ppf([0.1, 0.9])
+        wishart_marginals(5, block(0.5)).ppf([0.1, 0.9])
