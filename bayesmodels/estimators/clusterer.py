@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,8 +20,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
 
 from bayesmodels.errors import DataError
-from bayesmodels.estimators import classifying, inputs
-from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
+from bayesmodels.estimators import inputs, learning
+from bayesmodels.estimators.families import FamiliesMixin
 from bayesmodels.input.data import Weighted, count
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.mixture.em_steps import Estimate
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+@dataclass(eq=False, repr=False)
 class MixtureClusterer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    FamiliesMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     r"""Mixture of naive Bayes, fitted by EM from many starts; some components may be known.
 
@@ -102,34 +104,19 @@ class MixtureClusterer(
     -14.191
     """
 
-    def __init__(
-        self,
-        components: int = 2,
-        *,
-        feature_families: str | Mapping[Any, Any] | None = None,
-        estimate: Estimate = "map",
-        starts: int = 20,
-        class_alpha: float = 2.0,
-        alpha: float = 2.0,
-        mean: float = 0.0,
-        kappa: float = 0.01,
-        shape: float = 1.5,
-        scale: float = 0.5,
-        budget: int = 10_000,
-        random_state: Any = None,
-    ) -> None:
-        self.components = components
-        self.feature_families = feature_families
-        self.estimate = estimate
-        self.starts = starts
-        self.class_alpha = class_alpha
-        self.alpha = alpha
-        self.mean = mean
-        self.kappa = kappa
-        self.shape = shape
-        self.scale = scale
-        self.budget = budget
-        self.random_state = random_state
+    components: int = 2
+    _: KW_ONLY
+    feature_families: str | Mapping[Any, Any] | None = None
+    estimate: Estimate = "map"
+    starts: int = 20
+    class_alpha: float = 2.0
+    alpha: float = 2.0
+    mean: float = 0.0
+    kappa: float = 0.01
+    shape: float = 1.5
+    scale: float = 0.5
+    budget: int = 10_000
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the components.
@@ -143,20 +130,13 @@ class MixtureClusterer(
         sample_weight : array_like of shape (n,), optional
             How often each row counts.
         """
-        inputs.parameters(self, positive=POSITIVE, free=("mean",))
         count(self.components, "components", 1)
-        all_rows = inputs.table(self, X, reset=True, counts=self.feature_families == "counts")
+        all_rows = self._read(X, reset=True)
         known = self._known(X, y)
         X, known, weights = inputs.weighted(all_rows, known, sample_weight)
-        self.feature_families_, self._beliefs = families(
-            X, inputs.columns(self), self.feature_families
-        )
-        priors = Priors(self.alpha, self.mean, self.kappa, self.shape, self.scale)
-        self.prior_ = NaiveBayesMixture(
-            DirichletCategorical(np.full(self.components, self.class_alpha)),
-            blocks(X, self.feature_families_, self._beliefs, priors),
-            budget=self.budget,
-        )
+        features = self._features(X)  # which checks the parameters, those of the classes too
+        classes = DirichletCategorical(np.full(self.components, self.class_alpha))
+        self.prior_ = NaiveBayesMixture(classes, features, budget=self.budget)
         data = self._rows(X) if known is None else (self._rows(X), known)
         self.statistic_ = self.prior_.statistic(
             data if weights is None else Weighted(data, weights)
@@ -179,7 +159,7 @@ class MixtureClusterer(
         """Return the log probability of each component for each row."""
         return np.asarray(log_softmax(self._joint_of(X), axis=1))
 
-    predict_proba = classifying.predict_proba
+    predict_proba = learning.predict_proba
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable component of each row; of equally probable ones the first."""
@@ -253,9 +233,7 @@ class MixtureClusterer(
 
     def _joint_of(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._log_joint(
-            inputs.table(self, X, reset=False, counts=self.feature_families == "counts")
-        )
+        return self._log_joint(self._read(X, reset=False))
 
     def _log_joint(self, X: Any) -> Array:
         joint = self.prior_.log_joint(self._rows(X), self.em_.parameters)
@@ -267,9 +245,6 @@ class MixtureClusterer(
             )
             raise DataError(msg)
         return np.asarray(joint)
-
-    def _rows(self, X: Any) -> Any:
-        return rows(X, self.feature_families_, self._beliefs)
 
     def _known(self, X: Any, y: Any) -> Array | None:
         """Return the components of rows, NaN where they are not known."""
@@ -287,10 +262,3 @@ class MixtureClusterer(
             )
             raise DataError(msg)
         return np.where(found < 0, np.nan, found.astype(float))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = self.feature_families == "counts"
-        return tags

@@ -12,23 +12,22 @@ Family         Columns              Prior
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.estimators import inputs
 from bayesmodels.input.containers import wrapped
 from bayesmodels.input.data import MultinomialCounts, sparse
 from bayesmodels.models.bernoulli import BetaBernoulli
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.normal import NormalInverseGamma
 
-POSITIVE = ("class_alpha", "alpha", "kappa", "shape", "scale")
-"""Parameters of the priors that must be positive, whichever families there are."""
-
+_POSITIVE = ("class_alpha", "alpha", "kappa", "shape", "scale")
 FAMILIES = ("bernoulli", "categorical", "counts", "gaussian")
 _OF_BELIEF = {
     BetaBernoulli: "bernoulli",
@@ -46,42 +45,35 @@ _OF_OBJECTS = {
 }
 
 
-@dataclass(frozen=True)
-class Priors:
-    """Parameters of the priors of each family."""
+class FamiliesMixin:
+    """What estimators with a family for each column share; they integrate missing cells out."""
 
-    alpha: float
-    mean: float
-    kappa: float
-    shape: float
-    scale: float
+    def _read(self: Any, X: Any, *, reset: bool) -> Any:
+        return inputs.table(self, X, reset=reset, counts=self.feature_families == "counts")
 
-    def bits(self) -> BetaBernoulli:
-        """Return the belief about columns of bits."""
-        return BetaBernoulli(self.alpha, self.alpha)
+    def _features(self: Any, X: Any) -> Any:
+        """Find the family of each column; return the beliefs about features."""
+        inputs.parameters(self, positive=_POSITIVE, free=("mean",))
+        self.feature_families_, self._beliefs = families(
+            X, inputs.columns(self), self.feature_families
+        )
+        return blocks(X, self.feature_families_, self._beliefs, self)
 
-    def numbers(self) -> NormalInverseGamma:
-        """Return the belief about columns of numbers."""
-        return NormalInverseGamma(self.mean, self.kappa, self.shape, self.scale)
+    def _rows(self: Any, X: Any) -> Any:
+        if not self._beliefs and set(self.feature_families_.values()) == {"counts"}:
+            return MultinomialCounts(X)
+        return X
 
-    def categories(self, levels: list[Any]) -> DirichletCategorical:
-        """Return the belief about one column of categories, or all columns of counts."""
-        plain = levels == list(range(len(levels)))
-        return DirichletCategorical(np.full(len(levels), self.alpha), None if plain else levels)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = self.feature_families == "counts"  # type: ignore[attr-defined]
+        return tags
 
 
 def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str], dict[Any, Any]]:
-    """Return the family of each column, and the beliefs that were given for some.
-
-    Parameters
-    ----------
-    X : ndarray, csr_array or frame
-        The rows.
-    names : list
-        Of the columns.
-    given : None, str or mapping
-        A family for all columns; or from a column to its family, or to a belief about it.
-    """
+    """Return the family of each column, and the beliefs that were given for some."""
     if given is None or isinstance(given, Mapping):
         chosen = dict(given or {})
     else:
@@ -107,7 +99,7 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
     return found, beliefs
 
 
-def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors: Priors) -> Any:
+def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors: Any) -> Any:
     """Return beliefs about features as `NaiveBayes` takes them.
 
     Columns of one family are one block, but for categories and columns with a belief of their own,
@@ -130,18 +122,12 @@ def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors:
     names = list(found)
     for name, family in free.items():
         if family == "categorical":
-            result[name] = (priors.categories(_levels(X, names.index(name), name)), name)
+            levels = _levels(X, names.index(name), name)
+            result[name] = (_categories(levels, priors.alpha), name)
     return result
 
 
-def rows(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any]) -> Any:
-    """Return rows as the model of `blocks` takes them."""
-    if not beliefs and set(found.values()) == {"counts"}:
-        return MultinomialCounts(X)
-    return X
-
-
-def _together(family: str, names: list[Any], priors: Priors) -> Any:
+def _together(family: str, names: list[Any], priors: Any) -> Any:
     if family == "counts":
         if len(names) < 2:  # noqa: PLR2004 - a bag of one word tells nothing
             msg = (
@@ -149,14 +135,20 @@ def _together(family: str, names: list[Any], priors: Priors) -> Any:
                 "Take a single number as 'gaussian' or 'categorical'."
             )
             raise DataError(msg)
-        return priors.categories(names)
-    return priors.bits() if family == "bernoulli" else priors.numbers()
+        return _categories(names, priors.alpha)
+    if family == "bernoulli":
+        return BetaBernoulli(priors.alpha, priors.alpha)
+    return NormalInverseGamma(priors.mean, priors.kappa, priors.shape, priors.scale)
+
+
+def _categories(levels: list[Any], alpha: float) -> DirichletCategorical:
+    """Return the belief about one column of categories, or all columns of counts."""
+    plain = levels == list(range(len(levels)))
+    return DirichletCategorical(np.full(len(levels), alpha), None if plain else levels)
 
 
 def _inferred(X: Any, at: int, name: Any) -> str:
     """Return the family that a column's dtype speaks for."""
-    import narwhals as nw
-
     if isinstance(X, np.ndarray) or sparse(X):
         return "bernoulli" if X.dtype.kind == "b" else "gaussian"
     column = wrapped(X, "X")[:, at]
@@ -178,16 +170,12 @@ def _inferred(X: Any, at: int, name: Any) -> str:
 
 def _levels(X: Any, at: int, name: Any) -> list[Any]:
     """Return the categories of a column: those that its dtype lists, or those that there are."""
-    import narwhals as nw
-
-    native = (
-        pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at].to_native()
-    )
-    listed: Any = getattr(native.dtype, "categories", None)
-    if hasattr(listed, "__iter__"):
+    given = pd.Series(X[:, at]) if isinstance(X, np.ndarray) else wrapped(X, "X")[:, at]
+    column = nw.from_native(given, series_only=True)
+    listed: Any = getattr(column.to_native().dtype, "categories", None)
+    if isinstance(listed, Iterable):
         found = list(listed)
     else:
-        column = nw.from_native(native, series_only=True)
         found = sorted(column.filter(~column.is_null()).unique().to_list())
     if len(found) < 2:  # noqa: PLR2004 - one category tells nothing
         msg = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -15,45 +16,37 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _check_y,
+    _is_fitted,
     check_consistent_length,
     validate_data,
 )
 
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import LARGEST_SQUARE, Weighted, parameter, sparse
+from bayesmodels.input.data import LARGEST_SQUARE, Design, Weighted, parameter, sparse
 from bayesmodels.numerics import Array
 
 
 def numbers(self: Any, X: Any, *, reset: bool) -> Any:
     """Return a table of numbers, under the names of the columns if they have some."""
-    checked = validate_data(self, X, reset=reset, dtype=np.float64)
-    return _named(self, checked)
+    return _named(self, validate_data(self, X, reset=reset, dtype=np.float64))
 
 
 def table(self: Any, X: Any, *, reset: bool, counts: bool = False) -> Any:
-    """Return a table whose columns may be of several kinds, with missing cells.
+    """Return a table with columns of several kinds and missing cells; of `counts` maybe sparse.
 
-    Parameters
-    ----------
-    self : estimator
-        Learns the columns if `reset`, else they are checked.
-    X : array_like, sparse array or frame
-        Rows.
-    reset : bool
-        Whether the columns are new.
-    counts : bool
-        Whether it may be sparse.
-
-    Returns
-    -------
-    ndarray, csr_array or frame
-        Columns of an array are numbered; those of a frame have the names of `columns`.
+    The estimator learns the columns if `reset`, else they are checked. Columns of an array are
+    numbered; those of a frame have the names of `columns`.
     """
     plain = isinstance(X, (np.ndarray, list, tuple)) or sparse(X)
     frame = None if plain else wrapped(X, "X")
-    if hasattr(frame, "iter_columns"):
-        return _frame(self, X, frame, reset=reset)
+    if isinstance(frame, nw.DataFrame):
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if 0 in frame.shape:
+            msg = f"X: must have at least one row and one column; got shape {frame.shape}."
+            raise DataError(msg)
+        names = columns(self)
+        return X if frame.columns == names else frame.to_pandas().set_axis(names, axis=1)
     found = validate_data(
         self,
         X,
@@ -74,36 +67,27 @@ def columns(self: Any) -> list[Any]:
 
 
 def _named(self: Any, X: Any) -> Any:
-    if not hasattr(self, "feature_names_in_") or sparse(X):
+    if sparse(X) or not _is_fitted(self, "feature_names_in_"):
         return X
     return pd.DataFrame(X).set_axis(columns(self), axis=1)
 
 
-def _frame(self: Any, X: Any, frame: Any, *, reset: bool) -> Any:
-    validate_data(self, X, reset=reset, skip_check_array=True)
-    if 0 in frame.shape:
-        msg = f"X: must have at least one row and one column; got shape {frame.shape}."
-        raise DataError(msg)
-    if frame.columns == columns(self):
-        return X
-    return frame.to_pandas().set_axis(columns(self), axis=1)
-
-
 def classes_of_rows(self: Any, X: Any, y: Any) -> NDArray[Any]:
     """Return one class a row, checked."""
-    if y is None:
-        validate_data(self, X, y=None)  # words the complaint
-    found = _check_y(y, estimator=self)
+    found = _target(self, X, y)
     check_classification_targets(found)
-    check_consistent_length(X, found)
-    return np.asarray(found)
+    return found
 
 
 def targets_of_rows(self: Any, X: Any, y: Any) -> Array:
     """Return one number a row, checked."""
+    return _target(self, X, y, y_numeric=True).astype(np.float64)
+
+
+def _target(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
     if y is None:
         validate_data(self, X, y=None)  # words the complaint
-    found = np.asarray(_check_y(y, y_numeric=True, estimator=self), dtype=np.float64)
+    found = np.asarray(_check_y(y, estimator=self, **kind))
     check_consistent_length(X, found)
     return found
 
@@ -119,22 +103,15 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None
         raise DataError(msg)
     if here.all():
         return X, y, weights
-    return rows_at(X, here), None if y is None else y[here], weights[here]
-
-
-def rows_at(X: Any, here: NDArray[np.bool_]) -> Any:
-    """Return some rows of a table."""
-    import narwhals as nw
-
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame.filter(here.tolist()).to_native()
-    return X[here]
+    some = frame.filter(here.tolist()).to_native() if isinstance(frame, nw.DataFrame) else X[here]
+    return some, None if y is None else y[here], weights[here]
 
 
-def pairs(X: Any, y: Any, weights: Array | None) -> Any:
+def data(X: Any, y: Any, weights: Array | None, *, intercept: bool = False) -> Any:
     """Return rows and targets as the models take them."""
-    return (X, y) if weights is None else Weighted((X, y), weights)
+    design = Design(X, y, intercept=intercept)
+    return design if weights is None else Weighted(design, weights)
 
 
 def parameters(
@@ -155,3 +132,14 @@ def parameters(
                 positive=name in positive,
                 nonnegative=name in nonnegative,
             )
+
+
+def of_columns(self: Any, name: str, of_intercept: float) -> Array:
+    """Return a parameter of each column, behind that of the intercept if there is one."""
+    width = self.n_features_in_
+    try:
+        found = np.broadcast_to(np.asarray(getattr(self, name), dtype=float), (width,))
+    except ValueError:
+        msg = f"{name}: must be a number, or one for each of {width} columns."
+        raise PriorError(msg) from None
+    return np.append(float(of_intercept), found) if self.fit_intercept else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.errors import PriorError
-from bayesmodels.estimators import classifying, inputs, learning
-from bayesmodels.input.data import Design, Weighted, count
+from bayesmodels.estimators import inputs, learning
+from bayesmodels.input.data import count
 from bayesmodels.models.logistic.regression import LogisticRegression
 from bayesmodels.numerics import Array
 
 
+@dataclass(eq=False, repr=False)
 class LogisticClassifier(ClassifierMixin, BaseEstimator):
     r"""Logistic regression, averaged over Laplace's approximation to the posterior.
 
@@ -70,22 +71,13 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
     array([[0.503, 0.497]])
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        mean: float = 0.0,
-        scale: ArrayLike = 2.5,
-        intercept_scale: float = 10.0,
-        draws: int = 4000,
-        random_state: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.mean = mean
-        self.scale = scale
-        self.intercept_scale = intercept_scale
-        self.draws = draws
-        self.random_state = random_state
+    _: KW_ONLY
+    fit_intercept: bool = True
+    mean: float = 0.0
+    scale: ArrayLike = 2.5
+    intercept_scale: float = 10.0
+    draws: int = 4000
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their classes.
@@ -103,9 +95,8 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
         y = inputs.classes_of_rows(self, X, y)
         self.n_samples_seen_ = len(y)
         X, y, weights = inputs.weighted(X, y, sample_weight)
-        classifying.learn_classes(self, y)
-        design = Design(X, y, intercept=self.fit_intercept)
-        data = design if weights is None else Weighted(design, weights)
+        learning.learn_classes(self, y)
+        data = inputs.data(X, y, weights, intercept=self.fit_intercept)
         self.prior_ = self._prior().met(data)
         self.belief_ = self.prior_.laplace(data)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -122,8 +113,8 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
             rng=np.random.default_rng(self._seed),
         )
 
-    predict_proba = classifying.predict_proba
-    predict = classifying.predict
+    predict_proba = learning.predict_proba
+    predict = learning.predict
     to_datatree = learning.to_datatree
 
     @property
@@ -135,12 +126,5 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
     def _prior(self) -> LogisticRegression:
         inputs.parameters(self, positive=("scale", "intercept_scale"), free=("mean",))
         count(self.draws, "draws", 1)
-        width = self.n_features_in_
-        try:
-            sd = np.broadcast_to(np.asarray(self.scale, dtype=float), (width,))
-        except ValueError:
-            msg = f"scale: must be a number, or one for each of {width} columns."
-            raise PriorError(msg) from None
-        if self.fit_intercept:
-            sd = np.append(float(self.intercept_scale), sd)
+        sd = inputs.of_columns(self, "scale", self.intercept_scale)
         return LogisticRegression(self.mean, np.diag(sd**2), self.classes_.tolist())

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
-from bayesmodels.estimators import classifying, inputs, learning
-from bayesmodels.estimators.families import POSITIVE, Priors, blocks, families, rows
+from bayesmodels.estimators import learning
+from bayesmodels.estimators.families import FamiliesMixin
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
-from bayesmodels.numerics import Array
 
 
-class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class NaiveBayesClassifier(FamiliesMixin, ClassifierMixin, BaseEstimator):
     r"""Naive Bayes with a family for each column, all parameters integrated out.
 
     .. math:: p(y = c \mid x, D) \propto p(c \mid D) \prod_j p(x_j \mid c, D)
@@ -82,99 +81,27 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
     -15.639
     """
 
-    def __init__(
-        self,
-        feature_families: str | Mapping[Any, Any] | None = None,
-        *,
-        class_alpha: float = 1.0,
-        alpha: float = 1.0,
-        mean: float = 0.0,
-        kappa: float = 0.01,
-        shape: float = 1.5,
-        scale: float = 0.5,
-    ) -> None:
-        self.feature_families = feature_families
-        self.class_alpha = class_alpha
-        self.alpha = alpha
-        self.mean = mean
-        self.kappa = kappa
-        self.shape = shape
-        self.scale = scale
+    feature_families: str | Mapping[Any, Any] | None = None
+    _: KW_ONLY
+    class_alpha: float = 1.0
+    alpha: float = 1.0
+    mean: float = 0.0
+    kappa: float = 0.01
+    shape: float = 1.5
+    scale: float = 0.5
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows and their classes.
-
-        Parameters
-        ----------
-        X : array_like, sparse array or frame of shape (n, n_features)
-            Rows; a missing cell is integrated out.
-        y : array_like of shape (n,)
-            Classes.
-        sample_weight : array_like of shape (n,), optional
-            How often each row counts.
-        """
-        X = inputs.table(self, X, reset=True, counts=self.feature_families == "counts")
-        y = inputs.classes_of_rows(self, X, y)
-        n = len(y)
-        X, y, weights = inputs.weighted(X, y, sample_weight)
-        classifying.learn_classes(self, y)
-        self._begin(X)
-        return learning.learn(self, inputs.pairs(self._rows(X), y, weights), rows=n)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some more rows: in the end, as `fit` does from all of them.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`. The first rows must have columns of the right dtypes and, unless the dtype
-            lists them, all categories.
-        classes : array_like of shape (n_classes,), optional
-            All classes; needed in the first call.
-        """
-        first = classifying.first_call(self, classes)
-        X = inputs.table(self, X, reset=first, counts=self.feature_families == "counts")
-        y = inputs.classes_of_rows(self, X, y)
-        classifying.known_classes(self, y)
-        n = len(y)
-        X, y, weights = inputs.weighted(X, y, sample_weight)
-        if first:
-            self._begin(X)
-        data = inputs.pairs(self._rows(X), y, weights)
-        return learning.learn(self, data, rows=n, more=not first)
-
-    def predict_joint_log_proba(self, X: Any) -> Array:
-        """Return ln p(c, x | rows learnt from) of each row and class, of shape (n, n_classes)."""
-        check_is_fitted(self)
-        X = inputs.table(self, X, reset=False, counts=self.feature_families == "counts")
-        return np.asarray(self.belief_.log_joint(self._rows(X)))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the log probability of each class for each row, of shape (n, n_classes)."""
-        return np.asarray(log_softmax(self.predict_joint_log_proba(X), axis=1))
-
-    predict_proba = classifying.predict_proba
-    predict = classifying.predict
+    fit = learning.fit
+    partial_fit = learning.partial_fit
+    predict_joint_log_proba = learning.predict_joint_log_proba
+    predict_log_proba = learning.predict_log_proba
+    predict_proba = learning.predict_proba
+    predict = learning.predict
     log_evidence_ = property(learning.log_evidence)
     to_datatree = learning.to_datatree
 
-    def _begin(self, X: Any) -> None:
-        """Make the prior, of the columns that there are."""
-        names = inputs.columns(self)
-        inputs.parameters(self, positive=POSITIVE, free=("mean",))
-        self.feature_families_, self._beliefs = families(X, names, self.feature_families)
-        priors = Priors(self.alpha, self.mean, self.kappa, self.shape, self.scale)
-        classes = DirichletCategorical(
-            np.full(len(self.classes_), self.class_alpha), self.classes_.tolist()
+    def _prior(self, X: Any) -> NaiveBayes:
+        features = self._features(X)
+        labels = self.classes_.tolist()
+        return NaiveBayes(
+            DirichletCategorical(np.full(len(labels), self.class_alpha), labels), features
         )
-        self.prior_ = NaiveBayes(classes, blocks(X, self.feature_families_, self._beliefs, priors))
-
-    def _rows(self, X: Any) -> Any:
-        return rows(X, self.feature_families_, self._beliefs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = self.feature_families == "counts"
-        return tags

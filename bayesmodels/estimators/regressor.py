@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs, learning
-from bayesmodels.input.data import Design, Weighted, proportion
+from bayesmodels.input.data import proportion
 from bayesmodels.models.linear_regression import LinearRegression
 
 
+@dataclass(eq=False, repr=False)
 class ConjugateRegressor(RegressorMixin, BaseEstimator):
     r"""Linear regression with unknown noise variance, all parameters integrated out.
 
@@ -69,22 +71,13 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
     array([[ 8.37, 11.41]])
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        mean: ArrayLike = 0.0,
-        precision: ArrayLike = 1.0,
-        intercept_precision: float = 0.01,
-        shape: float = 1.5,
-        scale: float = 0.5,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.mean = mean
-        self.precision = precision
-        self.intercept_precision = intercept_precision
-        self.shape = shape
-        self.scale = scale
+    _: KW_ONLY
+    fit_intercept: bool = True
+    mean: ArrayLike = 0.0
+    precision: ArrayLike = 1.0
+    intercept_precision: float = 0.01
+    shape: float = 1.5
+    scale: float = 0.5
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows and their targets.
@@ -108,7 +101,7 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         X, y, sample_weight
             As in `fit`.
         """
-        return self._learn(X, y, sample_weight, first=not hasattr(self, "statistic_"))
+        return self._learn(X, y, sample_weight, first=not _is_fitted(self, "statistic_"))
 
     def predict(
         self,
@@ -173,19 +166,11 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         X, y, weights = inputs.weighted(X, y, sample_weight)
         if first:
             self.prior_ = self._prior()
-        design = Design(X, y, intercept=self.fit_intercept)
-        data = design if weights is None else Weighted(design, weights)
+        data = inputs.data(X, y, weights, intercept=self.fit_intercept)
         return learning.learn(self, data, rows=n, more=not first)
 
     def _prior(self) -> LinearRegression:
         nonnegative = ("precision", "intercept_precision", "scale")
         inputs.parameters(self, nonnegative=nonnegative, free=("mean", "shape"))
-        width = self.n_features_in_
-        try:
-            diagonal = np.broadcast_to(np.asarray(self.precision, dtype=float), (width,))
-        except ValueError:
-            msg = f"precision: must be a number, or one for each of {width} columns."
-            raise PriorError(msg) from None
-        if self.fit_intercept:
-            diagonal = np.append(float(self.intercept_precision), diagonal)
+        diagonal = inputs.of_columns(self, "precision", self.intercept_precision)
         return LinearRegression(self.mean, np.diag(diagonal), self.shape, self.scale)

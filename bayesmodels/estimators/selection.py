@@ -94,7 +94,7 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None, sample_weight: An
     """
     del y, sample_weight
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if not hasattr(type(last), "log_evidence_"):
+    if "log_evidence_" not in dir(type(last)):
         msg = (
             f"estimator: must be one of bayesmodels.estimators, or a pipeline that ends in one; "
             f"got {type(last).__name__}, which has no log_evidence_."
