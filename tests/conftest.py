@@ -1,6 +1,11 @@
-"""Settings of Hypothesis, and tables that tests leave behind for the summary."""
+"""Settings of Hypothesis and BLAS, and tables that tests leave behind for the summary."""
 
+import scipy.linalg  # noqa: F401 - loads BLAS, NumPy's and SciPy's
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
+
+# With threads of its own beside another worker's, BLAS takes 10 ms for a system of three rows.
+threadpool_limits(1, user_api="blas")
 
 # The same examples at every run: a red test is never a matter of luck.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
