@@ -34,12 +34,8 @@ _DERIVATIVES = 10.0  # operations for each log term and probe, about
 class Arrow:
     """Where the elements of a normal block are in the arrow.
 
-    Attributes
-    ----------
-    groups : ndarray of int, shape (groups, width)
-        Elements of each group; -1 fills up groups that are smaller.
-    hubs : ndarray of int
-        The other elements.
+    `groups`, of shape (groups, width), holds the elements of each group, and -1 where it is
+    smaller; `hubs` the other elements.
     """
 
     groups: Elements
@@ -62,21 +58,10 @@ class Arrow:
         return moves
 
     def parts(self, slopes: Array, step: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Read precision and slope off the slopes at the centre and at the probes.
+        """Read D, B, C and the slopes h, k at the centre off the slopes there and at the `probes`.
 
-        Parameters
-        ----------
-        slopes : ndarray, shape (..., 1 + probes, elements)
-            At the centre first, then at each of `probes`.
-        step : ndarray
-            What `probes` was given.
-
-        Returns
-        -------
-        D, B, C, h, k : ndarray
-            Shapes (..., groups, width, width), (..., groups, width, hubs), (..., hubs, hubs),
-            (..., groups, width) and (..., hubs). Places that are filled up are independent
-            standard normal ones.
+        `slopes` is of shape (..., 1 + probes, elements), the centre first. Leading axes stay;
+        places that are filled up are independent standard normal ones.
         """
         number, width = self.groups.shape
         there = self.groups >= 0
@@ -97,14 +82,7 @@ class Arrow:
     def solve(self, slopes: Array, step: Array, noise: Array) -> Array:
         """Return where the normal law has its mean, from the centre, plus its root times `noise`.
 
-        Parameters
-        ----------
-        slopes : ndarray of shape (rows, 1 + probes, elements)
-            As in `parts`.
-        step : ndarray
-            As there.
-        noise : ndarray of shape (rows, elements)
-            Standard normal numbers for draws, zeros for the mean.
+        `slopes` and `step` are as in `parts`, one row a law; `noise` of shape (rows, elements).
         """
         D, B, C, h, k = self.parts(slopes, step)
         there = self.groups >= 0
@@ -201,17 +179,10 @@ def _symmetric(x: Array) -> Array:
 
 
 def arrow(linked: NDArray[np.bool_], rows: int) -> Arrow:
-    """Return the arrow that is cheapest to work with.
+    """Return the arrow that is cheapest to work with, where `linked` elements are not independent.
 
     Hubs are the elements that are linked to more than some number of others; that number is chosen
-    by counting operations.
-
-    Parameters
-    ----------
-    linked : ndarray of bool, shape (elements, elements)
-        Where the precision matrix is not zero.
-    rows : int
-        How many log terms a probe has to evaluate.
+    by counting operations, for `rows` log terms that a probe has to evaluate.
     """
     degree = linked.sum(0)
     best, least = None, np.inf

@@ -21,14 +21,9 @@ _TOGETHER = 2**16  # numbers in one block of transforms: they stay in the cache
 
 
 class Effective(NamedTuple):
-    """Effective numbers of draws.
+    """Effective `number` of draws, and degrees of `freedom` of the standard error, of shape (...).
 
-    Attributes
-    ----------
-    number : ndarray of shape (...)
-        Never more than there are draws. One, of a function that is the same for all draws.
-    freedom : ndarray of shape (...)
-        Degrees of freedom of the standard error.
+    The number is at most that of the draws, and one of a function that is the same for all.
     """
 
     number: Array
@@ -36,21 +31,9 @@ class Effective(NamedTuple):
 
 
 def effective_draws(values: Array, *, between: bool = True) -> Effective:
-    """Return effective numbers of draws of functions, of shape (..., chain, draw).
+    """Return effective numbers of draws of functions, of shape (..., chain, draw), at least four.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., chain, draw)
-        The functions at the draws; at least four draws a chain.
-    between : bool, default True
-        Whether chains that differ lower the number. If not, autocorrelation alone does.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(1).normal(size=(3, 4, 1000))
-    >>> effective_draws(noise).number.shape
-    (3,)
+    Unless `between`, autocorrelation alone lowers the number, not chains that differ.
     """
     *outer, chains, draws = values.shape
     flat = np.asarray(values, dtype=float).reshape(-1, chains, draws)

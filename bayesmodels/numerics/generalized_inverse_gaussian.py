@@ -48,28 +48,6 @@ class GeneralizedInverseGaussian:
     Moments and quantiles of X have at least 12 digits, also for orders of many thousands. So have
     probabilities of either tail, however small, up to the rounding of x itself; skewness and
     excess kurtosis where they are not small beside one.
-
-    Parameters
-    ----------
-    order : array_like
-        Any numbers.
-    a, b : array_like
-        Positive; broadcast against `order`.
-    power : {1, 2}, default 1
-        Of X, which has the law.
-
-    Raises
-    ------
-    PriorError
-        If a parameter is out of its range, or sqrt(a b) is below 1e-100.
-
-    Examples
-    --------
-    >>> law = GeneralizedInverseGaussian([-500.0, 0.5], a=2.0, b=[1000.0, 8.0])
-    >>> law.mean().round(6)
-    array([0.999996, 2.5     ])
-    >>> law.cdf(law.ppf(0.05)).round(12)
-    array([0.05, 0.05])
     """
 
     def __init__(self, order: ArrayLike, a: ArrayLike, b: ArrayLike, power: int = 1) -> None:

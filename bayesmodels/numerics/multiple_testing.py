@@ -15,20 +15,7 @@ def holm(p: ArrayLike, level: float, weights: ArrayLike | None = None) -> list[i
     probability of at most `level`. Holm (1979), *A simple sequentially rejective multiple test
     procedure*, sections 2 and 4.
 
-    Parameters
-    ----------
-    p : array_like of shape (m,)
-        P values.
-    level : float
-        Probability of any false rejection.
-    weights : array_like of shape (m,), optional
-        Positive; how much of the level each test may use. All the same if not given.
-
-    Examples
-    --------
     >>> holm([0.5, 0.001, 0.02], level=0.05)
-    [1, 2]
-    >>> holm([0.5, 0.001, 0.03], level=0.05, weights=[1, 1, 4])
     [1, 2]
     """
     p = np.asarray(p, dtype=float)

@@ -102,60 +102,20 @@ def descend(
 ) -> Trace:
     """Go against the gradient until it is `tolerance` times what it was at the start.
 
-    Parameters
-    ----------
-    loss, gradient : callable
-        The function and its gradient, of the shape of the point.
-    start : ndarray
-        Where to begin.
-    step : float, "lipschitz" or "backtracking"
-        A fixed factor of the gradient; 1 / `lipschitz`; or found anew at every point.
-    lipschitz : float
-        A bound on the curvature: the gradient changes at most by so much a unit of distance.
-    tolerance : float, default 1e-8
-        When to stop.
-    most : int, default 10000
-        Number of steps.
-
-    Returns
-    -------
-    Trace
-        Of all points.
-
-    Raises
-    ------
-    DataError
-        If a fixed step is so long that the loss grows beyond all numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trace = descend(
-    ...     lambda x: float(x @ x), lambda x: 2 * x, np.ones(2), step="lipschitz", lipschitz=2.0
-    ... )
-    >>> trace.last, len(trace.step)
-    (array([0., 0.]), 1)
+    The gradient changes by at most `lipschitz` a unit of distance. Raises `DataError` if a fixed
+    step is so long that the loss grows beyond all numbers.
     """
     size, rule = _rule(step, lipschitz)
-    x, g = start, gradient(start)
-    points, losses, slopes = [x], [loss(x)], [float(np.linalg.norm(g))]
-    steps: list[float] = []
-    goal = tolerance * slopes[0]
-    while slopes[-1] > goal and len(steps) < most:
+    way = _Way(rule, loss, gradient, start)
+    goal = tolerance * way.slopes[0]
+    while way.slopes[-1] > goal and len(way.steps) < most:
+        x, g = way.points[-1], way.g
         if step == "backtracking":
             size = _backtracked(gradient, x, g, 2 * size)
             if size == 0:  # the loss is flat to rounding
                 break
-        x = x - size * g
-        with np.errstate(over="ignore", invalid="ignore"):
-            value, g = loss(x), gradient(x)
-        if not (np.isfinite(value) and np.isfinite(g).all()):
-            raise DataError(_too_long(size, lipschitz))
-        points.append(x)
-        losses.append(value)
-        slopes.append(float(np.linalg.norm(g)))
-        steps.append(size)
-    return _trace(rule, points, losses, slopes, steps, converged=slopes[-1] <= goal)
+        way.go(x - size * g, size, lipschitz)
+    return way.trace(converged=way.slopes[-1] <= goal)
 
 
 def row_by_row(
@@ -170,48 +130,51 @@ def row_by_row(
 ) -> Trace:
     """Go against the gradient of one row at a time; the trace has a point for each pass.
 
-    Parameters
-    ----------
-    loss, gradient : callable
-        The function of all rows and its gradient.
-    of_row : callable
-        From the point and the number of a row to the row's gradient.
-    start : ndarray
-        Where to begin.
-    order : iterator of ndarray
-        Numbers of the rows in the order of each pass.
-    step : float
-        Factor of the gradient; a fixed one ends near the minimum, not in it.
-    lipschitz : float
-        As in `descend`, for advice.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([1.0, 3.0])
-    >>> trace = row_by_row(
-    ...     lambda x: float(((y - x) ** 2).sum() / 2), lambda x: (x - y).sum(keepdims=True),
-    ...     lambda x, i: x - y[i], np.zeros(1), iter([np.array([0, 1])]), step=0.5, lipschitz=2.0,
-    ... )
-    >>> trace.last
-    array([1.75])
+    `of_row` goes from the point and the number of a row to the row's gradient, `order` has the
+    rows of each pass. A fixed step ends near the minimum, not in it.
     """
     size, _ = _rule(step, lipschitz)
+    way = _Way(f"one row at a time, step {size:g}", loss, gradient, start)
     x = start
-    points, losses, slopes = [x], [loss(x)], [float(np.linalg.norm(gradient(x)))]
     for rows in order:
         with np.errstate(over="ignore", invalid="ignore"):
             for i in rows:
                 x = x - size * of_row(x, i)
-            value, g = loss(x), gradient(x)
+        way.go(x, size, lipschitz)
+    return way.trace(converged=False)
+
+
+class _Way:
+    """Points, losses, slopes and steps so far, and the gradient at the last point."""
+
+    def __init__(self, rule: str, loss: Loss, gradient: Gradient, start: Array) -> None:
+        self._rule, self._loss, self._gradient = rule, loss, gradient
+        self.points, self.losses, self.g = [start], [loss(start)], gradient(start)
+        self.slopes = [float(np.linalg.norm(self.g))]
+        self.steps: list[float] = []
+
+    def go(self, x: Array, step: float, lipschitz: float) -> None:
+        """Add a point, at which the loss must be a number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, g = self._loss(x), self._gradient(x)
         if not (np.isfinite(value) and np.isfinite(g).all()):
-            raise DataError(_too_long(size, lipschitz))
-        points.append(x)
-        losses.append(value)
-        slopes.append(float(np.linalg.norm(g)))
-    steps = [size] * (len(points) - 1)
-    rule = f"one row at a time, step {size:g}"
-    return _trace(rule, points, losses, slopes, steps, converged=False)
+            msg = (
+                f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below "
+                f"2 / L = {2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the "
+                "columns."
+            )
+            raise DataError(msg)
+        self.points.append(x)
+        self.losses.append(value)
+        self.g = g
+        self.slopes.append(float(np.linalg.norm(g)))
+        self.steps.append(step)
+
+    def trace(self, *, converged: bool) -> Trace:
+        """Return what was found."""
+        return _trace(
+            self._rule, self.points, self.losses, self.slopes, self.steps, converged=converged
+        )
 
 
 def newton(
@@ -224,34 +187,9 @@ def newton(
 ) -> tuple[Trace, Array]:
     """Minimise by Newton's method with a line search; return trace and curvature at its end.
 
-    Parameters
-    ----------
-    loss : callable
-        Value of the function and the size of what it adds up, which bounds its rounding error.
-    gradient : callable
-        Gradient, of shape (d,).
-    factor : callable
-        Upper triangular R of shape (d, d) with R'R the matrix of second derivatives.
-    start : ndarray of shape (d,)
-        Where to begin.
-    most : int, default 100
-        Number of steps.
-
-    Returns
-    -------
-    trace : Trace
-        Converged once the Newton decrement is below 1e-9, or near it as far as rounding lets it.
-    factor : ndarray of shape (d, d)
-        R at the last point.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> trace, _ = newton(
-    ...     lambda x: (float(x @ x) / 2, float(x @ x)), lambda x: x, lambda x: np.eye(2), np.ones(2)
-    ... )
-    >>> trace.last, trace.converged
-    (array([0., 0.]), True)
+    `loss` returns the value and the size of what it adds up, which bounds its rounding error;
+    `factor` the upper triangular R with R'R the matrix of second derivatives. Converged once the
+    Newton decrement is below 1e-9, or near it as far as rounding lets it.
     """
     x = start
     (value, weight), g, root = loss(x), gradient(x), factor(x)
@@ -309,13 +247,6 @@ def _backtracked(gradient: Gradient, x: Array, g: Array, size: float) -> float:
             return size
         size /= 2
     return 0.0
-
-
-def _too_long(step: float, lipschitz: float) -> str:
-    return (
-        f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below 2 / L = "
-        f"{2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the columns."
-    )
 
 
 def _trace(

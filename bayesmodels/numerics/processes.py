@@ -22,24 +22,8 @@ def side_by_side[Task, Result](
     """Yield each task with its result as soon as it is done, in any order.
 
     Processes are spawned, not forked: compiled samplers and BLAS have threads. They stop with the
-    generator, on Ctrl-C for instance; put it into `contextlib.closing`.
-
-    Parameters
-    ----------
-    function : callable
-        Of a module, so that it can be found by its name.
-    tasks : sequence
-        What is sent to it, one by one.
-    workers : int
-        Number of processes.
-    start, given : callable and tuple, optional
-        Called with these arguments once in every process, before its first task.
-
-    Examples
-    --------
-    >>> import math
-    >>> sorted(side_by_side(math.factorial, [5, 3], 2))
-    [(3, 6), (5, 120)]
+    generator, on Ctrl-C for instance; put it into `contextlib.closing`. `start` is called with
+    what is `given` once in every process.
     """
     before = set(active_children())
     context = get_context("spawn")
@@ -84,15 +68,10 @@ class _Stopped(BaseException):
 
 @contextmanager
 def all_or_nothing() -> Iterator[None]:
-    """Let Ctrl-C end a sampler's work.
+    """Let Ctrl-C end a sampler's work with a `KeyboardInterrupt` that says so.
 
-    Samplers take KeyboardInterrupt for a wish for fewer draws, return those that they have as if
-    nothing had happened, or go on with the next chain.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C, saying that no draws were kept.
+    Samplers take it for a wish for fewer draws, return those that they have as if nothing had
+    happened, or go on with the next chain.
     """
     came, before = False, signal.getsignal(signal.SIGINT)
 

@@ -34,14 +34,8 @@ _MANY = 100  # columns, beyond which a separating set is not made smaller
 class Separation:
     """How classes are separated.
 
-    Attributes
-    ----------
-    complete : bool
-        Whether every row is strictly on its side; otherwise some lie on the border.
-    columns : tuple of int
-        Columns that separate together; without any of them the others do not.
-    direction : ndarray of shape (K - 1, p)
-        Weights along which the likelihood grows for ever.
+    `complete` if every row is strictly on its side; `columns` separate together, and without any
+    of them the others do not; along `direction`, (K - 1, p), the likelihood grows for ever.
     """
 
     complete: bool
@@ -52,23 +46,8 @@ class Separation:
 def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Separation | None:
     """Return how the classes are separated, or None if they overlap.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows, in columns of comparable size.
-    counts : ndarray of shape (n, K)
-        How often each class was seen at each row.
-    always : tuple of int
-        Columns that are kept while the others are left out in turn, such as an intercept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, seen = np.array([[1.0, -1], [1.0, 0.5], [1.0, 1]]), np.eye(2)
-    >>> find_separation(X, seen[[0, 1, 1]]).complete
-    True
-    >>> find_separation(X, seen[[0, 1, 0]]) is None
-    True
+    `X` holds rows (n, p) in columns of comparable size, `counts` (n, K) how often each class was
+    seen there. Columns that are `always` kept, such as an intercept, are left out in turn last.
     """
     sides = _sides(X, counts)
     direction = _direction(sides)

@@ -81,11 +81,6 @@ def averaged_binary(mean: Array, sd: Array) -> Array:
 
     The trapezoidal rule, whose error falls exponentially for functions without nearby poles: over
     the normal law of a narrow score; over the logistic law, E[Phi((mean - L) / sd)], of a wide one.
-
-    Examples
-    --------
-    >>> averaged_binary(np.array([0.0, 2.0]), np.array([3.0, 1.0])).round(6)
-    array([0.5     , 0.844537])
     """
     mean, sd = np.broadcast_arrays(mean, sd)
     wide = sd > _WIDE
@@ -110,11 +105,6 @@ def log_averaged_binary(mean: Array, sd: Array) -> Array:
         s \sim N(m, v), \quad s' \sim N(m + v, v),
 
     of which the one is used whose average is the larger.
-
-    Examples
-    --------
-    >>> log_averaged_binary(np.array([0.0, -2000.0]), np.array([3.0, 10.0])).round(3)
-    array([-6.93e-01, -1.95e+03])
     """
     mean, sd = np.broadcast_arrays(mean, sd)
     tilted = -(mean + sd**2)
