@@ -14,10 +14,8 @@ import numpy as np
 from bayesmodels.belief import notebook
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.numerics.laws import element
 from bayesmodels.numerics.optimize import Trace
 from bayesmodels.referee import JointIdentity, approximation_error, check_joint
-from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import (
     LARGEST_R_HAT,
     LEAST_ESS,
@@ -28,22 +26,11 @@ from bayesmodels.referee.verdict import (
     still,
 )
 from bayesmodels.report import canvas, figures, sections, tables
-from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import excerpt, in_short
-from bayesmodels.report.figures import MOST_SCALARS, Scalar
-from bayesmodels.report.html import to_html
-from bayesmodels.report.page import (
-    MOST_ROWS,
-    Column,
-    Equations,
-    Facts,
-    Page,
-    Section,
-    Table,
-    columns,
-    cut,
-)
-from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
+from bayesmodels.report.html import called, to_html
+from bayesmodels.report.page import Page, Part, Section, Table, columns, cut, labels, worst_first
+from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 from bayesmodels.report.sensitivity import Sensitivity, estimated
 
@@ -58,7 +45,7 @@ _STEPS = 2000  # of gradient ascent, for a picture
 _LEAST = 1e-12  # of a distance from the maximum, relative to the way: below it is rounding
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ApproximationReport:
     """What `validate` found of a model without a closed form.
 
@@ -160,6 +147,7 @@ class ApproximationReport:
         return [head[self.outcome], self.identity.sentence(), self.measured()]
 
     to_html = to_html
+    __repr__ = called
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
@@ -183,38 +171,30 @@ class ApproximationReport:
         said, further = self.sentences(), self.findings()
         return notebook.judged(self.title, self.outcome, said, further, self.errors)
 
-    def __repr__(self) -> str:
-        return f"ApproximationReport({self.title!r}, {self.outcome!r})"
-
     def page(self, command: str = "") -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
-        scaled = estimated(self.approximation, self.sampled, list(self.errors.index))
+        errors, prior = self.errors, in_short(self.prior)
+        scaled = estimated(self.approximation, self.sampled, list(errors.index))
         said = [] if scaled is None or not scaled.summary else [scaled.summary]
+        again = sections.call("validate", ["prior", "data"], self.settings)
         return Page(
             source=self.source or sections.NO_SOURCE,
             sentences=[*self.sentences(), *said],
             findings=self.findings(),
             glance=[
-                ("largest error, s.d.", rounded(float(self.errors["error"].abs().max()), 2)),
-                ("narrowest, s.d. ratio", rounded(float(self.errors["sd_ratio"].min()), 2)),
-                *tables.mixed(self.errors, "ess"),
+                ("largest error, s.d.", rounded(float(errors["error"].abs().max()), 2)),
+                ("narrowest, s.d. ratio", rounded(float(errors["sd_ratio"].min()), 2)),
+                *tables.mixed(errors["ess"], errors["r_hat"]),
                 *tables.divergences(self.sampled),
             ],
             sections=[
-                Section("model", "Model", [Equations(self.prior.equations)]),
+                Section("model", "Model", [Part("equations", self.prior.equations)]),
                 *self._compared(),
                 *([] if scaled is None else [scaled.section()]),
-                sections.pictures(pictures(self), len(self.errors), "error"),
+                sections.pictures(pictures(self), len(errors), "error"),
                 self._data(),
                 self._methods(scaled),
-                sections.made(
-                    self,
-                    command,
-                    sections.call("validate", ["prior", "data"], self.settings),
-                    "prior",
-                    "data",
-                    prior=f"prior = {in_short(self.prior)}",
-                ),
+                sections.made(self, command, again, "prior", "data", prior=f"prior = {prior}"),
             ],
         )
 
@@ -242,12 +222,11 @@ class ApproximationReport:
             ("Difference of slopes", tables.share(found.slope)),
             ("Log evidence, Laplace’s approximation", rounded(log_evidence, 3)),
         ]
+        title, identity = "Approximate and sampled posterior", "Identity and approximate evidence"
         return [
             Section("parameters", "Prior and approximation", [before, parameters(self)]),
-            Section(
-                "comparison", "Approximate and sampled posterior", [after, comparison(self.errors)]
-            ),
-            Section("evidence", "Identity and approximate evidence", [densities, Facts(facts)]),
+            Section("comparison", title, [after, comparison(self.errors)]),
+            Section("evidence", identity, [densities, Part("facts", facts)]),
         ]
 
     def _data(self) -> Section:
@@ -266,33 +245,28 @@ class ApproximationReport:
             "Means of the approximation differ from those of the draws by at most "
             f"{float(self.errors['error'].abs().max()):.2g} posterior standard deviations."
         )
-        cited = sections.MEASURED
-        return sections.methods([about, sections.sampling(self, self.sampled), end], cited, scaled)
+        said = [about, sections.sampling(self, self.sampled), end]
+        return sections.methods(said, sections.MEASURED, scaled)
 
 
 def parameters(report: ApproximationReport) -> Table:
     """Return mean and standard deviation of the prior, and those of the approximation."""
     prior, near = report.prior.marginals()["w"], report.approximation.marginals()["w"]
-    labels = [text for text, _ in places(report.approximation, "w", np.shape(near.mean()))]
-    cells = {
-        ("prior", "Mean"): prior.mean(),
-        ("mode", "Mean"): near.mean(),
-        ("prior", "Standard deviation"): prior.std(),
-        ("approximate", "Standard deviation"): near.std(),
-    }
-    found = [Column("", tuple(labels), numeric=False)]
-    for (head, group), values in cells.items():
-        found.append(Column(head, tuple(significant(float(x)) for x in np.ravel(values)), group))
-    return cut(Table("Weights", tuple(found)))
+    rows = [text for text, _ in places(report.approximation, "w", np.shape(near.mean()))]
+    found = (
+        labels(rows),
+        tables.numbers("prior", prior.mean(), "Mean"),
+        tables.numbers("mode", near.mean(), "Mean"),
+        tables.numbers("prior", prior.std(), "Standard deviation"),
+        tables.numbers("approximate", near.std(), "Standard deviation"),
+    )
+    return cut(Table("Weights", found))
 
 
 def comparison(errors: pd.DataFrame) -> Table:
     """Return approximate beside sampled values, one row a weight, of many the worst first."""
-    if len(errors) > MOST_ROWS:
-        worst = np.argsort(-errors["error"].abs().to_numpy(), kind="stable")
-        errors = errors.iloc[worst]
-    digits = [decimals_of(float(sd), 3) for sd in errors["sampled_sd"]]
-    fine = [decimals_of(float(error), 2) for error in errors["mcse"]]
+    errors = worst_first(errors, "error")
+    digits, fine = tables.places_of(errors["sampled_sd"], 3), tables.places_of(errors["mcse"], 2)
     found = columns(
         errors,
         ("Laplace", "approximate_mean", "Mean", digits),
@@ -312,21 +286,13 @@ def comparison(errors: pd.DataFrame) -> Table:
 @canvas.style()
 def pictures(report: ApproximationReport) -> list[Picture]:
     """Draw densities, the ways to the mode, ranks and traces."""
-    law: Any = report.approximation
-    laws = law.marginals()
-    every = scalar_draws(law, report.sampled)
-    order = np.argsort(-report.errors["error"].abs().to_numpy(), kind="stable")
-    if len(every) <= MOST_SCALARS:
-        order = np.arange(len(every))
-    shown = [
-        Scalar(label, element(laws[name], at), x)
-        for label, name, at, x in (every[i] for i in order[:MOST_SCALARS])
-    ]
+    error = report.errors["error"].abs()
+    shown = figures.of_law(report.approximation, report.sampled, lambda label: float(error[label]))
     return [
         Picture(
             "density",
             "Laplace’s approximation over the draws",
-            tuple(map(_density, shown)),
+            tuple(figures.density(scalar, exact=False) for scalar in shown),
             "Filled: histogram of PyMC's draws. Dashed: the density of the approximation. Where "
             "they part, the approximation is off.",
         ),
@@ -336,81 +302,44 @@ def pictures(report: ApproximationReport) -> list[Picture]:
     ]
 
 
-def _density(scalar: Scalar) -> Panel:
-    x, law = scalar.draws, scalar.law
-    (low, high), _ = figures.reach(x, law)
-    axes, highest = figures.histogram(x, low, high)
-    grid = np.linspace(low, high, 400)
-    near = np.exp(law.logpdf(grid))
-    axes.plot(grid, near, "--", color=canvas.ORANGE, lw=1.8)
-    axes.set_ylim(0, 1.08 * max(highest, near.max()))
-    alt = (
-        f"Histogram of {x.size:,} draws of {scalar.label}, with the density of Laplace’s "
-        "approximation as a dashed line. "
-        f"{figures.moments(x.std(), Approximation=law, Draws=x)}."
-    )
-    return canvas.panel(scalar.label, axes, alt)
-
-
 def _ways(report: ApproximationReport) -> Picture:
     """Draw how far below the maximum the log joint density is after each step."""
     axes = canvas.axes_of((canvas.WIDE, canvas.SIZE[1]))
     best = min(report.newton.loss.min(), report.ascent.loss.min())
     words = []
-    marks = (("Newton", report.newton, canvas.BLUE, "o-"),)
-    for name, trace, colour, mark in (*marks, ("gradient", report.ascent, canvas.ORANGE, "-")):
+    for name, trace, colour, mark in (
+        ("Newton", report.newton, canvas.BLUE, "o-"),
+        ("gradient", report.ascent, canvas.ORANGE, "-"),
+    ):
         gap = trace.loss - best
-        least = _LEAST * max(float(trace.loss[0] - best), 1.0)
-        seen = gap > least
+        seen = gap > _LEAST * max(float(trace.loss[0] - best), 1.0)
         axes.plot(np.flatnonzero(seen) + 1, gap[seen], mark, color=colour, ms=3, label=name)
         state = "arrived" if trace.converged else f"still {significant(float(gap[-1]), 2)} below"
         words.append(f"{name}: {len(trace.step):,} steps, {state}")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set(xscale="log", yscale="log", ylabel="below the maximum")
     axes.set_xlabel("point, the start being the first")
-    axes.set_ylabel("below the maximum")
     axes.legend(frameon=False)
-    alt = f"Log joint density below its maximum, after each step. {'; '.join(words)}."
     return canvas.picture(
         "ways",
         "Ways to the mode",
         axes,
         "How far the log joint density is below its maximum, after each step of Newton's method "
         f"and of gradient ascent ({report.ascent.rule}). {'; '.join(words)}.",
-        alt,
+        f"Log joint density below its maximum, after each step. {'; '.join(words)}.",
     )
 
 
 def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> ApproximationReport:
     """Check a model without a closed form, and measure its Laplace approximation."""
-    settings, timed = run.settings, run.timed
-    near = timed("approximation", "mode and curvature", lambda: model.laplace(data))
-    ascent = timed(
-        "gradient ascent",
-        "gradient ascent",
-        lambda: model.ascend(data, of="posterior", most=_STEPS),
-    )
-    identity = timed(
-        "identity",
-        "comparing formula and PyMC model",
-        lambda: check_joint(model, data, rng=run.rng),
-    )
-    sampled = timed(
-        "sampling",
-        "compiling and sampling the PyMC model",
-        lambda: mcmc_draws(
-            model,
-            data,
-            draws=settings["draws a chain"],
-            tune=settings["tuning steps a chain"],
-            chains=settings["chains"],
-            likelihood=settings["likelihood"],
-            rng=run.rng,
-        ),
-    )
-    errors = timed(
-        "comparison", "measuring the approximation", lambda: approximation_error(near, sampled)
-    )
+    timed, how = run.timed, {"likelihood": run.settings["likelihood"]} | run.sampler
+    near = timed("approximation", "mode and curvature", model.laplace, data)
+    way = "gradient ascent"
+    ascent = timed(way, way, model.ascend, data, of="posterior", most=_STEPS)
+    words = "comparing formula and PyMC model"
+    identity = timed("identity", words, check_joint, model, data, rng=run.rng)
+    draws = run.settings["draws a chain"]
+    sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
+    errors = timed("comparison", "measuring the approximation", approximation_error, near, sampled)
     return ApproximationReport(
         title=model.title,
         prior=model.met(data),

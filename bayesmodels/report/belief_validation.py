@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 
-from bayesmodels.belief import notebook
 from bayesmodels.belief.protocol import Belief, Classifier, LatentClasses, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import PriorError
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import MultinomialCounts, Weighted, paired
+from bayesmodels.input.data import Weighted, paired
 from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, compare, diagnose
 from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.evidence_check import OtherEvidence, other_evidence
@@ -23,21 +24,20 @@ from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.excerpt import excerpt, in_short
-from bayesmodels.report.html import to_html
+from bayesmodels.report.html import as_values, called, in_notebook, to_html
 from bayesmodels.report.learnt import learnt
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.mixtures import mixtures
-from bayesmodels.report.page import Beside, Equations, Page, Part, Section
+from bayesmodels.report.page import Page, Part, Section, Shown
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.run import Run
 from bayesmodels.report.sensitivity import Sensitivity, sensitivity
 
 if TYPE_CHECKING:
-    import pymc as pm
     import xarray as xr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What `validate` found.
 
@@ -119,43 +119,24 @@ class Report:
         return [head, *blamed, self.identity.sentence(), self.comparison.sentence()]
 
     to_html = to_html
+    _repr_html_ = in_notebook
+    __repr__ = called
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
-        table = self.comparison.table
-        return {
-            "title": self.title,
-            "source": self.source,
-            "outcome": self.outcome,
-            "sentences": [*self.sentences(), *self.comparison.findings],
-            "log_evidence": self.log_evidence,
-            **self._evidence(),
-            "identity_holds": self.identity.holds,
-            "to_blame": list(self.to_blame),
-            "largest_z": self.comparison.largest.z,
-            "smallest_ess": min(test.ess for test in self.comparison.tests),
-            "largest_r_hat": float(table["r_hat"].max()),
-            "table": table.to_dict(orient="index"),
-            "settings": self.settings,
-            "versions": self.versions,
-        }
-
-    def _evidence(self) -> dict[str, float]:
-        """Return the evidence by other ways."""
-        found, values = self.other_evidence, {}
-        if found is not None and found.chain is not None:
-            values["log_evidence_by_chain"] = found.chain
-        if found is not None and found.estimate is not None:
-            values["log_evidence_by_bridge"] = found.estimate.log_evidence
-            values["log_evidence_by_bridge_error"] = found.estimate.error
-        return values
-
-    def _repr_html_(self) -> str:
-        said, further = self.sentences(), self.comparison.findings[1:]
-        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
-
-    def __repr__(self) -> str:
-        return f"Report({self.title!r}, {self.outcome!r})"
+        others, by = self.other_evidence, {}
+        if others is not None and others.chain is not None:
+            by["log_evidence_by_chain"] = others.chain
+        if others is not None and others.estimate is not None:
+            by["log_evidence_by_bridge"] = others.estimate.log_evidence
+            by["log_evidence_by_bridge_error"] = others.estimate.error
+        return as_values(
+            self,
+            log_evidence=self.log_evidence,
+            **by,
+            identity_holds=self.identity.holds,
+            to_blame=list(self.to_blame),
+        )
 
     def page(self, command: str = "") -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
@@ -164,21 +145,22 @@ class Report:
         if rows is not None and rows.picture is not None:
             drawn.append(rows.picture)
         compared = replace(tables.comparison(self), alone=True)
-        finite = levels(self.posterior)
+        parameters = Part("tables", tables.parameters(self))
+        again = sections.call("validate", ["prior", "data"], self.settings)
         shown = [
-            Section("model", "Model", [Equations(prior.equations)]),
-            Section(
-                "parameters", "Prior and posterior", [Beside("tables", tables.parameters(self))]
-            ),
+            Section("model", "Model", [Part("equations", prior.equations)]),
+            Section("parameters", "Prior and posterior", [parameters]),
             Section("comparison", "Exact and sampled posterior", [compared]),
             *self._classes(),
-            self._evidence_section(),
+            self._evidence(),
             *([] if rows is None else [rows.section()]),
             *([] if scaled is None else [scaled.section()]),
-            sections.pictures(drawn, 0 if finite else len(self.comparison.table)),
+            sections.pictures(drawn, 0 if levels(prior) else len(self.comparison.table)),
             self._data(),
             self._methods(scaled),
-            self._made(command),
+            sections.made(
+                self, command, again, "prior", "data", prior=f"prior = {in_short(prior)}"
+            ),
         ]
         return Page(
             source=self.source or sections.NO_SOURCE,
@@ -199,7 +181,7 @@ class Report:
         )
         return [] if table is None else [Section("classes", "Class probabilities", [about, table])]
 
-    def _evidence_section(self) -> Section:
+    def _evidence(self) -> Section:
         table = tables.ways(self.log_evidence, self.other_evidence)
         of = "exact draws" if isinstance(self.prior, LatentClasses) else "the sampler’s draws"
         about = (
@@ -207,7 +189,7 @@ class Report:
             "from the rows before it, which is exact but for rounding; and by bridge sampling, "
             f"from PyMC’s joint density and {of}, with a Monte-Carlo error."
         )
-        ways: list[Part] = [] if table is None else [about, table]
+        ways: list[Shown] = [] if table is None else [about, table]
         return sections.evidence(self.log_evidence, tables.evidence(self), *ways)
 
     def _data(self) -> Section:
@@ -226,34 +208,17 @@ class Report:
             "against the joint density of the same model in PyMC "
             f"{self.versions.get('pymc', '')} [1] at {self.identity.points} points."
         )
-        return sections.methods(
-            [
-                about,
-                sections.sampling(self, self.sampled),
-                sections.judging(self.comparison, self.settings, self.outcome),
-            ],
-            sections.JUDGED,
-            scaled,
-        )
-
-    def _made(self, command: str) -> Section:
-        return sections.made(
-            self,
-            command,
-            sections.call("validate", ["prior", "data"], self.settings),
-            "prior",
-            "data",
-            prior=f"prior = {in_short(self.prior)}",
-        )
+        said = [about, sections.sampling(self, self.sampled), sections.judging(self)]
+        return sections.methods(said, sections.JUDGED, scaled)
 
 
 @canvas.style()
 def pictures(report: Report) -> list[Picture]:
     """Draw all pictures of a report.
 
-    Densities, differences of distribution functions, ranks, traces and the predictive check; of a
-    classifier also features by class and the boundary, of a mixture its classes, which rows belong
-    together, and EM. Of hypotheses: bars, what belongs to the concept, and the predictive check.
+    Of hypotheses: bars, what belongs to the concept, and the predictive check. Of all else:
+    densities, differences of distribution functions, ranks, traces and the predictive check; what a
+    classifier, or a mixture, has learnt.
     """
     if levels(report.posterior):
         return [*hypotheses(report), predictive(report)]
@@ -280,43 +245,33 @@ def priors(report: Report) -> dict[str, Any]:
 def validate_belief(model: Belief, data: Any, run: Run) -> Report:
     """Compare a belief's formulas, its PyMC model and PyMC's draws."""
     settings, rng, timed = run.settings, run.rng, run.timed
+    likelihood = settings["likelihood"]
     size = {"draws": settings["draws a chain"], "chains": settings["chains"]}
-    posterior = timed("posterior", "exact posterior", lambda: model.update(data))
+    posterior = timed("posterior", "exact posterior", model.update, data)
     try:
         log_evidence = float(np.sum(model.log_evidence(data)))
     except PriorError:
         log_evidence = None
-    declared, identity, diagnosis = timed(
-        "identity",
-        "comparing formula and PyMC model",
-        lambda: _identified(
-            model.declare(data, settings["likelihood"]), posterior, model, data, log_evidence, rng
-        ),
-    )
-    exact = timed("exact draws", "exact draws", lambda: exact_draws(model, data, rng=rng, **size))
+
+    def identified() -> tuple[Any, Identity, Diagnosis | None]:
+        declared = model.declare(data, likelihood)
+        found = check_identity(declared, posterior, model, log_evidence, rng=rng)
+        if found.holds:
+            return declared, found, None
+        return declared, found, diagnose(found, declared, model, data, rng=rng)
+
+    words = "comparing formula and PyMC model"
+    declared, identity, diagnosis = timed("identity", words, identified)
+    exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
     rows = _rows_to_compare(posterior, data)
-
-    def sample(number: int) -> Any:
-        return mcmc_draws(
-            model,
-            data,
-            draws=number,
-            tune=settings["tuning steps a chain"],
-            chains=settings["chains"],
-            likelihood=settings["likelihood"],
-            rng=rng,
-        )
-
     comparison, sampled = run.decided(
-        sample, lambda x, share: compare(posterior, x, level=share, rows=rows, rng=rng)
+        lambda number: mcmc_draws(model, data, draws=number, likelihood=likelihood, **run.sampler),
+        lambda draws, share: compare(posterior, draws, level=share, rows=rows, rng=rng),
     )
     # Chains of a mixture keep to one order of its classes; a bridge needs all of them.
     given = exact if isinstance(model, LatentClasses) else sampled
-    others = timed(
-        "evidence",
-        "the evidence by other ways",
-        lambda: other_evidence(model, data, declared, given, rng),
-    )
+    words = "the evidence by other ways"
+    others = timed("evidence", words, other_evidence, model, data, declared, given, rng)
     return Report(
         title=getattr(model, "title", type(model).__name__),
         prior=model,
@@ -333,21 +288,6 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
     )
 
 
-def _identified(
-    declared: pm.Model,
-    posterior: Belief,
-    prior: Belief,
-    data: Any,
-    log_evidence: float | None,
-    rng: np.random.Generator,
-) -> tuple[pm.Model, Identity, Diagnosis | None]:
-    """Compare formulas and declaration, and find out what is to blame if they differ."""
-    found = check_identity(declared, posterior, prior, log_evidence, rng=rng)
-    if found.holds:
-        return declared, found, None
-    return declared, found, diagnose(found, declared, prior, data, rng=rng)
-
-
 def _rows_to_compare(posterior: Any, data: Any) -> Any:
     """Return rows whose probabilities are worth comparing; None if there are none."""
     if isinstance(posterior, LatentClasses):
@@ -356,14 +296,12 @@ def _rows_to_compare(posterior: Any, data: Any) -> Any:
         return None
     design = paired(data.rows if isinstance(data, Weighted) else data)
     features = wrapped(design.features, "features")
-    if hasattr(features, "to_pandas"):
+    if isinstance(features, nw.DataFrame | nw.Series):
         features = features.to_pandas()
-    elif isinstance(features, MultinomialCounts) or not isinstance(features, np.ndarray):
-        return None
-    else:
-        import pandas as pd
-
+    elif isinstance(features, np.ndarray):
         features = (pd.DataFrame if features.ndim > 1 else pd.Series)(features)
+    else:
+        return None
     if not features.index.is_unique:
         features = features.reset_index(drop=True)
     return telling_rows(posterior, features) if len(features) else None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 from scipy import stats
 
-from bayesmodels.belief import notebook
 from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
@@ -20,12 +20,9 @@ from bayesmodels.referee.verdict import TOLERANCE, Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.figures import Scalar
-from bayesmodels.report.html import to_html
+from bayesmodels.report.html import as_values, in_notebook, to_html
 from bayesmodels.report.page import Page, Section
 from bayesmodels.report.run import Run
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SIDES = ("first", "second")
 _GROUPS = ("posterior", "sample_stats")  # of which the page tells
@@ -101,27 +98,19 @@ class DrawsReport:
         """Return the findings as plain values, for JSON; None for what is no finite number."""
         found = self.comparison
         table = found.table.astype(object).where(np.isfinite(found.table), None)
-        return {
-            "title": self.title,
-            "source": self.source,
-            "first": self.names[0],
-            "second": self.names[1],
-            "outcome": self.outcome,
-            "sentences": [*self.sentences(), *found.findings],
-            "largest_z": found.largest.z,
-            "smallest_ess": min(test.ess for test in found.tests),
+        return as_values(
+            self,
+            first=self.names[0],
+            second=self.names[1],
+            bound=_known(found.bound),
+            more=None if found.more is None else _known(found.more),
+            variables=None if self.variables is None else list(self.variables),
+        ) | {
             "largest_r_hat": _known(float(found.table["r_hat"].max())),
-            "bound": _known(found.bound),
-            "more": None if found.more is None else _known(found.more),
-            "variables": None if self.variables is None else list(self.variables),
             "table": table.to_dict(orient="index"),
-            "settings": self.settings,
-            "versions": self.versions,
         }
 
-    def _repr_html_(self) -> str:
-        said, further = self.sentences(), self.comparison.findings[1:]
-        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
+    _repr_html_ = in_notebook
 
     def __repr__(self) -> str:
         return f"DrawsReport({self.names[0]!r}, {self.names[1]!r}, {self.outcome!r})"
@@ -226,9 +215,8 @@ def pictures(report: DrawsReport) -> list[Picture]:
     ]
     names, *sides = zip(*shown, strict=True)
     for side, tree, draws in zip(SIDES, (report.first, report.second), sides, strict=True):
-        own = list(zip(names, draws, strict=True))
-        ranked = figures.ranks([Scalar(n, None, untied(x)) for n, x in own], level)
-        traced = figures.traces([Scalar(n, None, x) for n, x in own], _told(tree))
+        ranked = figures.ranks(list(map(Scalar, names, map(untied, draws))), level)
+        traced = figures.traces(list(map(Scalar, names, draws)), _told(tree))
         for picture in (ranked, traced):
             title = f"{picture.title}, {side} set"
             found.append(replace(picture, name=f"{picture.name}-{side}", title=title))
@@ -271,7 +259,7 @@ def _distribution_function(pair: Pair, level: float) -> Panel:
     label, *both = pair
     own, other = (np.ravel(figures.thinned(x)["x"]) for x in both)
     among = untied(np.concatenate([own, other])) / (own.size + other.size)
-    return figures.differences(
+    return figures.difference(
         label,
         figures.dataset(among[None, : own.size]),
         figures.simultaneous_bound(own.size, level, other.size),
@@ -360,17 +348,15 @@ def validate_draws(
             for given, which, path in zip((first, second), SIDES, paths, strict=True)
         ],
     )
-    found = run.timed(
-        "comparison",
-        "comparing draws",
-        lambda: compare(*sides, level=level, tolerance=tolerance, var_names=var_names),
-    )
-    called = names or (
-        str(first) if paths[0] else "draws in memory",
-        str(second) if paths[1] else "draws in memory",
-    )
+    limits = {"level": level, "tolerance": tolerance}
+    words = "comparing draws"
+    found = run.timed("comparison", words, compare, *sides, **limits, var_names=var_names)
+    called = [
+        str(given) if path else "draws in memory"
+        for given, path in zip((first, second), paths, strict=True)
+    ]
     return DrawsReport(
-        names=(called[0], called[1]),
+        names=names or (called[0], called[1]),
         comparison=found,
         first=_tree(sides[0]),
         second=_tree(sides[1]),
@@ -382,8 +368,6 @@ def validate_draws(
 
 def _read(path: str | os.PathLike[str], which: str) -> xr.DataTree:
     """Return draws of a file, and what the sampler tells of them."""
-    import xarray as xr
-
     tree = load(path, _GROUPS)
     if "posterior" in tree.children:
         return tree
@@ -400,7 +384,6 @@ def _read(path: str | os.PathLike[str], which: str) -> xr.DataTree:
 
 def _tree(given: Any) -> xr.DataTree:
     """Return draws in any form as a tree."""
-    import xarray as xr
     from arviz_base import convert_to_dataset
 
     if isinstance(given, xr.DataTree) and "posterior" in given.children:

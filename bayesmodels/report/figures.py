@@ -6,9 +6,8 @@ browser sets any script and nothing is taken for markup.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import arviz_plots as azp
 import numpy as np
@@ -37,13 +36,12 @@ _FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(
 _BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
 
 
-@dataclass(frozen=True)
-class Scalar:
-    """A number that was sampled: label, exact law, draws of shape (chain, draw), and prior law."""
+class Scalar(NamedTuple):
+    """A number that was sampled: label, draws of shape (chain, draw), its law and prior law."""
 
     label: str
-    law: Any
     draws: Array
+    law: Any = None
     prior: Any = None
 
 
@@ -52,19 +50,29 @@ def scalars(verdict: Verdict, priors: Mapping[str, Any] | None = None) -> list[S
 
     At most `MOST_SCALARS`; of more, those with the largest discrepancies first.
     """
-    law, z, before = verdict.law, np.abs(verdict.table["z"]), priors or {}
-    laws, finite = law.marginals(), levels(law)
-    every = [s for s in scalar_draws(law, verdict.draws) if s[1] not in finite]
+    z = np.abs(verdict.table["z"])
+    return of_law(verdict.law, verdict.draws, lambda label: float(z[label]), priors)
+
+
+def of_law(
+    law: Any,
+    draws: Any,
+    size: Callable[[str], float],
+    priors: Mapping[str, Any] | None = None,
+) -> list[Scalar]:
+    """Return scalars with their laws; of many those with the largest `size`."""
+    laws, finite, before = law.marginals(), levels(law), priors or {}
+    every = [s for s in scalar_draws(law, draws) if s[1] not in finite]
     if len(every) > MOST_SCALARS:
-        every = sorted(every, key=lambda scalar: -z[scalar[0]])
+        every = sorted(every, key=lambda scalar: -size(scalar[0]))
     return [
         Scalar(
             label,
+            np.asarray(x, dtype=float),
             element(laws[name], at),
-            np.asarray(draws, dtype=float),
             element(before[name], at) if name in before else None,
         )
-        for label, name, at, draws in every[:MOST_SCALARS]
+        for label, name, at, x in every[:MOST_SCALARS]
     ]
 
 
@@ -74,9 +82,23 @@ def of_draws(shown: list[Scalar], level: float, sampled: xr.DataTree) -> list[Pi
     The level is the probability that some line of right draws leaves its band; the sampler's draws
     may tell of divergences.
     """
+    before = " Dashed: the prior density." if any(s.prior is not None for s in shown) else ""
     return [
-        densities(shown),
-        distribution_functions(shown, level),
+        Picture(
+            "density",
+            "Exact density over the draws",
+            tuple(map(density, shown)),
+            "Filled: histogram of PyMC's draws. Line: the exact posterior density, which the "
+            f"histogram should follow.{before}",
+        ),
+        Picture(
+            "ecdf",
+            "Difference of distribution functions",
+            tuple(_distribution_function(scalar, level / len(shown)) for scalar in shown),
+            "Empirical minus exact distribution function of the draws, thinned until they are "
+            "nearly independent. If the draws are right, all lines stay within the shaded bands "
+            f"with a probability of about {100 * (1 - level):g} %.",
+        ),
         ranks(shown, level),
         traces(shown, sampled),
     ]
@@ -92,15 +114,6 @@ def simultaneous_bound(size: int, probability: float, other: int | None = None) 
 
     .. math:: P\left(\sup_x |F_n(x) - G_m(x)| > \epsilon\right)
         \le e \cdot e^{-2 \epsilon^2 m n / (m + n)} .
-
-    Parameters
-    ----------
-    size : int
-        Number n of independent draws.
-    probability : float
-        Of going beyond the bound somewhere.
-    other : int, optional
-        Number m of other draws, of a law that is not known.
 
     References
     ----------
@@ -119,44 +132,31 @@ def simultaneous_bound(size: int, probability: float, other: int | None = None) 
     return float(apart * other / (size + other))
 
 
-def densities(shown: list[Scalar]) -> Picture:
-    """Draw exact densities over histograms of the draws, and prior densities where there are."""
-    return Picture(
-        "density",
-        "Exact density over the draws",
-        tuple(map(_density, shown)),
-        "Filled: histogram of PyMC's draws. Line: the exact posterior density, which the histogram "
-        "should follow."
-        + (" Dashed: the prior density." if any(s.prior is not None for s in shown) else ""),
-    )
-
-
-def _density(scalar: Scalar) -> Panel:
-    x, law = scalar.draws, scalar.law
-    (low, high), ends = reach(x, law)
-    axes, highest = histogram(x, low, high)
-    grid = np.linspace(*ends, 400)
-    exact = np.exp(law.logpdf(grid))
-    axes.plot(grid, exact, color=canvas.ORANGE, lw=1.8)
-    if scalar.prior is not None:
-        wide = np.linspace(low, high, 400)
-        with np.errstate(all="ignore"):  # outside of the prior's support
-            before = np.exp(scalar.prior.logpdf(wide))
-        axes.plot(wide, before, "--", color=canvas.INK, lw=1)
-    # A density may grow without bound at an end; the histogram then sets the scale.
-    axes.set_ylim(0, 1.08 * max(highest, min(exact.max(), 2 * highest)))
-    alt = (
-        f"Histogram of {x.size:,} draws of {scalar.label}, with the exact density as a line over "
-        f"it. {moments(x.std(), Exact=law, Draws=x)}."
-    )
-    return canvas.panel(scalar.label, axes, alt)
-
-
-def reach(x: Array, law: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return where the axis of draws and of their law ends, and where the law itself does."""
+def density(scalar: Scalar, *, exact: bool = True) -> Panel:
+    """Draw a density over a histogram of the draws: exact, with the prior's, or approximate."""
+    label, x, law, prior = scalar
     ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
     low, high = np.quantile(x, [EDGE, 1 - EDGE])
-    return (min(low, ends[0]), max(high, ends[1])), ends
+    low, high = min(low, ends[0]), max(high, ends[1])
+    axes, highest = histogram(x, low, high)
+    wide = np.linspace(low, high, 400)
+    grid = np.linspace(*ends, 400) if exact else wide
+    y = np.exp(law.logpdf(grid))
+    axes.plot(grid, y, "-" if exact else "--", color=canvas.ORANGE, lw=1.8)
+    if prior is not None:
+        with np.errstate(all="ignore"):  # outside of the prior's support
+            axes.plot(wide, np.exp(prior.logpdf(wide)), "--", color=canvas.INK, lw=1)
+    # A density may grow without bound at an end; the histogram then sets the scale.
+    axes.set_ylim(0, 1.08 * max(highest, min(y.max(), 2 * highest) if exact else y.max()))
+    what, name = (
+        ("exact density as a line over it", "Exact")
+        if exact
+        else ("density of Laplace’s approximation as a dashed line", "Approximation")
+    )
+    said = moments(x.std(), **{name: law, "Draws": x})
+    return canvas.panel(
+        label, axes, f"Histogram of {x.size:,} draws of {label}, with the {what}. {said}."
+    )
 
 
 def histogram(x: Array, low: float, high: float, *others: Array) -> tuple[Axes, float]:
@@ -191,59 +191,47 @@ def moments(spread: float, **each: Any) -> str:
     return ". ".join(said)
 
 
-def distribution_functions(shown: list[Scalar], level: float) -> Picture:
-    """Draw how far the distribution of the draws is from the exact one."""
-    return Picture(
-        "ecdf",
-        "Difference of distribution functions",
-        tuple(_distribution_function(scalar, level / len(shown)) for scalar in shown),
-        "Empirical minus exact distribution function of the draws, thinned until they are nearly "
-        "independent. If the draws are right, all lines stay within the shaded bands with a "
-        f"probability of about {100 * (1 - level):g} %.",
-    )
-
-
 def _distribution_function(scalar: Scalar, level: float) -> Panel:
     data = thinned(scalar.law.cdf(scalar.draws))
-    return differences(
-        scalar.label,
-        data,
-        simultaneous_bound(data["x"].size, level),
-        level,
-        "exact distribution function",
+    said = (
         f"Empirical minus exact distribution function of {scalar.label}, over {data['x'].size:,} "
-        "thinned draws",
+        "thinned draws"
     )
+    bound = simultaneous_bound(data["x"].size, level)
+    return difference(scalar.label, data, bound, level, "exact distribution function", said)
 
 
-def differences(
+def difference(
     label: str, data: xr.Dataset, bound: float, level: float, against: str, said: str
 ) -> Panel:
     """Draw the empirical distribution function of numbers between 0 and 1 minus the uniform one.
 
-    Parameters
-    ----------
-    label : str
-        What the panel is about.
-    data : xarray.Dataset
-        The numbers: values of the distribution function that they are compared with.
-    bound : float
-        Half of the width of the shaded band.
-    level : float
-        Probability of leaving it.
-    against : str
-        What the horizontal axis shows.
-    said : str
-        What is drawn, for the alternative text.
+    The numbers are values of the distribution function that stands on the horizontal axis.
     """
-    pit, axes = np.sort(np.ravel(data["x"])), canvas.axes_of()
+    pit = np.sort(np.ravel(data["x"]))
+    axes = _band(canvas.axes_of(), data, bound, level, against)
+    steps = np.arange(pit.size + 1) / pit.size
+    worst = float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max())
+    alt = (
+        f"{said}: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
+        f"of ±{bound:.3f}."
+    )
+    return canvas.panel(label, axes, alt)
+
+
+def _band(
+    axes: Axes, data: xr.Dataset, bound: float, level: float, against: str, **by_chain: Any
+) -> Axes:
+    """Let ArviZ draw the difference from the uniform law, all draws together or chain by chain."""
     azp.plot_ecdf_pit(
         tree_of(pit=data),
         group="pit",
+        sample_dims=["draw"] if by_chain else ["chain", "draw"],
         envelope_prob=1 - level,
-        plot_collection=canvas.collection(axes, data),
+        plot_collection=canvas.collection(axes, data, by_chain),
+        aes_by_visuals={"ecdf_lines": list(by_chain)},
         visuals={
-            "ecdf_lines": {"color": canvas.BLUE},
+            "ecdf_lines": {} if by_chain else {"color": canvas.BLUE},
             "suspicious_points": False,
             "p_value_text": False,
             "title": False,
@@ -252,13 +240,7 @@ def differences(
         },
     )
     axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
-    steps = np.arange(pit.size + 1) / pit.size
-    worst = float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max())
-    alt = (
-        f"{said}: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
-        f"of ±{bound:.3f}."
-    )
-    return canvas.panel(label, axes, alt)
+    return axes
 
 
 def ranks(shown: Sequence[Scalar], level: float) -> Picture:
@@ -277,23 +259,12 @@ def ranks(shown: Sequence[Scalar], level: float) -> Picture:
 
 
 def _rank(scalar: Scalar, level: float) -> Panel:
-    data, axes = thinned(scalar.draws), canvas.axes_of()
+    data = thinned(scalar.draws)
     chains, size = data["x"].shape
-    azp.plot_rank(
-        tree_of(posterior=data),
-        envelope_prob=1 - level,
-        plot_collection=canvas.collection(axes, data, _BY_CHAIN),
-        visuals={
-            "title": False,
-            "xlabel": {"text": "rank among all draws, as a fraction", "color": canvas.INK},
-            "remove_axis": False,
-        },
-    )
-    for mark in (*axes.texts, *axes.collections):  # of ArviZ's own test, which has another level
-        mark.remove()
-    axes.set_ylabel("difference")
     bound = simultaneous_bound(size, level)
-    axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
+    relative = data.azstats.compute_ranks(dim=["chain", "draw"], relative=True)
+    against = "rank among all draws, as a fraction"
+    axes = _band(canvas.axes_of(), relative, bound, level, against, **_BY_CHAIN)
     ranks = np.argsort(np.argsort(np.ravel(data["x"]))).reshape(chains, size) / (size * chains)
     gaps = np.abs(np.sort(ranks, axis=1) - np.arange(size) / size).max(axis=1)
     alt = (
@@ -343,10 +314,8 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
 def dataset(draws: NDArray[Any]) -> xr.Dataset:
     """Return draws of the shape (chain, draw) as a variable ``x``."""
     chains, size = draws.shape
-    return xr.Dataset(
-        {"x": (("chain", "draw"), draws)},
-        coords={"chain": np.arange(chains), "draw": np.arange(size)},
-    )
+    coords = {"chain": np.arange(chains), "draw": np.arange(size)}
+    return xr.Dataset({"x": (("chain", "draw"), draws)}, coords)
 
 
 def thinned(draws: Array) -> xr.Dataset:

@@ -1,16 +1,17 @@
-"""A page as one HTML file that needs no network, no script and no other file."""
+"""A report as one HTML file that needs no other, in a notebook, and as plain values."""
 
 from __future__ import annotations
 
 import os
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bayesmodels.belief.notebook import mathml
-from bayesmodels.report.page import MOST_FINDINGS, Part, Reported
+from bayesmodels.belief import notebook
+from bayesmodels.report.page import MOST_FINDINGS, Judged, Reported
 from bayesmodels.store.files import atomic_write
 
 
@@ -23,6 +24,36 @@ def to_html(self: Reported, path: str | os.PathLike[str]) -> None:
         The file to write; its folder must exist.
     """
     write(self, path)
+
+
+def in_notebook(self: Judged) -> str:
+    """Show what was judged, why, and the table it rests on; for ``_repr_html_``."""
+    found = self.comparison
+    said, further = self.sentences(), found.findings[1:]
+    return notebook.judged(self.title, self.outcome, said, further, found.table)
+
+
+def called(self: Reported) -> str:
+    """Return class, title and outcome; for ``__repr__``."""
+    return f"{type(self).__name__}({self.title!r}, {self.outcome!r})"
+
+
+def as_values(report: Judged, **found: Any) -> dict[str, Any]:
+    """Return what every report on draws found as plain values, and what this one found."""
+    verdict = report.comparison
+    return {
+        "title": report.title,
+        "source": report.source,
+        "outcome": report.outcome,
+        "sentences": [*report.sentences(), *verdict.findings],
+        **found,
+        "largest_z": verdict.largest.z,
+        "smallest_ess": min(test.ess for test in verdict.tests),
+        "largest_r_hat": float(verdict.table["r_hat"].max()),
+        "table": verdict.table.to_dict(orient="index"),
+        "settings": report.settings,
+        "versions": report.versions,
+    }
 
 
 def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> None:
@@ -47,8 +78,7 @@ def render(report: Reported, command: str = "") -> str:
     )
     environment.filters |= {
         "data_uri": data_uri,
-        "kind": kind,
-        "mathml": mathml,
+        "mathml": notebook.mathml,
         "sentence": lambda text: text[:1].upper() + text[1:],
         "unbroken": lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%"),
     }
@@ -58,11 +88,6 @@ def render(report: Reported, command: str = "") -> str:
         now=datetime.now().astimezone(),
         most=MOST_FINDINGS,
     )
-
-
-def kind(part: Part) -> str:
-    """Return what a part of a section is called in the template."""
-    return type(part).__name__.lower()
 
 
 def data_uri(data: bytes, kind: str) -> Markup:

@@ -17,7 +17,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
-from bayesmodels.report.page import Facts, Part, Section, Validated
+from bayesmodels.report.page import Part, Section, Validated
 from bayesmodels.report.rounding import decimals_of, rounded
 
 _MOST = 4000  # dots; more are stored as pixels
@@ -45,10 +45,8 @@ class LeftOut:
             "sampler’s draws by importance sampling, which is not to be trusted where its k̂ "
             f"exceeds {TRUSTED}."
         )
-        parts: list[Part] = [about, *filter(None, [self.note])]
-        if self.facts:
-            parts.append(Facts(self.facts))
-        return Section("rows", "Rows left out", parts)
+        facts = [Part("facts", self.facts)] if self.facts else []
+        return Section("rows", "Rows left out", [about, *filter(None, [self.note]), *facts])
 
 
 def left_out(report: Validated) -> LeftOut | None:

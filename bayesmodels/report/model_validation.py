@@ -8,26 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.belief import notebook
 from bayesmodels.belief.reading import levels, places
 from bayesmodels.errors import NotConjugate, PriorError
+from bayesmodels.numerics import Array
 from bayesmodels.referee import Verdict, compare
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
-from bayesmodels.report.html import to_html
-from bayesmodels.report.page import (
-    Beside,
-    Code,
-    Column,
-    Heading,
-    Page,
-    Part,
-    Section,
-    Table,
-    cut,
-)
+from bayesmodels.report.html import as_values, called, in_notebook, to_html
+from bayesmodels.report.page import Page, Part, Section, Shown, Table, cut, labels
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
@@ -46,7 +36,7 @@ _INSTEAD = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelReport:
     """What `validate` found of a PyMC model that has a closed form.
 
@@ -113,46 +103,32 @@ class ModelReport:
         return [head[self.outcome], proof, self.comparison.sentence()]
 
     to_html = to_html
+    _repr_html_ = in_notebook
+    __repr__ = called
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values, for JSON."""
-        table = self.comparison.table
-        return {
-            "title": self.title,
-            "source": self.source,
-            "outcome": self.outcome,
-            "to_blame": list(self.to_blame),
-            "sentences": [*self.sentences(), *self.comparison.findings],
-            "explanation": self.posterior.explain(),
-            "families": self.posterior.families,
-            "verified": self.posterior.verified,
-            "log_evidence": self.log_evidence,
-            "largest_z": self.comparison.largest.z,
-            "smallest_ess": min(test.ess for test in self.comparison.tests),
-            "largest_r_hat": float(table["r_hat"].max()),
-            "table": table.to_dict(orient="index"),
-            "settings": self.settings,
-            "versions": self.versions,
-        }
-
-    def _repr_html_(self) -> str:
-        said, further = self.sentences(), self.comparison.findings[1:]
-        return notebook.judged(self.title, self.outcome, said, further, self.comparison.table)
-
-    def __repr__(self) -> str:
-        return f"ModelReport({self.title!r}, {self.outcome!r})"
+        return as_values(
+            self,
+            to_blame=list(self.to_blame),
+            explanation=self.posterior.explain(),
+            families=self.posterior.families,
+            verified=self.posterior.verified,
+            log_evidence=self.log_evidence,
+        )
 
     def page(self, command: str = "") -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
         from bayesmodels.report.declaration import declaration
 
         found, compared = laws(self), comparison(self.comparison)
-        beside = [Section("parameters", "Laws of the variables", [Beside("tables", found)])]
-        model: list[Part] = [
-            Code(declaration(self.posterior.model)),
-            Heading("Closed form"),
+        model: list[Shown] = [
+            Part("code", declaration(self.posterior.model)),
+            Part("heading", "Closed form"),
             self.posterior.explain(),
         ]
+        parameters = Section("parameters", "Laws of the variables", [Part("tables", found)])
+        again = sections.call("validate", ["model"], self.settings)
         return Page(
             source=self.source or sections.NO_SOURCE,
             sentences=self.sentences(),
@@ -160,18 +136,13 @@ class ModelReport:
             glance=tables.glance(self.log_evidence, self.comparison, self.sampled),
             sections=[
                 Section("model", "Model", model),
-                *(beside if found else []),
+                *([parameters] if found else []),
                 Section("comparison", "Exact and sampled posterior", compared),
                 sections.evidence(self.log_evidence, evidence_of(self)),
                 sections.pictures(pictures(self), continuous(self.comparison)),
                 sections.data([*observed(self.exact), *tables.digits(self.posterior)]),
                 self._methods(),
-                sections.made(
-                    self,
-                    command,
-                    sections.call("validate", ["model"], self.settings),
-                    "model",
-                ),
+                sections.made(self, command, again, "model"),
             ],
         )
 
@@ -181,9 +152,8 @@ class ModelReport:
             f"closed form with bayesmodels {self.versions['bayesmodels']}, and verified against "
             f"PyMC's joint density at {self.posterior.verification.points} points."
         )
-        judged = sections.judging(self.comparison, self.settings, self.outcome)
-        cited = sections.JUDGED
-        return sections.methods([about, sections.sampling(self, self.sampled), judged], cited)
+        said = [about, sections.sampling(self, self.sampled), sections.judging(self)]
+        return sections.methods(said, sections.JUDGED)
 
 
 def laws(report: ModelReport) -> list[Table]:
@@ -197,16 +167,16 @@ def laws(report: ModelReport) -> list[Table]:
         known, key=lambda name: (families[name], tuple(values[name]))
     ):
         names = list(group)
-        labels = [
+        rows = [
             text
             for name in names
             for text, _ in places(posterior, name, np.shape(values[name][symbols[0]]))
         ]
-        columns = [Column("", tuple(labels), numeric=False)]
-        for symbol in symbols:
-            numbers = np.concatenate([np.ravel(values[name][symbol]) for name in names])
-            columns.append(Column(symbol, tuple(significant(float(x)) for x in numbers)))
-        found.append(cut(Table(family, tuple(columns))))
+        each = (
+            tables.numbers(symbol, np.concatenate([np.ravel(values[n][symbol]) for n in names]))
+            for symbol in symbols
+        )
+        found.append(cut(Table(family, (labels(rows), *each))))
     return found
 
 
@@ -232,23 +202,22 @@ def _counted(verdict: Verdict) -> list[str]:
 
 def evidence_of(report: ModelReport) -> list[tuple[str, str]]:
     """Return what the comparison of densities found."""
-    seen = report.posterior.verification
-    facts = [("Points compared", str(seen.points))]
-    if report.log_evidence is not None:
-        facts.append(("Log evidence", rounded(report.log_evidence, 9)))
-    facts += [
+    seen, log_evidence = report.posterior.verification, report.log_evidence
+    known = [] if log_evidence is None else [("Log evidence", rounded(log_evidence, 9))]
+    return [
+        ("Points compared", str(seen.points)),
+        *known,
         ("Rounding bound of the constant", powers(seen.bound, 1)),
         ("Variation between points", tables.share(seen.value)),
         ("Difference of slopes", tables.share(seen.slope)),
         ("Holds", "everywhere" if seen.settled else "at the points compared"),
     ]
-    return facts
 
 
 def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
     """Say what was observed: numbers of values, and their range."""
     facts = []
-    for group in ("observed_data", "constant_data"):
+    for group, what in (("observed_data", ""), ("constant_data", ", not modelled")):
         if group not in exact.children:
             continue
         for name, values in exact[group].data_vars.items():
@@ -256,11 +225,8 @@ def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
             shape = " × ".join(f"{n:,}" for n in x.shape) or "1"
             words = f"{shape} values"
             if x.size and x.dtype.kind in "biuf":
-                low, high = significant(float(x.min())), significant(float(x.max()))
-                words += f" from {low} to {high}"
-            if group == "constant_data":
-                words += ", not modelled"
-            facts.append((str(name), words))
+                words += f" from {significant(float(x.min()))} to {significant(float(x.max()))}"
+            facts.append((str(name), words + what))
     return facts or [("Observed", "nothing: the posterior is the prior")]
 
 
@@ -277,43 +243,39 @@ def pictures(report: ModelReport) -> list[Picture]:
 
 
 def _visits(report: ModelReport) -> Picture:
-    panels: list[Panel] = []
-    indicators: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
+    """Draw the values of each element of a finite variable."""
+    posterior, elements = report.posterior, dict[tuple[str, tuple[int, ...]], list[Any]]()
     for _, name, at, x in scalar_draws(report.comparison.law, report.sampled):
-        if name in levels(report.posterior):
-            indicators.setdefault((name, at[:-1]), []).append(x.mean(-1))
-    mass = report.posterior.mean()
-    for (name, at), visited in list(indicators.items())[: figures.MOST_SCALARS]:
-        text = _element(report.posterior, name, at)
-        panels.append(_bars(text, levels(report.posterior)[name], mass[name][at], visited))
+        if name in levels(posterior):
+            elements.setdefault((name, at[:-1]), []).append(x.mean(-1))
+    mass, panels = posterior.mean(), []
+    for (name, at), visited in list(elements.items())[: figures.MOST_SCALARS]:
+        axes = zip(posterior.dims[name], at, strict=True)
+        inner = ", ".join(str(posterior.coords[axis][i]) for axis, i in axes)
+        text = f"{name}[{inner}]" if at else name
+        panels.append(_bars(text, levels(posterior)[name], mass[name][at], np.array(visited)))
     caption = (
         "Bars: the exact probability of each value. Dots: how often each chain visited it, which "
         "should scatter about the bar's end."
     )
-    if len(indicators) > len(panels):
-        caption += f" {len(indicators) - len(panels):,} more variables are not shown."
+    if len(elements) > len(panels):
+        caption += f" {len(elements) - len(panels):,} more variables are not shown."
     return Picture("visits", "Values of finite variables", tuple(panels), caption)
 
 
-def _element(posterior: ExactPosterior, name: str, at: tuple[int, ...]) -> str:
-    """Return the label of an element of a finite variable."""
-    inner = (posterior.coords[axis][i] for axis, i in zip(posterior.dims[name], at, strict=True))
-    return f"{name}[{', '.join(map(str, inner))}]" if at else name
-
-
-def _bars(text: str, values: Any, mass: Any, visited: list[Any]) -> Panel:
-    axes, frequency = canvas.axes_of(), np.array(visited)
-    likely = np.flatnonzero((mass > _UNSEEN) | (frequency.max(-1) > _UNSEEN))
+def _bars(text: str, values: Any, mass: Array, visited: Array) -> Panel:
+    axes = canvas.axes_of()
+    likely = np.flatnonzero((mass > _UNSEEN) | (visited.max(-1) > _UNSEEN))
     kept = slice(likely.min(), likely.max() + 1)
     x = np.array(values)[kept]
     axes.bar(x, mass[kept], width=0.7, color=canvas.SKY)
-    for chain in frequency[kept].T:
+    for chain in visited[kept].T:
         axes.plot(x, chain, "o", color=canvas.ORANGE, ms=4, alpha=0.6)
     axes.set_ylim(0)
     axes.locator_params(axis="x", integer=True)
     axes.set_ylabel("probability")
     order = np.argsort(-mass, kind="stable")[:_IN_WORDS]
-    each = ", ".join(f"{values[k]}: {mass[k]:.3f}, {frequency[k].mean():.3f}" for k in order)
+    each = ", ".join(f"{values[k]}: {mass[k]:.3f}, {visited[k].mean():.3f}" for k in order)
     alt = f"Exact probabilities of the values of {text} and how often they were visited. {each}."
     return canvas.panel(text, axes, alt)
 
@@ -329,31 +291,21 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
     from bayesmodels.posteriors.exact import exact
     from bayesmodels.posteriors.sampling import exact_tree, sampled
 
-    settings, rng = run.settings, run.rng
-    draws, chains = settings["draws a chain"], settings["chains"]
+    draws, chains, rng = run.settings["draws a chain"], run.settings["chains"], run.rng
+    quiet: dict[str, Any] = {
+        "progressbar": False,
+        "quiet": True,
+        "compute_convergence_checks": False,
+    }
     try:
-        posterior = run.timed("closed form", "closed form", lambda: exact(model, rng=rng))
+        posterior = run.timed("closed form", "closed form", exact, model, rng=rng)
     except NotConjugate as no:
         hint = f"{no.hint}; {_INSTEAD}" if no.hint else _INSTEAD
         raise NotConjugate(no.reason, hint) from None
-    drawn = run.timed(
-        "exact draws", "exact draws", lambda: exact_tree(posterior, draws, chains, rng)
-    )
-
-    def sample(number: int) -> Any:
-        return sampled(
-            model,
-            number,
-            rng,
-            tune=settings["tuning steps a chain"],
-            chains=chains,
-            progressbar=False,
-            quiet=True,
-            compute_convergence_checks=False,
-        )
-
+    drawn = run.timed("exact draws", "exact draws", exact_tree, posterior, draws, chains, rng)
     comparison, from_pymc = run.decided(
-        sample, lambda given, share: compare(posterior, given, level=share, rng=rng)
+        lambda number: sampled(model, number, **run.sampler, **quiet),
+        lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
     return ModelReport(
         title=model.name or "PyMC model",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from bayesmodels.numerics import Array
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.report.canvas import Picture
 from bayesmodels.report.rounding import rounded
 
 if TYPE_CHECKING:
@@ -21,6 +19,8 @@ MOST_FINDINGS = 10
 
 Pairs = Sequence[tuple[str, str]]
 """Names and values."""
+Decimals = Sequence[int] | int
+"""Of every cell of a column, or of each."""
 
 
 @dataclass(frozen=True)
@@ -66,37 +66,35 @@ class Table:
     note: str = ""
     marked: frozenset[int] = frozenset()
     alone: bool = False
+    kind: ClassVar[str] = "table"
 
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Headings above the headings, each with the number of columns it spans."""
-        spans: list[tuple[str, int]] = []
-        for column in self.columns:
-            if spans and column.group and spans[-1][0] == column.group:
-                spans[-1] = (column.group, spans[-1][1] + 1)
-            else:
-                spans.append((column.group, 1))
-        return spans
+        spans = groupby(self.columns, key=lambda column: column.group)
+        return [(group, len(list(each))) for group, each in spans]
 
 
-Decimals = Sequence[int] | int
-"""Of every cell of a column, or of each."""
-
-
-def numeric_column(head: str, values: Array, group: str, decimals: Decimals) -> Column:
-    """Return a column of numbers with so many decimals each."""
-    each = [decimals] * len(values) if isinstance(decimals, int) else decimals
-    return Column(head, tuple(rounded(x, n) for x, n in zip(values, each, strict=True)), group)
+def labels(of: Iterable[Any]) -> Column:
+    """Return the column that says what the rows are called."""
+    return Column("", tuple(map(str, of)), numeric=False)
 
 
 def columns(values: pd.DataFrame, *each: tuple[str, str, str, Decimals]) -> list[Column]:
     """Return what the rows are called, and numbers: each by its head, name, group and decimals."""
-    labels = Column("", tuple(map(str, values.index)), numeric=False)
-    numbers = (
-        numeric_column(head, values[name].to_numpy(dtype=float), group, decimals)
-        for head, name, group, decimals in each
-    )
-    return [labels, *numbers]
+    found = [labels(values.index)]
+    for head, name, group, decimals in each:
+        digits = [decimals] * len(values) if isinstance(decimals, int) else decimals
+        numbers = values[name].to_numpy(dtype=float)
+        found.append(Column(head, tuple(map(rounded, numbers, digits)), group))
+    return found
+
+
+def worst_first(values: pd.DataFrame, by: str = "z") -> pd.DataFrame:
+    """Put the rows that are largest in size first, if some rows have to be left out."""
+    if len(values) <= MOST_ROWS:
+        return values
+    return values.iloc[(-values[by].abs().to_numpy(dtype=float)).argsort(kind="stable")]
 
 
 def cut(table: Table, which: str = "the first") -> Table:
@@ -104,84 +102,39 @@ def cut(table: Table, which: str = "the first") -> Table:
     rows = len(table.columns[0].cells)
     if rows <= MOST_ROWS:
         return table
-    columns = tuple(
-        dataclasses.replace(column, cells=column.cells[:MOST_ROWS]) for column in table.columns
-    )
     note = f"{MOST_ROWS} of {rows:,} rows are shown, {which}; {rows - MOST_ROWS:,} are not shown. "
-    marked = frozenset(row for row in table.marked if row < MOST_ROWS)
-    note = (note + table.note).strip()
-    return dataclasses.replace(table, columns=columns, note=note, marked=marked)
+    return replace(
+        table,
+        columns=tuple(replace(column, cells=column.cells[:MOST_ROWS]) for column in table.columns),
+        note=(note + table.note).strip(),
+        marked=frozenset(row for row in table.marked if row < MOST_ROWS),
+    )
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Parts side by side: tables, or how the report was `made`."""
+class Part(NamedTuple):
+    """What stands in a section: how it is set, and what.
 
-    what: str
-    parts: Sequence[Part]
+    Facts are names and values, equations names and LaTeX (of this package), works what is referred
+    to by number, [1] first; parts beside each other are ``tables``, or how the report was ``made``.
+    """
 
-
-@dataclass(frozen=True)
-class Equations:
-    """Names and equations in LaTeX, which comes from this package."""
-
-    pairs: Pairs
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Names and values, under a heading of their own if they have one."""
-
-    pairs: Pairs
+    kind: Literal[
+        "code", "equations", "facts", "heading", "made", "note", "pictures", "tables", "works"
+    ]
+    content: Any
     heading: str = ""
 
 
-@dataclass(frozen=True)
-class Code:
-    """Lines of a program, under a heading of their own or under a sentence."""
-
-    text: str
+Shown = str | Table | Part
+"""In a section; text is a paragraph."""
 
 
-@dataclass(frozen=True)
-class Heading:
-    """The title of what follows within a section."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Note:
-    """Small print."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """All pictures."""
-
-    each: Sequence[Picture]
-
-
-@dataclass(frozen=True)
-class Works:
-    """What is referred to by number, [1] first."""
-
-    each: Sequence[str]
-
-
-Part = str | Beside | Code | Equations | Facts | Heading | Note | Pictures | Table | Works
-"""Of a section; text is a paragraph."""
-
-
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of a page that has a title, and a name to lead to it."""
 
     name: str
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[Shown]
 
 
 @dataclass(frozen=True)
@@ -204,6 +157,8 @@ class Reported(Protocol):
     @property
     def title(self) -> str: ...
     @property
+    def source(self) -> str: ...
+    @property
     def outcome(self) -> Outcome: ...
     @property
     def settings(self) -> dict[str, Any]: ...
@@ -211,11 +166,18 @@ class Reported(Protocol):
     def seconds(self) -> dict[str, float]: ...
     @property
     def versions(self) -> dict[str, str]: ...
-    def page(self, command: str = "") -> Page:
-        """Return what is shown, and the command line that makes it again, if there is one."""
+    def sentences(self) -> list[str]: ...
+    def page(self, command: str = "") -> Page: ...
 
 
-class Validated(Reported, Protocol):
+class Judged(Reported, Protocol):
+    """What a verdict on draws was found of."""
+
+    @property
+    def comparison(self) -> Any: ...
+
+
+class Validated(Judged, Protocol):
     """A belief, and all that was found of it: what sections are made of."""
 
     @property
@@ -228,8 +190,6 @@ class Validated(Reported, Protocol):
     def log_evidence(self) -> float | None: ...
     @property
     def identity(self) -> Any: ...
-    @property
-    def comparison(self) -> Any: ...
     @property
     def exact(self) -> Any: ...
     @property

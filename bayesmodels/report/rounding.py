@@ -55,14 +55,13 @@ def beside(x: float, spread: float) -> str:
 
 
 def powers(x: float, decimals: int) -> str:
-    """Return a number as a power of ten.
-
-    Examples
-    --------
-    >>> powers(2.7e-09, 1)
-    '2.7e−09'
-    """
+    """Return a number as a power of ten."""
     return f"{x:.{decimals}e}".replace("-", "−")
+
+
+def signed(z: float) -> str:
+    """Return a discrepancy with its sign; a dash where there is none."""
+    return "–" if np.isnan(z) else f"{z:+.1f}".replace("-", "−")
 
 
 def decimals_of(spread: float, digits: int) -> int:

@@ -27,29 +27,39 @@ class Run:
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def timed[T](self, part: str, words: str, work: Callable[[], T]) -> T:
+    @property
+    def sampler(self) -> dict[str, Any]:
+        """What every sampler is told."""
+        tune, chains = self.settings["tuning steps a chain"], self.settings["chains"]
+        return {"tune": tune, "chains": chains, "rng": self.rng}
+
+    def timed[T](self, part: str, words: str, work: Callable[..., T], *args: Any, **how: Any) -> T:
         """Do the work of a part, which may be one of several turns of it."""
         self.progress(words)
         start = time.perf_counter()
-        result = work()
+        result = work(*args, **how)
         self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
         return result
+
+    def sampled(self, sample: Callable[[int], Any], draws: int) -> Any:
+        """Draw so many a chain with PyMC's sampler."""
+        return self.timed("sampling", "compiling and sampling the PyMC model", sample, draws)
 
     def decided(
         self, sample: Callable[[int], Any], judge: Callable[[Any, float], Verdict]
     ) -> tuple[Verdict, Any]:
         """Sample and judge, once more if the verdict stays open; return verdict and draws."""
-        draws, timed = self.settings["draws a chain"], self.timed
-        verdict, sampled, number = decide(
-            lambda n: timed("sampling", "compiling and sampling the PyMC model", lambda: sample(n)),
-            lambda x, share: timed("comparison", "comparing draws", lambda: judge(x, share)),
+        draws = self.settings["draws a chain"]
+        verdict, found, number = decide(
+            lambda n: self.sampled(sample, n),
+            lambda x, share: self.timed("comparison", "comparing draws", judge, x, share),
             draws,
             self.settings["level"],
             self.progress,
         )
         if number != draws:
             self.settings[AGAIN] = number
-        return verdict, sampled
+        return verdict, found
 
     def stated(self) -> dict[str, Any]:
         """Return what every report states."""

@@ -11,20 +11,7 @@ from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.figures import MOST_SCALARS
-from bayesmodels.report.page import (
-    Beside,
-    Code,
-    Facts,
-    Heading,
-    Note,
-    Pairs,
-    Part,
-    Pictures,
-    Reported,
-    Section,
-    Table,
-    Works,
-)
+from bayesmodels.report.page import Judged, Pairs, Part, Reported, Section, Shown, Table
 from bayesmodels.report.sensitivity import Sensitivity
 
 PYMC = (
@@ -59,6 +46,7 @@ JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
 NO_SOURCE = "Source of the data: not stated."
 
 _ARGUMENTS = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
+_SAMPLERS = {"pymc": "PyMC"}  # others are called as they call themselves
 
 
 def pictures(each: Sequence[Picture], scalars: int, worst: str = "|z|") -> Section:
@@ -67,18 +55,17 @@ def pictures(each: Sequence[Picture], scalars: int, worst: str = "|z|") -> Secti
         "Every picture is an SVG file, which the browser’s menu saves; the numbers that it was "
         "drawn from are linked below it."
     )
-    parts: list[Part] = [about]
-    if scalars > MOST_SCALARS:
-        parts.append(f"Shown are the {MOST_SCALARS} of {scalars} scalars with the largest {worst}.")
-    return Section("pictures", "Pictures", [*parts, Pictures(each)])
+    some = f"Shown are the {MOST_SCALARS} of {scalars} scalars with the largest {worst}."
+    said = [about, some] if scalars > MOST_SCALARS else [about]
+    return Section("pictures", "Pictures", [*said, Part("pictures", each)])
 
 
 def data(facts: Pairs, first: Table | None = None, title: str = "Data") -> Section:
     """Return what the data are like, and the first rows, if there are rows."""
-    return Section("data", title, [Facts(facts), *([] if first is None else [first])])
+    return Section("data", title, [Part("facts", facts), *([first] if first else [])])
 
 
-def evidence(log_evidence: float | None, facts: Pairs, *ways: Part) -> Section:
+def evidence(log_evidence: float | None, facts: Pairs, *ways: Shown) -> Section:
     """Return what a comparison of densities found, and other ways to the evidence."""
     about = (
         "For the right posterior, PyMC’s joint log density minus the posterior’s log density is "
@@ -89,8 +76,8 @@ def evidence(log_evidence: float | None, facts: Pairs, *ways: Part) -> Section:
         "There is no log evidence: the prior is improper, so that its constant factor, and the "
         "evidence’s with it, is arbitrary."
     )
-    parts = [about, *([none] if log_evidence is None else []), Facts(facts), *ways]
-    return Section("evidence", "Evidence and identity", parts)
+    said = [about, none] if log_evidence is None else [about]
+    return Section("evidence", "Evidence and identity", [*said, Part("facts", facts), *ways])
 
 
 def methods(
@@ -100,29 +87,29 @@ def methods(
     if scaled is not None and scaled.table is not None:
         sentences, cited = [*sentences, scaled.sentence()], [*cited, KALLIOINEN]
     paragraph = " ".join(" ".join(sentences).split())
-    return Section("methods", "Methods, in a paragraph", [paragraph, Works(cited)])
+    return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
 
 
 def sampling(report: Reported, sampled: Any) -> str:
     """Say which sampler drew how much, where [2] and [3] are cited."""
-    posterior, versions = sampled["posterior"], report.versions
+    posterior, settings, versions = sampled["posterior"], report.settings, report.versions
     name = str(posterior.attrs.get("inference_library", "pymc"))
-    sampler = {"pymc": "PyMC", "nutpie": "nutpie"}.get(name, name)
+    sampler = f"{_SAMPLERS.get(name, name)} {versions.get(name, '')}".rstrip()
     return (
-        f"{report.settings['chains']} chains of {int(posterior.sizes['draw']):,} draws each, after "
-        f"{report.settings['tuning steps a chain']:,} tuning steps each, were sampled with "
-        f"{f'{sampler} {versions.get(name, "")}'.rstrip()}; effective sample sizes and R-hat [2] "
-        f"were computed with ArviZ {versions.get('arviz', '')} [3]."
+        f"{settings['chains']} chains of {int(posterior.sizes['draw']):,} draws each, after "
+        f"{settings['tuning steps a chain']:,} tuning steps each, were sampled with {sampler}; "
+        "effective sample sizes and R-hat [2] were computed with ArviZ "
+        f"{versions.get('arviz', '')} [3]."
     )
 
 
-def judging(verdict: Verdict, settings: Mapping[str, Any], outcome: str) -> str:
+def judging(report: Judged) -> str:
     """Say how draws were compared with a closed form, where [4] is cited."""
     return (
         "The draws were compared with the closed form, and chains with each other, by the "
-        f"probability-integral transforms of {scalars(verdict)}, in Monte-Carlo standard errors "
-        f"and with a family-wise error rate of {100 * float(settings['level']):g} % (Holm [4]); "
-        f"the verdict was “{outcome}”."
+        f"probability-integral transforms of {scalars(report.comparison)}, in Monte-Carlo standard "
+        f"errors and with a family-wise error rate of {100 * float(report.settings['level']):g} % "
+        f"(Holm [4]); the verdict was “{report.outcome}”."
     )
 
 
@@ -148,22 +135,10 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
 def made(
     report: Reported, command: str, again: str, *given: str, what: str = "", prior: str = ""
 ) -> Section:
-    """Return how the report was made, and how to make it again.
+    """Return how the report was made, and how to make it again: by a command line, or in Python.
 
-    Parameters
-    ----------
-    report : Reported
-        With settings, seconds and versions.
-    command : str
-        The command line, which stands in the place of calls in Python; may be empty.
-    again : str
-        The call in Python.
-    *given : str
-        What it needs of the reader's own program, by name.
-    what : str, optional
-        What these are, in words.
-    prior : str, optional
-        It, in words.
+    The call in Python needs what is `given`, by name, of the reader's own program: `what` these
+    are, and the prior, in words.
     """
     seed = report.settings.get("seed")
     note = (
@@ -177,24 +152,25 @@ def made(
     names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in given)
     yours = Markup(", with {}{} of your own program").format(names, what) if given else ""
     lines = ["import bayesmodels as bm", "", *(f"# {line}" for line in prior.splitlines())]
-    lines += [again, 'report.to_html("report.html")']
-    how: list[Part] = (
-        ["On the command line, in the same folder:", Code(command)]
-        if command
-        else [Markup("In Python{}:").format(yours), Code("\n".join(lines))]
-    )
-    seconds = {name: f"{value:.3f} s" for name, value in report.seconds.items()}
-    facts = Beside(
+    program = "\n".join([*lines, again, 'report.to_html("report.html")'])
+    facts = [
+        Part("facts", [_capital(*pair) for pair in report.settings.items()], "Settings"),
+        Part("facts", [_capital(k, f"{v:.3f} s") for k, v in report.seconds.items()], "Wall time"),
+        Part("facts", list(report.versions.items()), "Versions"),
+    ]
+    how = "On the command line, in the same folder:" if command else "In Python{}:"
+    return Section(
         "made",
+        "How this report was made",
         [
-            Facts(_sentences(report.settings), "Settings"),
-            Facts(_sentences(seconds), "Wall time"),
-            Facts(list(report.versions.items()), "Versions"),
+            Part("made", facts),
+            Part("heading", "To make it again"),
+            Markup(how).format(yours),  # noqa: S704 - our own words
+            Part("code", command or program),
+            Part("note", note),
         ],
     )
-    parts: list[Part] = [facts, Heading("To make it again"), *how, Note(note)]
-    return Section("made", "How this report was made", parts)
 
 
-def _sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name[:1].upper() + name[1:], value) for name, value in facts.items()]
+def _capital(name: str, value: Any) -> tuple[str, Any]:
+    return name[:1].upper() + name[1:], value

@@ -12,24 +12,23 @@ import xarray as xr
 from arviz_stats.psense import psense
 
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.numerics import Array
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.sensitivity import CONFLICT, STRONG, diagnoses, prior_sensitivity
 from bayesmodels.report.page import (
     MOST_ROWS,
     Column,
-    Part,
     Section,
+    Shown,
     Table,
     Validated,
     columns,
-    numeric_column,
+    worst_first,
 )
 
 MOST_SCALARS = 2000
 """With more of them the section would take minutes."""
 
-_COMPONENTS = ("prior", "likelihood")
+_COMPONENTS = ["prior", "likelihood"]
 _SAME = 1e-10  # of log densities: what rounding alone may leave of a constant
 
 
@@ -37,16 +36,9 @@ _SAME = 1e-10  # of log densities: what rounding alone may leave of a constant
 class Sensitivity:
     """What a report says of the dependence on prior and likelihood.
 
-    Attributes
-    ----------
-    table : Table or None
-        One row a scalar.
-    exact : bool
-        Whether there is a closed form, or ArviZ's estimates alone.
-    note, summary : str
-        Why something is not there, and of how many scalars it matters; may be empty.
-    largest : float
-        That to the prior, of all scalars.
+    The table has one row a scalar, if there is one; `exact` if there is a closed form, not ArviZ's
+    estimates alone. The note says why something is not there, the summary of how many scalars it
+    matters; `largest` is the largest sensitivity to the prior.
     """
 
     table: Table | None
@@ -76,10 +68,10 @@ class Sensitivity:
         )
         estimated = "psense: ArviZ’s estimate from the sampler’s draws by importance sampling."
         said = f"Exact: in closed form. {estimated}" if self.exact else estimated
-        parts: list[Part] = [about, *filter(None, [self.note])]
-        if self.table is not None:
-            parts += [said, self.table]
-        return Section("sensitivity", "Prior sensitivity", parts)
+        rest: list[Shown] = [] if self.table is None else [said, self.table]
+        return Section(
+            "sensitivity", "Prior sensitivity", [about, *filter(None, [self.note]), *rest]
+        )
 
 
 def sensitivity(report: Validated) -> Sensitivity | None:
@@ -98,18 +90,16 @@ def sensitivity(report: Validated) -> Sensitivity | None:
         return None
     except PriorError as error:
         return Sensitivity(None, exact=True, note=f"There is none: {error}", largest=np.nan)
-    largest, summary, rows = float(found["prior"].max()), _summary(found), len(found)
-    found = _largest_first(found)
+    shown = _largest_first(found)
+    values = {f"exact {each}": shown[each] for each in _COMPONENTS}
     why = _not_estimated(report.sampled)
     note = f"ArviZ’s estimate is left out: {why}." if why else ""
     if report.log_evidence is None:
         note += " An improper prior has no diagnosis: its power says nothing of what it knows."
-    values = {("exact", each): found[each].to_numpy() for each in _COMPONENTS}
     if not why:
-        near, note = _psense(report.posterior, report.sampled, list(found.index))
-        values |= {("psense", each): near[each].to_numpy() for each in _COMPONENTS}
-    table = _table(found, values, rows)
-    return Sensitivity(table, exact=True, note=note, largest=largest, summary=summary)
+        near, note = _psense(report.posterior, report.sampled, list(shown.index))
+        values |= {f"psense {each}": near[each] for each in _COMPONENTS}
+    return _found(found, shown.assign(**values), ["exact"] if why else ["exact", "psense"], note)
 
 
 def estimated(law: Any, sampled: Any, labels: list[str]) -> Sensitivity | None:
@@ -118,11 +108,24 @@ def estimated(law: Any, sampled: Any, labels: list[str]) -> Sensitivity | None:
         return None
     near, note = _psense(law, sampled, labels[:MOST_SCALARS])
     shown = _largest_first(near)
-    values = {("psense", each): shown[each].to_numpy() for each in _COMPONENTS}
-    table = _table(shown, values, len(near))
+    values = {f"psense {each}": shown[each] for each in _COMPONENTS}
     note = f"Powers of this prior have no posterior in closed form. {note}".strip()
-    largest = float(near["prior"].max())
-    return Sensitivity(table, exact=False, note=note, largest=largest, summary=_summary(near))
+    return _found(near, shown.assign(**values), ["psense"], note)
+
+
+def _found(every: pd.DataFrame, shown: pd.DataFrame, kinds: list[str], note: str) -> Sensitivity:
+    """Return what is said of scalars, of which some are shown, with numbers of each kind."""
+    prior, likelihood = (
+        [(kind, f"{kind} {each}", each.capitalize(), 3) for kind in kinds] for each in _COMPONENTS
+    )
+    found = columns(shown, *prior, ("shift, s.d.", "shift", "Prior", 2), *likelihood)
+    if shown["diagnosis"].any():
+        found.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
+    left = f"{len(shown)} of {len(every):,} rows are shown, those that depend most on the prior."
+    left = left if len(every) > len(shown) else ""
+    table = Table("Sensitivity to prior and likelihood", tuple(found), left, alone=True)
+    largest = float(every["prior"].max())
+    return Sensitivity(table, "exact" in kinds, note, largest, summary=_summary(every))
 
 
 def _summary(found: pd.DataFrame) -> str:
@@ -188,27 +191,4 @@ def _psense(law: Any, sampled: Any, labels: list[str]) -> tuple[pd.DataFrame, st
 
 def _largest_first(found: pd.DataFrame) -> pd.DataFrame:
     """Keep the rows that depend most on the prior, if there are too many."""
-    if len(found) <= MOST_ROWS:
-        return found
-    order = np.argsort(-found["prior"].to_numpy(dtype=float), kind="stable")
-    return found.iloc[order[:MOST_ROWS]]
-
-
-def _table(shown: pd.DataFrame, values: dict[tuple[str, str], Array], rows: int) -> Table:
-    found = columns(shown)
-    for each in _COMPONENTS:
-        found += [
-            numeric_column(kind, numbers, each.capitalize(), 3)
-            for (kind, component), numbers in values.items()
-            if component == each
-        ]
-    shift = numeric_column("shift, s.d.", shown["shift"].to_numpy(), "Prior", 2)
-    found.insert(1 + len(values) // 2, shift)
-    if shown["diagnosis"].any():
-        found.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
-    note = (
-        f"{len(shown)} of {rows:,} rows are shown, those that depend most on the prior."
-        if rows > len(shown)
-        else ""
-    )
-    return Table("Sensitivity to prior and likelihood", tuple(found), note, alone=True)
+    return worst_first(found, "prior").head(MOST_ROWS)

@@ -6,7 +6,7 @@ of the Monte-Carlo error.
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,13 +22,25 @@ from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
-from bayesmodels.report.page import MOST_ROWS, Column, Table, Validated, columns, cut
-from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
+from bayesmodels.report.page import (
+    Column,
+    Decimals,
+    Table,
+    Validated,
+    columns,
+    cut,
+    labels,
+    worst_first,
+)
+from bayesmodels.report.rounding import decimals_of, powers, rounded, signed, significant
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Facts = list[tuple[str, str]]
+
 _MOST_DECIMALS = 8  # of a probability
+_LARGEST_Z = "those with the largest |z|"
 
 
 def parameters(report: Validated) -> list[Table]:
@@ -56,20 +68,13 @@ def parameters(report: Validated) -> list[Table]:
         "distinguishable way to allot the rows to the classes."
     )
     return [
-        dataclasses.replace(
-            table,
-            columns=tuple(c for c in table.columns if c.head != "posterior"),
-            note=note,
-        )
+        replace(table, columns=tuple(c for c in table.columns if c.head != "posterior"), note=note)
         for table in tables
     ]
 
 
 def parts(belief: Any) -> list[tuple[Any, Names]]:
-    """Return the beliefs that a belief is a product of, with their names; or itself, alone.
-
-    Names say what the variables of a part are called in the whole.
-    """
+    """Return the beliefs that a belief is a product of, or itself; with their variables' names."""
     return belief.parts() if isinstance(belief, Product) else [(belief, Names())]
 
 
@@ -77,23 +82,25 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
     before, after = prior.parameters(), posterior.parameters()
     tables = []
     for shape in dict.fromkeys(map(np.shape, after.values())):
-        variables, labels = _places(posterior, names, shape)
-        columns = [Column("", labels, numeric=False)]
-        for symbol, values in after.items():
-            if np.shape(values) == shape:
-                given = [significant(x) for x in np.broadcast_to(before[symbol], shape).flat]
-                cells = ("flat" if cell == "–" else cell for cell in given)
-                columns.append(Column("prior", tuple(cells), symbol))
-                cells = (significant(x) for x in np.ravel(values))
-                columns.append(Column("posterior", tuple(cells), symbol))
-        flat = any("flat" in column.cells for column in columns)
+        variables, rows = _places(posterior, names, shape)
+        found = [labels(rows)]
+        for symbol in (symbol for symbol, x in after.items() if np.shape(x) == shape):
+            given = map(significant, np.broadcast_to(before[symbol], shape).flat)
+            known = tuple("flat" if cell == "–" else cell for cell in given)
+            found.append(Column("prior", known, symbol))
+            found.append(numbers("posterior", after[symbol], symbol))
+        flat = any("flat" in column.cells for column in found)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
-        caption = f"Parameters of {' and '.join(variables)}"
-        tables.append(cut(Table(caption, tuple(columns), note)))
+        tables.append(cut(Table(f"Parameters of {' and '.join(variables)}", tuple(found), note)))
     return tables
 
 
-def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str], tuple[str, ...]]:
+def numbers(head: str, values: Any, group: str = "") -> Column:
+    """Return a column of parameters."""
+    return Column(head, tuple(significant(float(x)) for x in np.ravel(values)), group)
+
+
+def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
     """Return which variables have parameters of this shape, and the labels of its places.
 
     A shape that is no variable's is that of parameters which all variables share, along the
@@ -108,13 +115,13 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
         and all(lengths[axis] == size for axis, size in zip(axes, shape, strict=False))
     ]
     if fitting:
-        found = places(belief, fitting[0], shape)
-        own = len(fitting[0])
-        return [*map(names, fitting)], tuple(names(fitting[0]) + text[own:] for text, _ in found)
+        first = fitting[0]
+        found = places(belief, first, shape)
+        return [*map(names, fitting)], [names(first) + text[len(first) :] for text, _ in found]
     every = [*map(names, belief.dims)]
     axes = max(belief.dims.values(), key=len)[: len(shape)]
     inner = product(*(belief.coords[axis] for axis in axes))
-    return every, tuple(", ".join(map(str, at)) or ", ".join(every) for at in inner)
+    return every, [", ".join(map(str, at)) or ", ".join(every) for at in inner]
 
 
 def comparison(report: Validated) -> Table:
@@ -142,29 +149,14 @@ def comparison(report: Validated) -> Table:
         "as in the data. Exact values are those of "
         f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
     )
-    return dataclasses.replace(table, note=note)
+    return replace(table, note=note)
 
 
 def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     """Return means, spreads and intervals of some rows of a verdict, exact beside sampled."""
     values = worst_first(values)
-    digits = [decimals_of(sd, 3) for sd in values["sd"].to_numpy(dtype=float)]
-    coarse = [decimals_of(error, 2) for error in values["mcse_mean"].to_numpy(dtype=float)]
-    exact, sampled = "89 % interval, exact", "89 % interval, sampled"
-    found = columns(
-        values,
-        ("exact", "mean", "Mean", digits),
-        ("sampled", "sampled_mean", "Mean", digits),
-        ("exact", "sd", "Standard deviation", digits),
-        ("sampled", "sampled_sd", "Standard deviation", digits),
-        ("from", "eti89_lb", exact, digits),
-        ("to", "eti89_ub", exact, digits),
-        ("from", "sampled_eti89_lb", sampled, digits),
-        ("to", "sampled_eti89_ub", sampled, digits),
-        ("ESS bulk", "ess_bulk", "Draws", 0),
-        ("R-hat", "r_hat", "Draws", 3),
-        ("MCSE", "mcse_mean", "Draws", coarse),
-    )
+    found = _beside(values, {"exact": "", "sampled": "sampled_"}, values["sd"])
+    found += columns(values, ("MCSE", "mcse_mean", "Draws", places_of(values["mcse_mean"], 2)))[1:]
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
         " shift, spread, skew, tails, quartiles and chains."
@@ -176,27 +168,41 @@ def sides(values: pd.DataFrame, verdict: Verdict) -> Table:
     """Return means, spreads and intervals of scalars, of one set of draws beside another."""
     values = worst_first(values)
     spread = np.fmax(values["first_sd"], values["second_sd"])
-    digits, both = [decimals_of(sd, 3) for sd in spread], ("first", "second")
-    ends = (("from", "lb"), ("to", "ub"))
-    found = columns(
-        values,
-        *((side, f"{side}_mean", "Mean", digits) for side in both),
-        *((side, f"{side}_sd", "Standard deviation", digits) for side in both),
-        *(
-            (head, f"{side}_eti89_{end}", f"89 % interval, {side}", digits)
-            for side in both
-            for head, end in ends
-        ),
-        ("ESS bulk", "ess_bulk", "Draws", 0),
-        ("R-hat", "r_hat", "Draws", 3),
-    )
+    found = _beside(values, {"first": "first_", "second": "second_"}, spread)
     note = (
         "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors of both sets, "
         "over location, spread, skew, tails, quartiles and chains."
     )
     table = _compared("First set against second", found, values, verdict, note)
     more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
-    return dataclasses.replace(table, note=table.note + more)
+    return replace(table, note=table.note + more)
+
+
+def places_of(errors: Any, number: int) -> list[int]:
+    """Return how many decimals show so many digits of each."""
+    return [decimals_of(float(error), number) for error in errors]
+
+
+def _beside(values: pd.DataFrame, of: dict[str, str], spread: Any) -> list[Column]:
+    """Return moments and intervals side by side, by a heading and a prefix, and mixing of draws."""
+    places = places_of(spread, 3)
+    return columns(
+        values,
+        *((head, f"{prefix}mean", "Mean", places) for head, prefix in of.items()),
+        *((head, f"{prefix}sd", "Standard deviation", places) for head, prefix in of.items()),
+        *(
+            (end, f"{prefix}eti89_{bound}", f"89 % interval, {head}", places)
+            for head, prefix in of.items()
+            for end, bound in (("from", "lb"), ("to", "ub"))
+        ),
+        *MIXED,
+    )
+
+
+MIXED: tuple[tuple[str, str, str, Decimals], ...] = (
+    ("ESS bulk", "ess_bulk", "Draws", 0),
+    ("R-hat", "r_hat", "Draws", 3),
+)
 
 
 def _compared(
@@ -208,25 +214,22 @@ def _compared(
     names = tuple(worst.get(str(label), "as another") for label in values.index)
     found = [*found, _discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
     note = f"{note} {arrows(verdict)}"
-    return cut(
-        Table(caption, tuple(found), note, marked(values, verdict)), "those with the largest |z|"
-    )
+    return cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
 
 
 def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
     """Return probabilities of the levels of finite variables, exact beside visited."""
     values = worst_first(values)
-    digits = [
+    places = [
         min(_MOST_DECIMALS, decimals_of(float(error), 2) if error > 0 else 4)
         for error in values["mcse_mean"]
     ]
     found = columns(
         values,
-        ("exact", "mean", "Probability", digits),
-        ("visited", "sampled_mean", "Probability", digits),
-        ("MCSE", "mcse_mean", "Draws", digits),
-        ("ESS bulk", "ess_bulk", "Draws", 0),
-        ("R-hat", "r_hat", "Draws", 3),
+        ("exact", "mean", "Probability", places),
+        ("visited", "sampled_mean", "Probability", places),
+        ("MCSE", "mcse_mean", "Draws", places),
+        *MIXED,
     )
     note = (
         "z is the discrepancy in standard errors, from the binomial law of as many visits as there "
@@ -234,7 +237,7 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
     )
     found.append(_discrepancies(values))
     table = Table("Exact against visited", tuple(found), note, marked(values, verdict))
-    return cut(table, "those with the largest |z|")
+    return cut(table, _LARGEST_Z)
 
 
 def _discrepancies(values: pd.DataFrame, group: str = "Discrepancy") -> Column:
@@ -261,13 +264,6 @@ def arrows(verdict: Verdict) -> str:
     return said
 
 
-def worst_first(values: pd.DataFrame) -> pd.DataFrame:
-    """Put rows with large discrepancies first if some rows have to be left out."""
-    if len(values) <= MOST_ROWS:
-        return values
-    return values.iloc[np.argsort(-np.abs(values["z"].to_numpy(dtype=float)), kind="stable")]
-
-
 def predictions(verdict: Verdict) -> Table | None:
     """Return predicted class probabilities, exact beside sampled, one row a row and class.
 
@@ -276,13 +272,9 @@ def predictions(verdict: Verdict) -> Table | None:
     values = verdict.predictions
     if values is None or values.empty:
         return None
-    digits = [min(_MOST_DECIMALS, decimals_of(float(error), 2)) for error in values["mcse"]]
-    found = columns(
-        values,
-        ("exact", "exact", "", digits),
-        ("sampled", "sampled", "", digits),
-        ("MCSE", "mcse", "", digits),
-    )
+    places = [min(_MOST_DECIMALS, number) for number in places_of(values["mcse"], 2)]
+    heads = {"exact": "exact", "sampled": "sampled", "MCSE": "mcse"}
+    found = columns(values, *((head, name, "", places) for head, name in heads.items()))
     note = (
         "No error is known, and nothing tested, where the average would rest on a few rare draws."
         if values["z"].isna().any()
@@ -294,27 +286,27 @@ def predictions(verdict: Verdict) -> Table | None:
     return cut(table, "the least certain first")
 
 
-def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> list[tuple[str, str]]:
+def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> Facts:
     """Return the few numbers that one looks for first."""
     exact = "none" if log_evidence is None else rounded(log_evidence, 3)
     return [("log evidence", exact), *discrepancies(verdict), *divergences(sampled)]
 
 
-def discrepancies(verdict: Verdict) -> list[tuple[str, str]]:
+def discrepancies(verdict: Verdict) -> Facts:
     """Return the worst that a verdict found."""
     worst = ("largest discrepancy, s.e.", rounded(abs(verdict.largest.z), 1))
-    return [worst, *mixed(verdict.table, "ess_bulk")]
+    return [worst, *mixed(verdict.table["ess_bulk"], verdict.table["r_hat"])]
 
 
-def mixed(values: pd.DataFrame, ess: str) -> list[tuple[str, str]]:
+def mixed(ess: pd.Series[float], r_hat: pd.Series[float]) -> Facts:
     """Return how good the draws of the worst scalars are."""
     return [
-        ("fewest effective draws", rounded(float(values[ess].min()), 0)),
-        ("largest R-hat", rounded(float(values["r_hat"].max()), 3)),
+        ("fewest effective draws", rounded(float(ess.min()), 0)),
+        ("largest R-hat", rounded(float(r_hat.max()), 3)),
     ]
 
 
-def divergences(sampled: Any, name: str = "divergences") -> list[tuple[str, str]]:
+def divergences(sampled: Any, name: str = "divergences") -> Facts:
     """Count the draws that diverged, if the sampler tells."""
     found = diverging(sampled)
     return [] if found is None else [(name, str(int(found.sum())))]
@@ -330,7 +322,7 @@ def diverging(sampled: Any) -> NDArray[np.bool_] | None:
     return np.asarray(found.transpose("chain", "draw"), dtype=bool)
 
 
-def evidence(report: Validated) -> list[tuple[str, str]]:
+def evidence(report: Validated) -> Facts:
     """Return what the identity of algebra and PyMC density found."""
     found = report.identity
     facts = [("Points compared", str(found.points))]
@@ -350,7 +342,7 @@ def evidence(report: Validated) -> list[tuple[str, str]]:
     return facts
 
 
-def digits(posterior: Any, statistic: Any = None) -> list[tuple[str, str]]:
+def digits(posterior: Any, statistic: Any = None) -> Facts:
     """Say how many digits are lost between the data and the posterior, by estimate."""
     if not isinstance(posterior, Conditioned):
         return []
@@ -359,10 +351,8 @@ def digits(posterior: Any, statistic: Any = None) -> list[tuple[str, str]]:
         said = "not estimated, since the posterior is a mixture of many"
     elif not lost < DIGITS:
         said = "all of them: columns are as good as collinear. Leave some out."
-    elif lost == 0:
-        said = "less than one"
     else:
-        said = f"about {np.ceil(lost):.0f}"
+        said = f"about {np.ceil(lost):.0f}" if lost else "less than one"
     return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 
@@ -385,16 +375,9 @@ def ways(log_evidence: float | None, other: OtherEvidence | None) -> Table | Non
             name = "sum over all values in PyMC"
             rows.append((name, rounded(found, 6), "", powers(off, 1), ""))
     heads = "", "log evidence", "standard error", "difference", "in standard errors"
-    each = tuple(
-        Column(head, cells, numeric=bool(head))
-        for head, cells in zip(heads, zip(*rows, strict=True), strict=True)
-    )
-    return Table("Ways to the log evidence", each, " ".join(other.notes), alone=True)
-
-
-def signed(z: float) -> str:
-    """Return a discrepancy with its sign; a dash where there is none."""
-    return "–" if np.isnan(z) else f"{z:+.1f}".replace("-", "−")
+    each = zip(heads, zip(*rows, strict=True), strict=True)
+    found_in = tuple(Column(head, cells, numeric=bool(head)) for head, cells in each)
+    return Table("Ways to the log evidence", found_in, " ".join(other.notes), alone=True)
 
 
 def share(ratio: float) -> str:

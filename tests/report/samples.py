@@ -93,7 +93,7 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
 def excerpt(report):
     """Return what a report says of its data, and the first rows, if there are rows."""
     facts, *rows = report._data().parts
-    return facts.pairs, rows[0] if rows else None
+    return facts.content, rows[0] if rows else None
 
 
 def coin():

@@ -163,8 +163,8 @@ def test_the_methods_can_be_pasted_into_a_paper(name):
     report, words = KINDS[name](), Page(page(name)).words
     paragraph, works = report._methods().parts
     assert paragraph in words
-    assert all(work in words for work in works.each)
-    for number in range(1, len(works.each) + 1):
+    assert all(work in words for work in works.content)
+    for number in range(1, len(works.content) + 1):
         assert f"[{number}]" in paragraph
     if name in SAMPLES:
         assert f"“{report.outcome}”" in paragraph

@@ -6,7 +6,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.report import draws_validation, sections, tables
 from bayesmodels.report.html import render
-from bayesmodels.report.page import Column, Table
+from bayesmodels.report.page import MOST_ROWS, Column, Table
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, SAMPLES
@@ -148,13 +148,13 @@ def test_a_long_table_shows_the_largest_discrepancies_and_says_what_it_leaves_ou
     report = SAMPLES["wide"]()
     table = tables.comparison(report)
     z = [abs(float(cell.replace("−", "-"))) for cell in column(table, "z", "Discrepancy")]
-    assert len(z) == tables.MOST_ROWS
+    assert len(z) == MOST_ROWS
     assert z == sorted(z, reverse=True)
     assert z[0] == pytest.approx(abs(report.comparison.largest.z), abs=0.051)
     assert "40 of 60 rows are shown" in table.note
     assert "20 are not shown" in table.note
     (parameters,) = tables.parameters(report)
-    assert len(parameters.columns[1].cells) == tables.MOST_ROWS
+    assert len(parameters.columns[1].cells) == MOST_ROWS
     assert "20 are not shown" in parameters.note
 
 
