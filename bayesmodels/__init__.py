@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from bayesmodels.errors import NumericsWarning as NumericsWarning
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
-    from bayesmodels.input.data import BinomialCounts as BinomialCounts
-    from bayesmodels.input.data import Design as Design
-    from bayesmodels.input.data import Grouped as Grouped
-    from bayesmodels.input.data import MultinomialCounts as MultinomialCounts
-    from bayesmodels.input.data import Weighted as Weighted
+    from bayesmodels.input.wrappers import BinomialCounts as BinomialCounts
+    from bayesmodels.input.wrappers import Design as Design
+    from bayesmodels.input.wrappers import Grouped as Grouped
+    from bayesmodels.input.wrappers import MultinomialCounts as MultinomialCounts
+    from bayesmodels.input.wrappers import Weighted as Weighted
     from bayesmodels.models.bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.bernoulli import BetaBernoulli as BetaBernoulli
     from bayesmodels.models.categorical import (
@@ -112,23 +112,23 @@ if TYPE_CHECKING:
 _HOMES = {
     "BernoulliStatistic": "models.bernoulli",
     "BetaBernoulli": "models.bernoulli",
-    "BinomialCounts": "input.data",
+    "BinomialCounts": "input.wrappers",
     "CategoricalStatistic": "models.categorical",
     "ConceptLearning": "models.hypotheses",
     "DataError": "errors",
-    "Design": "input.data",
+    "Design": "input.wrappers",
     "DirichletCategorical": "models.categorical",
     "EMResult": "models.mixture.em",
     "ExactPosterior": "posteriors.posterior",
     "GaussianDiscriminant": "models.classifiers.gaussian_discriminant",
-    "Grouped": "input.data",
+    "Grouped": "input.wrappers",
     "HypothesisStatistic": "models.hypotheses",
     "LaplaceApproximation": "models.logistic.laplace",
     "LinearRegression": "models.linear_regression",
     "LogisticRegression": "models.logistic.regression",
     "MixtureStatistic": "models.mixture.latent_rows",
     "ModeError": "errors",
-    "MultinomialCounts": "input.data",
+    "MultinomialCounts": "input.wrappers",
     "MultivariateNormalStatistic": "models.multivariate_normal",
     "NaiveBayes": "models.classifiers.naive_bayes",
     "NaiveBayesMixture": "models.mixture.naive_bayes_mixture",
@@ -143,7 +143,7 @@ _HOMES = {
     "SeparationError": "errors",
     "SharedNormalInverseWishart": "models.shared_covariance",
     "SharedNormalStatistic": "models.shared_covariance",
-    "Weighted": "input.data",
+    "Weighted": "input.wrappers",
     "approximation_error": "referee",
     "bayes_risk": "models.classifiers.decision",
     "boundary": "models.classifiers.decision",

@@ -20,7 +20,7 @@ from bayesmodels.belief.datatree import given_axes, statistic_of, tree_of
 from bayesmodels.belief.protocol import Belief, Likelihood
 from bayesmodels.belief.reading import in_chains, levels
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import count, randomness
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.store.files import atomic_write
 

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bayesmodels.belief.protocol import Conjugate, Declarable, Likelihood, Statistic
-from bayesmodels.input.data import (
-    BinomialCounts,
-    Design,
-    Grouped,
-    MultinomialCounts,
-    Split,
-    sparse,
-    weighted,
-)
+from bayesmodels.input.data import Split, sparse, weighted
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
 
 if TYPE_CHECKING:
     import pymc as pm

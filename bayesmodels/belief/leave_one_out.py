@@ -12,7 +12,7 @@ from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.belief.protocol import Deletable
 from bayesmodels.belief.rows import readable, row_labels, rows_at
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.data import Grouped
+from bayesmodels.input.wrappers import Grouped
 from bayesmodels.numerics import Array
 
 

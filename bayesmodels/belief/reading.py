@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.belief.protocol import Law, Readable
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
 
 from bayesmodels.input.containers import read, wrapped
-from bayesmodels.input.data import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
 
 
 def readable(model: Any, data: Any) -> Any:

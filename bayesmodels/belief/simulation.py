@@ -12,7 +12,8 @@ from bayesmodels.belief.datatree import statistic_of
 from bayesmodels.belief.protocol import Draws, Nominal
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Argument, read
-from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts, Split
+from bayesmodels.input.data import Split
+from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCounts
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from bayesmodels import datasets
 from bayesmodels.belief.protocol import Belief
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import listed, shown
-from bayesmodels.input.data import BinomialCounts, Design, Grouped
 from bayesmodels.input.domains import squarable
+from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped
 from bayesmodels.models.bernoulli import BetaBernoulli
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.classifiers.gaussian_discriminant import Covariance, GaussianDiscriminant

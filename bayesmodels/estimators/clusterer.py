@@ -22,7 +22,8 @@ from sklearn.utils.validation import _check_y, check_consistent_length, check_is
 from bayesmodels.errors import DataError
 from bayesmodels.estimators import inputs, learning
 from bayesmodels.estimators.families import FamiliesMixin
-from bayesmodels.input.data import Weighted, count
+from bayesmodels.input.parameters import count
+from bayesmodels.input.wrappers import Weighted
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.mixture.em_steps import Estimate
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture

@@ -22,7 +22,8 @@ import pandas as pd
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import MultinomialCounts, sparse
+from bayesmodels.input.data import sparse
+from bayesmodels.input.wrappers import MultinomialCounts
 from bayesmodels.models.bernoulli import BetaBernoulli
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.normal import NormalInverseGamma

@@ -23,7 +23,9 @@ from sklearn.utils.validation import (
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import LARGEST_SQUARE, Design, Weighted, parameter, sparse
+from bayesmodels.input.data import sparse
+from bayesmodels.input.parameters import LARGEST_SQUARE, parameter
+from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.numerics import Array
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayesmodels.estimators import inputs, learning
-from bayesmodels.input.data import count
+from bayesmodels.input.parameters import count
 from bayesmodels.models.logistic.regression import LogisticRegression
 from bayesmodels.numerics import Array
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.estimators import inputs, learning
-from bayesmodels.input.data import proportion
+from bayesmodels.input.parameters import proportion
 from bayesmodels.models.linear_regression import LinearRegression
 
 

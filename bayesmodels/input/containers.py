@@ -7,6 +7,7 @@ narwhals. Missing entries are refused here, whatever their container calls them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,9 +28,8 @@ NUMBERS = (int, float, np.number, np.bool_)
 class Argument:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
-    ``missing`` marks the entries that are not there; None where all are. ``square`` is the sum of
-    the squares of all entries, where it is known: one quick look at many numbers. ``levels`` are
-    labels of which the values are the places; None where values are themselves.
+    ``missing`` marks the entries that are not there; None where all are. ``levels`` are labels of
+    which the values are the places; None where values are themselves.
     """
 
     argument: str
@@ -37,15 +37,14 @@ class Argument:
     columns: tuple[Hashable, ...] | None = None
     index: Any = None
     missing: NDArray[np.bool_] | None = None
-    square: float | None = None
     levels: tuple[Hashable, ...] | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
-        if self.index is not None and self.index.is_unique:
-            labels: Sequence[Hashable] = self.index
-            return labels
-        return range(self.values.shape[0])
+        if self.index is None or not self.index.is_unique:
+            return range(self.values.shape[0])
+        labels: Sequence[Hashable] = self.index
+        return labels
 
     def without_columns(self) -> Argument:
         """Return the block without column names."""
@@ -68,11 +67,15 @@ def read(
     """
     if isinstance(data, Argument):
         return data
+    columns: tuple[Hashable, ...] | None = None
+    index: Any = None
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
-        block = Argument(argument, _array(data, argument, missing=missing))
+        values = _array(data, argument, missing=missing)
     else:
         block = _foreign(data, argument, missing=missing)
-    argument, values = block.argument, _usual(block.values)
+        argument, values, columns, index = block.argument, block.values, block.columns, block.index
+    if values.dtype.kind in "iuf" and not (values.dtype.isnative and values.dtype.char not in "eg"):
+        values = _usual(values)
     if values.ndim == 0 and not bare:
         if not scalar_row:
             msg = (
@@ -81,13 +84,13 @@ def read(
             raise DataError(msg)
         values = values[None]
     if vector_row and values.ndim == 1:
-        counting = block.index is None or type(block.index).__name__ == "RangeIndex"
-        return Argument(argument, values[None], None if counting else tuple(block.index))
+        counting = index is None or type(index).__name__ == "RangeIndex"
+        return Argument(argument, values[None], None if counting else tuple(index))
     if not missing:
-        return Argument(argument, values, block.columns, block.index)
+        return Argument(argument, values, columns, index)
     square = sum_of_squares(values)
     gone = None if square is not None and not np.isnan(square) else missing_entries(values)
-    return Argument(argument, values, block.columns, block.index, gone, square)
+    return Argument(argument, values, columns, index, gone)
 
 
 def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]] | None:
@@ -104,11 +107,10 @@ def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]
         return Argument(argument, values[:, 0], names, data.index), tuple(values.T)
     import narwhals as nw
 
-    native = None if issparse(data) else wrapped(data, argument)
+    native = wrapped(data, argument)
     if not isinstance(native, nw.DataFrame) or not native.columns:
         return None
-    kinds = (nw.dtypes.NumericType, nw.Boolean)
-    if not all(isinstance(kind, kinds) for kind in native.schema.values()):
+    if not all(kind.is_numeric() or kind == nw.Boolean for kind in native.schema.values()):
         return None
     arrays = tuple(
         _numpy(column, f"{argument}[{column.name!r}]") for column in native.iter_columns()
@@ -128,25 +130,25 @@ def read_codes(data: Any, argument: str, levels: tuple[Hashable, ...] | None) ->
     """
     if levels is None or isinstance(data, (np.ndarray, list, tuple, Argument)):
         return None
-    if issparse(data) or not _one_kind(levels):
+    if not _one_kind(levels):
         return None
     import narwhals as nw
 
     native = wrapped(data, argument)
-    if isinstance(native, nw.Series):
-        codes = _codes(native, levels)
-        index = nw.maybe_get_index(native)
-        return None if codes is None else Argument(argument, codes, None, index, levels=levels)
-    if not isinstance(native, nw.DataFrame) or not native.columns:
+    frame = isinstance(native, nw.DataFrame)
+    if not frame and not isinstance(native, nw.Series):
         return None
     columns = []
-    for column in native.iter_columns():
+    for column in native.iter_columns() if frame else [native]:
         codes = _codes(column, levels)
         if codes is None:
             return None
         columns.append(codes)
-    names, index = _names(native, argument), nw.maybe_get_index(native)
-    return Argument(argument, np.stack(columns).T, names, index, levels=levels)
+    if not columns:
+        return None
+    names, index = _names(native, argument) if frame else None, nw.maybe_get_index(native)
+    values = np.stack(columns).T if frame else columns[0]
+    return Argument(argument, values, names, index, levels=levels)
 
 
 def _codes(series: Any, levels: tuple[Hashable, ...]) -> Values | None:
@@ -305,10 +307,9 @@ def _numpy(series: Any, argument: str) -> Values:
     import narwhals as nw
 
     if not isinstance(series.dtype, (nw.Struct, nw.List, nw.Array, nw.Int128, nw.UInt128)):
-        try:
+        # PyArrow makes no array of a union; the complaint is the same as of other columns of parts.
+        with suppress(NotImplementedError):
             return np.asarray(series.to_numpy())
-        except NotImplementedError:  # unions of Arrow
-            pass
     kind = getattr(series.to_native(), "dtype", None) or series.to_native().type
     msg = (
         f"{argument}: must hold one number or label a row, of a type that NumPy has; got a column "
@@ -392,6 +393,22 @@ def present(block: Argument) -> Values:
     return _plain(here, block.argument) if here.dtype == object else here
 
 
+def same_rows(left: Argument, right: Argument) -> None:
+    """Check that two arguments have the same rows: as many, and under the same index."""
+    if left.values.shape[0] != right.values.shape[0]:
+        msg = (
+            f"{right.argument}: must have as many rows as {left.argument}; got "
+            f"{right.values.shape[0]} and {left.values.shape[0]}."
+        )
+        raise DataError(msg)
+    if left.index is not None and right.index is not None and not left.index.equals(right.index):
+        msg = (
+            f"{right.argument}: must have the index of {left.argument}, row for row. Align them "
+            "(b.loc[a.index]) or drop the index (.to_numpy())."
+        )
+        raise DataError(msg)
+
+
 def first(bad: Values) -> tuple[int, ...]:
     """Return the index of the first true entry."""
     return tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
@@ -441,8 +458,11 @@ def places(values: Values, levels: Sequence[Hashable]) -> NDArray[np.intp]:
     try:
         return np.asarray(known.get_indexer(index_of(values)), dtype=np.intp)
     except TypeError:  # lists, say, which can be no labels
+        import pandas as pd
+
         texts = [value if _hashable(value) else None for value in values]
-        return np.asarray(known.get_indexer(index_of(_objects(texts))), dtype=np.intp)
+        found = known.get_indexer(pd.Index(texts, dtype=object, tupleize_cols=False))
+        return np.asarray(found, dtype=np.intp)
 
 
 def _hashable(value: Any) -> bool:
@@ -451,12 +471,6 @@ def _hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _objects(values: Sequence[Any]) -> Values:
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result
 
 
 DROP_ROWS = " Drop these rows first."

@@ -5,13 +5,12 @@ counts the rows; the axes after it are a batch of independent problems, and the 
 design matrix or a table of counts belongs to the model. Column names become the labels of the axis
 ``feature`` and an index becomes the labels of the axis ``row``.
 
-Every complaint about input is worded here or in `containers`, so that code behind it may trust
-what it is given.
+Every complaint about input is worded in this room, so that code behind it may trust what it is
+given.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from bayesmodels.errors import DataError, PriorError
+from bayesmodels.errors import DataError
 from bayesmodels.input.containers import (
-    DROP_ROWS,
     Argument,
     Values,
     first,
@@ -35,13 +33,11 @@ from bayesmodels.input.containers import (
     read,
     read_codes,
     read_columns,
+    same_rows,
     shown,
     where,
-    wrapped,
 )
 from bayesmodels.input.domains import (
-    LARGEST_COUNT,
-    LARGEST_MEASUREMENT,
     binary,
     codes,
     counts,
@@ -52,189 +48,16 @@ from bayesmodels.input.domains import (
     whole_numbers,
 )
 from bayesmodels.input.labels import Coords, unique
+from bayesmodels.input.parameters import *  # noqa: F403 - models call this room `checked`
+from bayesmodels.input.parameters import totals
+from bayesmodels.input.wrappers import (
+    BinomialCounts,
+    Design,
+    Grouped,
+    MultinomialCounts,
+    Weighted,
+)
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.triangular import EPS
-
-# --- what users wrap their data in ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Rows split by a label: one independent problem for each group.
-
-    Parameters
-    ----------
-    rows : array_like, Series, frame, BinomialCounts or MultinomialCounts
-        Data of one problem with n rows, or a table with one problem a column.
-    by : array_like or Series of length n
-        The group of each row. Groups are ordered by value, or as the categories are.
-    groups : sequence, optional
-        All groups, in the order wanted; needed when a group may have no row.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> rows = bm.Grouped([1, 0, 1, 1], by=["b", "a", "b", "a"])
-    >>> bm.BetaBernoulli(1, 1).update(rows).mean()["theta"]
-    array([0.5 , 0.75])
-    """
-
-    rows: Any
-    by: Any
-    groups: Sequence[Hashable] | None = None
-
-    def __post_init__(self) -> None:
-        _as_many(self.rows, self.by, "by")
-
-
-@dataclass(frozen=True)
-class Weighted:
-    r"""Rows that count more or less than once: row i as :math:`w_i` rows.
-
-    Its likelihood is :math:`\prod_i p(x_i \mid \theta)^{w_i}`, so the statistics are fractional.
-    A PyMC model of weighted rows is declared from their statistic.
-
-    Parameters
-    ----------
-    rows : array_like, Series, frame, Grouped, MultinomialCounts or pair (X, y)
-        Data of n rows.
-    weights : array_like of shape (n,)
-        Zero or positive.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> bm.BetaBernoulli(1, 1).update(bm.Weighted([1, 0], weights=[0.5, 2]))
-    BetaBernoulli(alpha=1.5, beta=3)
-    """
-
-    rows: Any
-    weights: Any
-
-    def __post_init__(self) -> None:
-        _as_many(self.rows, self.weights, "weights")
-
-
-@dataclass(frozen=True)
-class BinomialCounts:
-    """Numbers of successes among numbers of trials, one pair a row.
-
-    Counts forget the order of the trials, so their evidence contains the binomial coefficient.
-
-    Parameters
-    ----------
-    successes, trials : array_like of shape (n,) or (n, batch...)
-        Whole numbers with ``0 <= successes <= trials``.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))
-    BetaBernoulli(alpha=5, beta=19)
-    """
-
-    successes: Any
-    trials: Any
-    _checked: tuple[Argument, Values, Values] = dataclasses.field(
-        init=False, repr=False, compare=False
-    )
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_checked", _successes_and_trials(self.successes, self.trials))
-
-    def checked(self) -> tuple[Argument, Values, Values]:
-        """Return the numbers of successes as read, and both numbers as whole ones."""
-        return self._checked
-
-
-@dataclass(frozen=True)
-class MultinomialCounts:
-    """Counts of each category, one multinomial observation a row.
-
-    Counts forget the order of the draws, so their evidence contains the multinomial coefficient.
-
-    Parameters
-    ----------
-    counts : array_like of shape (K,) or (n, K) or (n, batch..., K)
-        Whole numbers, not negative. A frame's column names are the categories.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> bm.DirichletCategorical([1, 1, 1]).update(bm.MultinomialCounts([5, 0, 2]))
-    DirichletCategorical(alpha=[6, 1, 3])
-    """
-
-    counts: Any
-
-
-@dataclass(frozen=True)
-class Design:
-    """A design matrix and its target.
-
-    Parameters
-    ----------
-    features : array_like or frame of shape (n, p) or (n, batch..., p)
-        One column a coefficient.
-    target : array_like or Series of shape (n,) or (n, batch...)
-        What the columns are to explain.
-    intercept : bool, default False
-        Put a column of ones, named ``intercept``, before the others.
-
-    See Also
-    --------
-    Design.from_frame : the same from one frame with named columns.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> data = bm.Design([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0], intercept=True)
-    >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(12)
-    array([1., 2.])
-    """
-
-    features: Any
-    target: Any
-    intercept: bool = False
-
-    def __post_init__(self) -> None:
-        _as_many(self.features, self.target, "target", "features")
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        target: str,
-        features: Sequence[str] | None = None,
-        *,
-        intercept: bool = False,
-    ) -> Design:
-        """Take target and features (default: all other columns) from one frame by name."""
-        chosen, wanted = _select(frame, target, features)
-        return cls(features=wanted, target=chosen, intercept=intercept)
-
-
-def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
-    """Refuse an argument of another length than the rows, where both are known without reading."""
-    n, found = _length(rows), _length(other)
-    if n is not None and found is not None and n != found:
-        msg = f"{argument}: must have as many rows as {of}; got {found} and {n}."
-        raise DataError(msg)
-
-
-def _length(rows: Any) -> int | None:
-    """Return the number of rows, as far as it needs no look at them."""
-    if isinstance(rows, (Grouped, Weighted)):
-        return _length(rows.rows)
-    if isinstance(rows, BinomialCounts):
-        return len(rows.checked()[1])
-    if isinstance(rows, list):
-        return len(rows)
-    shape = getattr(rows, "shape", None)
-    return shape[0] if isinstance(shape, tuple) and shape else None
-
-
-# --- what models receive -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -259,39 +82,31 @@ class Batch:
     ----------
     coords : dict
         Labels along all batch axes.
-    groups : ndarray of shape (n,), optional
-        The member of the leading axes to which each row belongs.
-    inner : int
-        Number of batch axes that the rows themselves have.
     rows : sequence
         Labels of the rows.
+    inner : int
+        Number of batch axes that the rows themselves have.
     weights : ndarray of shape (n,), optional
         What each row counts for; 1 if not given.
+    groups : ndarray of shape (n,), optional
+        The member of the leading axes to which each row belongs.
+    lead : tuple of int
+        Lengths of the axes over which `groups` counts.
+    size : int
+        Number of places over which `groups` counts.
     """
 
     coords: Coords
-    groups: NDArray[np.intp] | None
-    inner: int
     rows: Sequence[Hashable]
+    inner: int = 0
     weights: Array | None = None
-
-    @property
-    def lead(self) -> tuple[int, ...]:
-        """Lengths of the axes over which `groups` counts."""
-        if self.groups is None:
-            return ()
-        return tuple(map(len, self.coords.values()))[: len(self.coords) - self.inner]
-
-    @property
-    def size(self) -> int:
-        """Number of places over which `groups` counts."""
-        return math.prod(self.lead)
+    groups: NDArray[np.intp] | None = None
+    lead: tuple[int, ...] = ()
+    size: int = 1
 
     @property
     def axes(self) -> Coords:
         """Labels along the rows' own axes, as far as somebody named them."""
-        if self.groups is None:
-            return self.coords
         return dict(list(self.coords.items())[len(self.lead) :])
 
     def by_row(self, parameter: Any, event: int = 0) -> Array:
@@ -306,13 +121,13 @@ class Batch:
 
     def of_group(self, values: Any) -> Any:
         """Return what is about the first row: all columns, or those of its group."""
-        if self.groups is None:
-            return values
-        return values.reshape(self.size, -1)[self.groups[0]]
+        return values if self.groups is None else values.reshape(self.size, -1)[self.groups[0]]
 
     def of_rows(self, parameter: Any) -> Any:
         """Return a PyTensor parameter of shape (batch..., event...) for each row."""
-        return parameter if self.groups is None else parameter[self._places()]
+        if self.groups is None:
+            return parameter
+        return parameter[np.unravel_index(self.groups, self.lead)]
 
     def row_weights(self, n: int) -> Array:
         """Return what each of n rows counts for."""
@@ -326,16 +141,10 @@ class Batch:
             total = np.bincount(self.groups, self.weights, self.size).astype(float)
         return total.reshape((*self.lead, *(1,) * self.inner))
 
-    def _places(self) -> tuple[NDArray[np.intp], ...]:
-        return np.unravel_index(self.groups, self.lead) if self.groups is not None else ()
-
 
 @dataclass(frozen=True)
 class Trials:
-    """Checked data of a Bernoulli or binomial model.
-
-    ``trials`` is None for rows of 0 and 1.
-    """
+    """Checked data of a Bernoulli or binomial model; `trials` is None for rows of 0 and 1."""
 
     successes: Values
     trials: Values | None
@@ -344,10 +153,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Categories:
-    """Checked data of a categorical model (category numbers) or a multinomial one (counted).
-
-    Counts may be a SciPy sparse array.
-    """
+    """Checked category numbers, or counts of a multinomial model, maybe SciPy sparse ones."""
 
     values: Any
     counted: bool
@@ -396,18 +202,8 @@ class Regression:
 class DesignRows:
     """A design matrix and its target as they were given: of shapes that fit, but not looked at.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, p), or tuple of p arrays of shape (n,)
-        Numbers of any dtype, without a column of ones.
-    y : ndarray of shape (n,)
-        Numbers of any dtype.
-    intercept : bool
-        Whether a column of ones comes before the others.
-    features : tuple or None
-        Names of the columns, that of ones included.
-    row_labels : callable
-        Returns labels of the rows.
+    X has shape (n, p), or is a tuple of p columns of shape (n,), and has no column of ones; y has
+    shape (n,). `features` are names of the columns, that of ones included, if it is one.
     """
 
     X: Values | tuple[Values, ...]
@@ -444,56 +240,36 @@ class Labelled:
         return counts if self.weights is None else counts * self.weights[:, None]
 
 
+# --- one value a row, or one count ---------------------------------------------------------------
+
+
 def trials(data: Any) -> Trials:
     """Check 0/1 rows, binomial counts, or either of them in groups."""
-    inner, given = _unwrapped(data)
-    if not isinstance(inner, BinomialCounts):
-        block = read(inner, "x")
-        values = binary(block)
-        return Trials(values, None, _batch(block, values.ndim - 1, given))
-    if given.weights is not None:
+    group, weights = None, None
+    if isinstance(data, (Grouped, Split, Weighted)):
+        data, group, weights = _unwrapped(data)
+    if not isinstance(data, BinomialCounts):
+        block, total = read(data, "x"), None
+        found = binary(block)
+    elif weights is not None:
         msg = "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
         raise DataError(msg)
-    successes, k, n = inner.checked()
-    return Trials(k, n, _batch(successes, k.ndim - 1, given))
-
-
-def _successes_and_trials(given: Any, of: Any) -> tuple[Argument, Values, Values]:
-    successes = read(given, "successes", scalar_row=True)
-    total = read(of, "trials", scalar_row=True)
-    same_rows(successes, total)
-    if successes.columns and total.columns and successes.columns != total.columns:
-        msg = (
-            f"trials: must have the columns of successes {successes.columns}, in this order; "
-            f"got {total.columns}. Reorder the columns."
-        )
-        raise DataError(msg)
-    k, n = counts(successes), counts(total)
-    if k.shape != n.shape:
-        msg = (
-            f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
-            "Give every row its own number of trials."
-        )
-        raise DataError(msg)
-    if (k > n).any():
-        at = first(k > n)
-        msg = (
-            f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
-            f"{n[at]:g} trials."
-        )
-        raise DataError(msg)
-    return successes, k, n
+    else:
+        block, found, total = data.checked()
+    if group is None and weights is None and block.columns is None and block.index is None:
+        return Trials(found, total, Batch({}, range(len(found)), found.ndim - 1))
+    return Trials(found, total, _batch(block, found.ndim - 1, group, weights))
 
 
 def categories(
     data: Any, levels: tuple[Hashable, ...] | None, size: int, other: Hashable | None = None
 ) -> Categories:
     """Check labels or multinomial counts against the model's categories."""
-    inner, given = _unwrapped(data)
+    inner, group, weights = _unwrapped(data)
     if not isinstance(inner, MultinomialCounts):
         block = read_codes(inner, "x", levels) or read(inner, "x")
         numbers = codes(block, levels, size, other)
-        batch = _batch(block, numbers.ndim - 1, given)
+        batch = _batch(block, numbers.ndim - 1, group, weights)
         return Categories(numbers, counted=False, batch=batch)
     if sparse(inner.counts):
         block, values = _sparse_counts(inner.counts)
@@ -512,14 +288,14 @@ def categories(
             f"{levels}; got {block.columns}. Reorder the columns."
         )
         raise DataError(msg)
-    batch = _batch(block.without_columns(), values.ndim - 2, given)
+    batch = _batch(block.without_columns(), values.ndim - 2, group, weights)
     return Categories(values, counted=True, batch=batch)
 
 
 def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
     """Check labels against a model's finite set of outcomes."""
-    inner, given = _unwrapped(data)
-    if given.group is not None:
+    inner, group, weights = _unwrapped(data)
+    if group is not None:
         msg = (
             "data: one belief is about one set of rows; got groups. Update the prior with the rows "
             "of each group separately."
@@ -538,21 +314,20 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
             f"holds {shown(block.values[at])}. Make the hypotheses about it, too."
         )
         raise DataError(msg)
-    weights = None if given.weights is None else checked_weights(given.weights, block)
-    return Outcomes(found, block.row_labels(), weights)
+    return Outcomes(found, block.row_labels(), _heavy(weights, block))
 
 
 def measurements(data: Any, *, as_given: bool = False) -> Measurements:
     """Check rows of numbers, or rows of numbers in groups; in float64, or for sums as given."""
-    inner, given = _unwrapped(data)
+    inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
     x = measured_as_given(block) if as_given else measured(block)
-    return Measurements(x, _batch(block, x.ndim - 1, given))
+    return Measurements(x, _batch(block, x.ndim - 1, group, weights))
 
 
 def vectors(data: Any, *, as_given: bool = False) -> Vectors:
     """Check rows of vectors of numbers, maybe in groups; in float64, or for sums as given."""
-    inner, given = _unwrapped(data)
+    inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
     x = measured_as_given(block) if as_given else measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
@@ -561,27 +336,43 @@ def vectors(data: Any, *, as_given: bool = False) -> Vectors:
             "column use x[:, None]; for a single row x[None, :]."
         )
         raise DataError(msg)
-    return Vectors(x, block.columns, _batch(block.without_columns(), 0, given))
+    return Vectors(x, block.columns, _batch(block.without_columns(), 0, group, weights))
+
+
+def sparse(values: Any) -> bool:
+    """Return whether values are a SciPy sparse array or matrix."""
+    return bool(issparse(values))
+
+
+def _sparse_counts(values: Any) -> tuple[Argument, Any]:
+    """Check a sparse table of counts through its stored entries alone."""
+    from scipy.sparse import csr_array
+
+    # As it is if it can be, since it remembers whether cells are given twice.
+    table = values if isinstance(values, csr_array) else csr_array(values)
+    whole_numbers(Argument("counts", table.data))
+    return Argument("counts", cast("Any", table)), table
+
+
+# --- a design matrix and its target --------------------------------------------------------------
 
 
 def regression(data: Any) -> Regression:
     """Check a `Design` or a pair ``(X, y)``, maybe weighted."""
-    weights = None
-    if isinstance(data, Weighted):
-        data, weights = data.rows, data.weights
-    data = paired(data)
+    data, weights = _weighted_pair(data)
     left, right = read(data.features, "features"), read(data.target, "target")
     same_rows(left, right)
-    heavy = None if weights is None else checked_weights(weights, left)
+    heavy = _heavy(weights, left)
     (X, names), y = design(left, intercept=data.intercept), finite(right)
     squarable(X, "features")
     squarable(y, "target")
-    batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:]) if _fits(X, y) else None
-    if batch is None:
+    try:
+        batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:])
+    except ValueError:
         msg = (
             f"target: batch axes must fit those of features; got {y.shape[1:]} and {X.shape[1:-1]}."
         )
-        raise DataError(msg)
+        raise DataError(msg) from None
     coords: Coords = {"target": right.columns} if right.columns else {}
     y = y.reshape(len(y), *(1,) * (len(batch) - (y.ndim - 1)), *y.shape[1:])
     y = np.broadcast_to(y, (len(y), *batch))
@@ -617,36 +408,31 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
 
     Without labels of the classes these are numbers 0, 1, ... or booleans.
     """
-    weights = None
-    if isinstance(data, Weighted):
-        data, weights = data.rows, data.weights
-    data = paired(data)
+    data, weights = _weighted_pair(data)
     left = read(data.features, "features")
     X, names = design(left, intercept=data.intercept)
     squarable(X, "features")
     if X.ndim != 2:  # noqa: PLR2004 - rows and columns
         msg = f"features: must have rows and columns only; got shape {X.shape}."
         raise DataError(msg)
-    counted = isinstance(data.target, (BinomialCounts, MultinomialCounts))
-    if isinstance(data.target, BinomialCounts):
+    target, counted = data.target, True
+    if isinstance(target, BinomialCounts):
         if size != 2:  # noqa: PLR2004 - failures and successes
             msg = (
                 f"target: BinomialCounts are of two classes, the model has {size}; use "
                 "MultinomialCounts."
             )
             raise DataError(msg)
-        right = read(data.target.successes, "successes")
-        found = trials(data.target)
-        successes = np.asarray(found.successes)
-        counts = np.stack([np.asarray(found.trials) - successes, successes], axis=-1)
-    elif isinstance(data.target, MultinomialCounts):
-        if sparse(data.target.counts):
+        right, successes, total = target.checked()
+        counts = np.stack([total - successes, successes], axis=-1)
+    elif isinstance(target, MultinomialCounts):
+        if sparse(target.counts):
             msg = "target: counts of classes must not be sparse; use .toarray()."
             raise DataError(msg)
-        right = read(data.target.counts, "counts")
-        counts = categories(data.target, classes, size).values
+        right = read(target.counts, "counts")
+        counts = categories(target, classes, size).values
     else:
-        right = read(data.target, "target")
+        right, counted = read(target, "target"), False
         if classes is None and right.values.dtype.kind == "b":
             right = replace(right, values=right.values.astype(np.int8))
         levels = tuple(range(size)) if classes is None else classes
@@ -657,8 +443,13 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
         msg = f"target: must hold one class a row; got shape {counts.shape[:-1]}."
         raise DataError(msg)
     same_rows(left, right)
-    heavy = None if weights is None else checked_weights(weights, left)
+    heavy = _heavy(weights, left)
     return Labelled(X, counts, counted, names, left.row_labels(), heavy)
+
+
+def _weighted_pair(data: Any) -> tuple[Design, Any]:
+    """Return a design matrix with its target, and the weights of the rows."""
+    return (paired(data.rows), data.weights) if isinstance(data, Weighted) else (paired(data), None)
 
 
 def paired(data: Any) -> Design:
@@ -747,280 +538,11 @@ def weighted(data: Any) -> bool:
     return isinstance(data, Weighted) or (isinstance(data, Split) and data.weights is not None)
 
 
-def parameter(
-    value: Any,
-    argument: str,
-    *,
-    positive: bool = False,
-    nonnegative: bool = False,
-    most: float = LARGEST_MEASUREMENT,
-) -> Array:
-    """Check one parameter of a prior: finite numbers within their range; returned read-only.
-
-    None is larger than `most`, so that its square, or for squares the sum of some, is finite.
-    """
-    try:
-        result = finite(read(value, argument, bare=True))
-    except DataError as error:
-        raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
-    low = (result <= 0) if positive else (result < 0) & nonnegative
-    if low.any():
-        rule = "positive" if positive else "zero or positive"
-        msg = f"{argument}: must be {rule}; got {result[first(low)]:g}{_of(first(low))}."
-        raise PriorError(msg)
-    if (high := np.abs(result) > most).any():
-        msg = (
-            f"{argument}: must not exceed {most:g} in size, beyond which float64 overflows; got "
-            f"{result[first(high)]:g}{_of(first(high))}."
-        )
-        raise PriorError(msg)
-    result = result.copy()
-    result.setflags(write=False)
-    return result
-
-
-def names_of(
-    given: Sequence[Hashable] | None, argument: str, **parameters: Any
-) -> Sequence[Hashable] | None:
-    """Return the names along the last axis of parameters, which must not have different ones.
-
-    They are those `given` as an `argument`, or else those of a pandas series or frame.
-    """
-    for name, value in parameters.items():
-        if not hasattr(value, "iloc"):
-            continue
-        axis = value.axes[-1]
-        if type(axis).__name__ == "RangeIndex":
-            continue
-        found = tuple(axis.tolist())
-        if given is None:
-            given, argument = found, name
-        elif found != tuple(given):
-            msg = (
-                f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
-                f"order; got {listed(found)}. Reorder it, or drop its labels (.to_numpy())."
-            )
-            raise PriorError(msg)
-    return given
-
-
-def coords_of(coords: Any, **parameters: Any) -> Any:
-    """Return coordinates of a batch: those given, or the labels of parameters that are series."""
-    if coords:
-        names_of(list(coords.values())[-1], "coords", **parameters)
-        return coords
-    found = names_of(None, "coords", **parameters)
-    series = any(getattr(value, "ndim", 0) == 1 for value in parameters.values())
-    return {"dim_0": found} if found is not None and series else coords
-
-
-def together(**parameters: Array) -> tuple[Array, ...]:
-    """Broadcast parameters of a prior to one shape."""
-    try:
-        return np.broadcast_arrays(*parameters.values())
-    except ValueError:
-        shapes = " and ".join(str(value.shape) for value in parameters.values())
-        msg = (
-            f"{', '.join(parameters)}: must have shapes that fit each other; got {shapes}. Give "
-            "one number for all, or one for each member of the batch."
-        )
-        raise PriorError(msg) from None
-
-
-def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
-    """Check entries of a sufficient statistic: finite, not negative, and if `counted` countable."""
-    result = finite(read(value, argument, bare=True))
-    if (result < 0).any():
-        at = first(result < 0)
-        msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
-        raise DataError(msg)
-    if counted:
-        _countable(result, argument)
-    result = result.copy()
-    result.setflags(write=False)
-    return result
-
-
-def _countable(total: Any, argument: str) -> None:
-    many = np.asarray(total >= LARGEST_COUNT)
-    if many.any():
-        at = first(many)
-        msg = (
-            f"{argument}: must be below 2**53, where one row more would make no difference; got "
-            f"{np.asarray(total)[at]:g}{_of(at)}. Keep these rows apart, or let each count as "
-            "less: statistic.discounted(rho)."
-        )
-        raise DataError(msg)
-
-
-def made[V](kind: type[V], *fields: Any) -> V:
-    """Make a belief or statistic of results of our own, which need no check but of their size.
-
-    Parameters
-    ----------
-    kind : type
-        Class of the value.
-    *fields
-        Its fields in their order, as its constructor would fill them in.
-
-    Raises
-    ------
-    DataError
-        If a number is so large that float64 overflows, or rows can't be counted.
-    """
-    value = object.__new__(kind)
-    names = kind.__match_args__  # type: ignore[attr-defined]
-    for name, field in zip(names, fields, strict=False):
-        # What is added up of single numbers is no array.
-        result = np.asarray(field) if isinstance(field, np.generic) else field
-        counted = name in _COUNTED
-        if isinstance(result, np.ndarray):
-            fine = np.abs(result) <= (LARGEST_COUNT - 1 if counted else LARGEST_SQUARE)
-            if not (fine.all() if result.ndim else fine):  # false of NaN
-                if counted:
-                    _countable(result, name)
-                msg = (
-                    f"{'mean' if name == 'location' else name}: is beyond what float64 can compute "
-                    "with. Choose a larger unit, or fewer rows."
-                )
-                raise DataError(msg)
-            result.setflags(write=False)
-        elif counted:
-            _countable(result, name)
-        object.__setattr__(value, name, result)
-    return value
-
-
-_COUNTED = ("ones", "zeros", "counts", "n")
-
-
-def alike(one: Any, other: Any, kind: type) -> None:
-    """Check that statistics are of one kind, with as many columns or categories."""
-    if not isinstance(other, kind):
-        msg = (
-            "data: statistics that are merged or taken out must be of one model; got "
-            f"{type(one).__name__} and {type(other).__name__}. Make both with model.statistic."
-        )
-        raise DataError(msg)
-
-
-def left_over(difference: Any, size: Any, argument: str) -> Array:
-    """Return what is left of a total when a part is taken out of it, which must not be negative.
-
-    Parameters
-    ----------
-    difference : array_like
-        The total less the part.
-    size : array_like
-        What both add up to, whose rounding may have put the difference below zero.
-    argument : str
-        What the total is of.
-    """
-    result = np.asarray(difference, dtype=float)
-    below = result < -_ROUNDINGS * EPS * np.asarray(size)
-    if below.any():
-        at = first(below)
-        msg = (
-            f"{argument}: rows to be taken out must be among those that are there; "
-            f"{result[at]:g} would be left{_of(at)}."
-        )
-        raise DataError(msg)
-    return np.maximum(result, 0.0)
-
-
-_ROUNDINGS = 64
-"""Of a sum of squares over any number of rows that are added up in pairs."""
-
-
-def integers(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
-    """Check a whole number or an array of them, each at least `least`."""
-    numbers = counts(read(value, argument, bare=True))
-    if (numbers < least).any():
-        at = first(numbers < least)
-        msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
-        raise DataError(msg)
-    return numbers
-
-
-LARGEST_SQUARE = 1e305
-"""Of scales and sums of squares: measurements have squares up to 1e300."""
-
-_REAL = (int, float, np.integer, np.floating)
-
-
-def count(value: Any, argument: str, least: int = 0) -> int:
-    """Check one whole number, at least `least`."""
-    number = value[()] if isinstance(value, np.ndarray) else value
-    if not isinstance(number, _REAL) or number % 1 != 0 or number < least:
-        msg = f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
-        raise DataError(msg)
-    return int(number)
-
-
-def proportion(value: Any, argument: str) -> float:
-    """Check one number strictly between 0 and 1."""
-    number = value[()] if isinstance(value, np.ndarray) else value
-    if not isinstance(number, _REAL) or not 0 < number < 1:
-        msg = f"{argument}: must be strictly between 0 and 1; got {shown(value)}."
-        raise DataError(msg)
-    return float(number)
-
-
-def randomness(rng: Any) -> np.random.Generator:
-    """Return a source of randomness: a generator as it is, one of a seed, or a fresh one."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        msg = (
-            "rng: must be a numpy.random.Generator, a seed such as 1, or None for fresh "
-            f"randomness; got {shown(rng)}."
-        )
-        raise DataError(msg) from None
-
-
-def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
-    """Check of what is to be sampled how many draws there shall be, and from what randomness."""
-    return count(draws, "draws", 1), randomness(rng)
-
-
-def _select(frame: Any, target: str, features: Sequence[str] | None) -> tuple[Any, Any]:
-    import narwhals as nw
-
-    native = wrapped(frame, "frame")
-    if not isinstance(native, nw.DataFrame):
-        msg = f"frame: must be a frame with named columns; got {type(frame).__name__}."
-        raise DataError(msg)
-    columns = native.columns
-    if features is not None and isinstance(features, str):
-        features = [features]
-    chosen = [c for c in columns if c != target] if features is None else list(features)
-    unique(tuple(chosen), "features")
-    if target in chosen:
-        msg = f"features: must not hold the target {target!r}; leave it out of features."
-        raise DataError(msg)
-    for name in (target, *chosen):
-        if name not in columns:
-            msg = f"frame: has no column {name!r}; its columns are {columns}."
-            raise DataError(msg)
-    # By position, since names may be numbers or tuples.
-    y = native[:, columns.index(target)].to_native()
-    if not chosen:  # an intercept alone: polars would forget the number of rows
-        return y, Argument("features", np.empty((len(native), 0)), (), nw.maybe_get_index(native))
-    return y, native[:, [columns.index(name) for name in chosen]].to_native()
-
-
 # --- rows and the problems they belong to --------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Given:
-    """What the wrappers of the rows said about them."""
-
-    group: Grouped | Split | None
-    weights: Any
-
-
-def _unwrapped(data: Any) -> tuple[Any, _Given]:
+def _unwrapped(data: Any) -> tuple[Any, Grouped | Split | None, Any]:
+    """Return rows, and what their wrappers say of groups and weights."""
     group, weights = None, None
     while isinstance(data, (Grouped, Split, Weighted)):
         if isinstance(data, Weighted):
@@ -1033,38 +555,36 @@ def _unwrapped(data: Any) -> tuple[Any, _Given]:
             msg = "rows: grouped twice; group by one label, such as a tuple of the two."
             raise DataError(msg)
         group, data = data, data.rows
-    return data, _Given(group, group.weights if isinstance(group, Split) else weights)
+    return data, group, group.weights if isinstance(group, Split) else weights
 
 
-def _batch(block: Argument, inner: int, given: _Given) -> Batch:
+def _batch(block: Argument, inner: int, group: Grouped | Split | None, weights: Any) -> Batch:
     """Return to which members of a batch the rows belong."""
-    weights = None
-    if given.weights is not None:
-        weights = checked_weights(given.weights, block)
-    if given.group is None:
+    heavy, rows = _heavy(weights, block), block.row_labels()
+    if group is None:
         coords: Coords = {"feature": block.columns} if block.columns else {}
-        return Batch(coords, None, inner, block.row_labels(), weights)
+        return Batch(coords, rows, inner, heavy)
     if inner > 1:
         msg = f"rows: grouped data must be a column or a table; got shape {block.values.shape}."
         raise DataError(msg)
-    if isinstance(given.group, Split):
-        lead, at = given.group.coords, given.group.codes
+    if isinstance(group, Grouped):
+        coords, at = _groups(block, group)
+    else:
+        coords, at = group.coords, group.codes
         if block.values.shape[0] != len(at):
             msg = (
                 f"{block.argument}: must have as many rows as target; got "
                 f"{block.values.shape[0]} and {len(at)}."
             )
             raise DataError(msg)
-    else:
-        lead, at = _groups(block, given.group)
-    columns = {}
+    lead = tuple(map(len, coords.values()))
     if inner:
-        columns = {"feature": block.columns or tuple(range(block.values.shape[1]))}
-    return Batch({**lead, **columns}, at, inner, block.row_labels(), weights)
+        coords = {**coords, "feature": block.columns or tuple(range(block.values.shape[1]))}
+    return Batch(coords, rows, inner, heavy, at, lead, math.prod(lead))
 
 
 def checked_weights(weights: Any, rows: Argument) -> Array:
-    """Check weights of rows: as many as there are rows, finite, zero or positive."""
+    """Check weights of rows: one a row, finite, zero or positive."""
     block = read(weights, "weights")
     same_rows(rows, block)
     values = totals(block, "weights")
@@ -1072,6 +592,10 @@ def checked_weights(weights: Any, rows: Argument) -> Array:
         msg = f"weights: must hold one number a row; got shape {values.shape}."
         raise DataError(msg)
     return values
+
+
+def _heavy(weights: Any, rows: Argument) -> Array | None:
+    return None if weights is None else checked_weights(weights, rows)
 
 
 def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
@@ -1093,21 +617,6 @@ def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
         )
         raise DataError(msg)
     return {"group": levels}, found
-
-
-def sparse(values: Any) -> bool:
-    """Return whether values are a SciPy sparse array or matrix."""
-    return bool(issparse(values))
-
-
-def _sparse_counts(values: Any) -> tuple[Argument, Any]:
-    """Check a sparse table of counts through its stored entries alone."""
-    from scipy.sparse import csr_array
-
-    # As it is if it can be, since it remembers whether cells are given twice.
-    table = values if isinstance(values, csr_array) else csr_array(values)
-    whole_numbers(Argument("counts", table.data))
-    return Argument("counts", cast("Any", table)), table
 
 
 def _group_order(group: Grouped, given: Any) -> list[Hashable]:
@@ -1134,31 +643,3 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
             "Convert them, or give groups=[...] in the order wanted."
         )
         raise DataError(msg) from None
-
-
-def same_rows(left: Argument, right: Argument) -> None:
-    """Check that two arguments have the same rows: as many, and under the same index."""
-    if left.values.shape[0] != right.values.shape[0]:
-        msg = (
-            f"{right.argument}: must have as many rows as {left.argument}; got "
-            f"{right.values.shape[0]} and {left.values.shape[0]}."
-        )
-        raise DataError(msg)
-    if left.index is not None and right.index is not None and not left.index.equals(right.index):
-        msg = (
-            f"{right.argument}: must have the index of {left.argument}, row for row. Align them "
-            "(b.loc[a.index]) or drop the index (.to_numpy())."
-        )
-        raise DataError(msg)
-
-
-def _fits(X: Values, y: Values) -> bool:
-    try:
-        np.broadcast_shapes(X.shape[1:-1], y.shape[1:])
-    except ValueError:
-        return False
-    return True
-
-
-def _of(at: tuple[int, ...]) -> str:
-    return f" at position {at[0] if len(at) == 1 else at}" if at else ""

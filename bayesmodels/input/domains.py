@@ -32,6 +32,8 @@ LARGEST_COUNT = 2**53
 LARGEST_MEASUREMENT = 1e150
 """Beyond it sums of squares overflow."""
 
+_FEW = 1000  # numbers that are not worth being looked at in blocks
+
 
 def numbers(block: Argument) -> Values:
     """Return the values, which are finite numbers."""
@@ -106,7 +108,7 @@ def measured_as_given(block: Argument) -> Values:
 def measured(block: Argument) -> Array:
     """Return the values as finite float64 whose squares do not overflow."""
     # One quick look says that all is well; only if not, others say what is wrong.
-    square = sum_of_squares(block.values) if block.square is None else block.square
+    square = sum_of_squares(block.values)
     if square is not None and square < LARGEST_MEASUREMENT**2:
         return block.values
     result = finite(block)
@@ -160,9 +162,15 @@ def adding_up(values: Array, argument: str) -> None:
 
 def binary(block: Argument) -> Values:
     """Return the values, which are 0 or 1."""
-    values = numbers(block)
+    values = block.values
     if values.dtype.kind == "b":
         return values.view(np.uint8)
+    # One look says that all is well; only if not, others say what is wrong.
+    if values.dtype.kind in "iuf" and (
+        ((values == 0) | (values == 1)).all() if values.size <= _FEW else not_binary(values) is None
+    ):
+        return values
+    values = numbers(block)
     at = not_binary(values)
     if at is not None:
         msg = (

@@ -46,6 +46,7 @@ from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.domains import not_squarable
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.wrappers import Weighted
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.crossproducts import Part, centred_factor, factored, merged
@@ -447,7 +448,7 @@ class LinearRegression:
         if isinstance(data, RegressionStatistic):
             checked.as_many_columns(data.mean.shape[-1] - 1, size)
             return data
-        rows = None if isinstance(data, checked.Weighted) else checked.design_rows(data)
+        rows = None if isinstance(data, Weighted) else checked.design_rows(data)
         if rows is None:
             return _of_batch(self._checked(data))
         checked.as_many_columns(rows.width, size)

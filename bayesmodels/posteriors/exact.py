@@ -11,7 +11,7 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels.errors import DataError, NotConjugate
-from bayesmodels.input.data import randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import SECONDS, Budget

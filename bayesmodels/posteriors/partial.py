@@ -11,7 +11,7 @@ import pymc as pm
 
 from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError, NotConjugate
-from bayesmodels.input.data import randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit, audit

@@ -14,8 +14,8 @@ from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.conditioning import digits_of_factor, digits_of_matrix
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, ModeError, PriorError
-from bayesmodels.input.data import asked, randomness
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.parameters import asked, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.audit import Audit

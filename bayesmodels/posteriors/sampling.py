@@ -12,7 +12,7 @@ import pymc as pm
 from bayesmodels import __version__
 from bayesmodels.belief import reading
 from bayesmodels.errors import DataError, NotConjugate, PriorError
-from bayesmodels.input.data import count, randomness
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.exact import exact

@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.numerics.special import HALF_LOG_2PI

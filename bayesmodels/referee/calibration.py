@@ -40,7 +40,7 @@ from bayesmodels.belief.datatree import given_axes, statistic_of
 from bayesmodels.belief.protocol import Belief, Conjugate, Declarable, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.numerics.processes import side_by_side

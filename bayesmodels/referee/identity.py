@@ -23,7 +23,7 @@ import numpy as np
 from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.data import randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:

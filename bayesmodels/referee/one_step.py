@@ -15,13 +15,8 @@ import numpy as np
 from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.belief.protocol import MassFunction, Predictive, Prequential, Statistic
 from bayesmodels.belief.rows import readable, rows_at
-from bayesmodels.input.data import (
-    BinomialCounts,
-    Design,
-    Grouped,
-    MultinomialCounts,
-    weighted,
-)
+from bayesmodels.input.data import weighted
+from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
 
 _WITH_MORE = (BinomialCounts, Design, Grouped, MultinomialCounts, tuple)
 """Rows of which there is more to know than what is observed."""

@@ -38,7 +38,7 @@ from scipy.special import expit, logit, ndtr, xlog1py
 from bayesmodels.belief.protocol import Belief, ExponentialFamily, Law
 from bayesmodels.belief.reading import places
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.data import count
+from bayesmodels.input.parameters import count
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:

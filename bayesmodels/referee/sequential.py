@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesmodels.input.data import count, randomness
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.verdict import TOLERANCE, Verdict, check_limits, compare
 
 LOOKS = 2

@@ -12,7 +12,7 @@ from scipy import stats
 from bayesmodels.belief import notebook
 from bayesmodels.belief.protocol import LatentClasses, MarginalLaws
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import proportion, randomness
+from bayesmodels.input.parameters import proportion, randomness
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.class_probabilities import class_probabilities
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law

@@ -14,7 +14,8 @@ from bayesmodels.belief.reading import levels
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import PriorError
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import Weighted, paired
+from bayesmodels.input.data import paired
+from bayesmodels.input.wrappers import Weighted
 from bayesmodels.referee import Diagnosis, Identity, Verdict, check_identity, compare, diagnose
 from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.evidence_check import OtherEvidence, other_evidence

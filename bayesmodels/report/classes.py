@@ -12,7 +12,7 @@ from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesmodels.belief.protocol import Classifier, LatentClasses, Statistic
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import read
-from bayesmodels.input.data import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
+from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
 from bayesmodels.report.page import Column, Table
 from bayesmodels.report.rounding import significant
 

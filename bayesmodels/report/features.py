@@ -11,7 +11,7 @@ from scipy import stats
 
 from bayesmodels.belief.protocol import Classifier
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import Weighted
+from bayesmodels.input.wrappers import Weighted
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.numerics import Array
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayesmodels.belief.protocol import LatentClasses, Product, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.input import data as checked
-from bayesmodels.input.data import BinomialCounts, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCounts
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture

@@ -11,7 +11,7 @@ import numpy as np
 from bayesmodels.belief.declaring import likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import randomness
+from bayesmodels.input.parameters import randomness
 from bayesmodels.report.approximation import ApproximationReport, validate_approximation
 from bayesmodels.report.belief_validation import Report, validate_belief
 from bayesmodels.report.model_validation import ModelReport, validate_model

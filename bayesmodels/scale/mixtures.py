@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesmodels.errors import DataError, NumericsWarning
-from bayesmodels.input.data import randomness
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.parameters import randomness
 from bayesmodels.models.mixture.em import (
     EMResult,
     best_first,

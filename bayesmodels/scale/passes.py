@@ -14,7 +14,8 @@ import narwhals as nw
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import wrapped
-from bayesmodels.input.data import Design, Weighted, count
+from bayesmodels.input.parameters import count
+from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold

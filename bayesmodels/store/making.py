@@ -13,8 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from bayesmodels.belief import values
-from bayesmodels.input.data import MultinomialCounts
 from bayesmodels.input.labels import unique
+from bayesmodels.input.wrappers import MultinomialCounts
 from bayesmodels.models.bernoulli import BernoulliStatistic
 from bayesmodels.models.categorical import CategoricalStatistic
 from bayesmodels.models.classifiers import generative

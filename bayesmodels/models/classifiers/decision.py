@@ -26,8 +26,8 @@ from scipy.special import ndtr
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
-from bayesmodels.input.data import count, randomness
 from bayesmodels.input.domains import finite, probabilities
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import EPS, half_log_det
 

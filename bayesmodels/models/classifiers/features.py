@@ -16,9 +16,18 @@ from bayesmodels.belief.protocol import Draws, FeatureFamily
 from bayesmodels.belief.values import short
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.input.containers import Argument, present, read, read_codes, shown, wrapped
-from bayesmodels.input.data import MultinomialCounts, Split, Weighted
+from bayesmodels.input.containers import (
+    Argument,
+    present,
+    read,
+    read_codes,
+    same_rows,
+    shown,
+    wrapped,
+)
+from bayesmodels.input.data import Split
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.wrappers import MultinomialCounts, Weighted
 from bayesmodels.models.categorical import DirichletCategorical
 
 Select = Callable[[Any], Sequence[Hashable]]
@@ -248,7 +257,7 @@ class Classified:
             found = read(given.counts, "counts", vector_row=True)
         if self._first is None:
             self._first = found
-        checked.same_rows(self._first, found)
+        same_rows(self._first, found)
         return found
 
     def belief(self, name: str) -> Any:

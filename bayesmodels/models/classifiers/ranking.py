@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
-from bayesmodels.input.data import count, proportion, randomness
+from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.models.classifiers.information import mutual_information, mutual_information_normal
 from bayesmodels.numerics import Array
 

@@ -21,7 +21,8 @@ from scipy.sparse import csr_array
 
 from bayesmodels.belief.datatree import tree_of
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.data import count, randomness, weighted
+from bayesmodels.input.data import weighted
+from bayesmodels.input.parameters import count, randomness
 from bayesmodels.models.mixture.latent_rows import UNKNOWN, MixtureStatistic, Numbers, latent_rows
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array, kernels

@@ -24,8 +24,8 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Argument, present, read
-from bayesmodels.input.data import Design, Weighted
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.models.bernoulli import BernoulliStatistic, BetaBernoulli
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, Classified, argument

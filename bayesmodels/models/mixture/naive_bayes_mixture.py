@@ -35,6 +35,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
+from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers import generative
 from bayesmodels.models.classifiers.features import Block, columns_known
@@ -520,7 +521,7 @@ class NaiveBayesMixture:
     def log_next(self, row: Any) -> Any:
         """Return the log predictive density of one row, its class summed out unless it is known."""
         (code,) = self.statistic(row).labels
-        features = checked.paired(row).features if isinstance(row, (tuple, checked.Design)) else row
+        features = checked.paired(row).features if isinstance(row, (tuple, Design)) else row
         each = self.log_joint(features)[0]
         return logsumexp(each) if code == UNKNOWN else each[code]
 

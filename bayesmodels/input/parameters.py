@@ -1,0 +1,255 @@
+"""Checks of parameters and settings, and of what is computed from checked ones."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.containers import DROP_ROWS, first, listed, read, shown
+from bayesmodels.input.domains import LARGEST_COUNT, LARGEST_MEASUREMENT, counts, finite
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.triangular import EPS
+
+
+def parameter(
+    value: Any,
+    argument: str,
+    *,
+    positive: bool = False,
+    nonnegative: bool = False,
+    most: float = LARGEST_MEASUREMENT,
+) -> Array:
+    """Check one parameter of a prior: finite numbers within their range; returned read-only.
+
+    None is larger than `most`, so that its square, or for squares the sum of some, is finite.
+    """
+    try:
+        result = finite(read(value, argument, bare=True))
+    except DataError as error:
+        raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
+    low = (result <= 0) if positive else (result < 0) & nonnegative
+    if low.any():
+        rule = "positive" if positive else "zero or positive"
+        msg = f"{argument}: must be {rule}; got {result[first(low)]:g}{_of(first(low))}."
+        raise PriorError(msg)
+    if (high := np.abs(result) > most).any():
+        msg = (
+            f"{argument}: must not exceed {most:g} in size, beyond which float64 overflows; got "
+            f"{result[first(high)]:g}{_of(first(high))}."
+        )
+        raise PriorError(msg)
+    result = result.copy()
+    result.setflags(write=False)
+    return result
+
+
+def names_of(
+    given: Sequence[Hashable] | None, argument: str, **parameters: Any
+) -> Sequence[Hashable] | None:
+    """Return the names along the last axis of parameters, which must not have different ones.
+
+    They are those `given` as an `argument`, or else those of a pandas series or frame.
+    """
+    for name, value in parameters.items():
+        if not hasattr(value, "iloc"):
+            continue
+        axis = value.axes[-1]
+        if type(axis).__name__ == "RangeIndex":
+            continue
+        found = tuple(axis.tolist())
+        if given is None:
+            given, argument = found, name
+        elif found != tuple(given):
+            msg = (
+                f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
+                f"order; got {listed(found)}. Reorder it, or drop its labels (.to_numpy())."
+            )
+            raise PriorError(msg)
+    return given
+
+
+def coords_of(coords: Any, **parameters: Any) -> Any:
+    """Return coordinates of a batch: those given, or the labels of parameters that are series."""
+    if coords:
+        names_of(list(coords.values())[-1], "coords", **parameters)
+        return coords
+    found = names_of(None, "coords", **parameters)
+    series = any(getattr(value, "ndim", 0) == 1 for value in parameters.values())
+    return {"dim_0": found} if found is not None and series else coords
+
+
+def together(**parameters: Array) -> tuple[Array, ...]:
+    """Broadcast parameters of a prior to one shape."""
+    try:
+        return np.broadcast_arrays(*parameters.values())
+    except ValueError:
+        shapes = " and ".join(str(value.shape) for value in parameters.values())
+        msg = (
+            f"{', '.join(parameters)}: must have shapes that fit each other; got {shapes}. Give "
+            "one number for all, or one for each member of the batch."
+        )
+        raise PriorError(msg) from None
+
+
+def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
+    """Check entries of a sufficient statistic: finite, not negative, and if `counted` countable."""
+    result = finite(read(value, argument, bare=True))
+    if (result < 0).any():
+        at = first(result < 0)
+        msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
+        raise DataError(msg)
+    if counted:
+        _countable(result, argument)
+    result = result.copy()
+    result.setflags(write=False)
+    return result
+
+
+def _countable(total: Any, argument: str) -> None:
+    many = np.asarray(total >= LARGEST_COUNT)
+    if many.any():
+        at = first(many)
+        msg = (
+            f"{argument}: must be below 2**53, where one row more would make no difference; got "
+            f"{np.asarray(total)[at]:g}{_of(at)}. Keep these rows apart, or let each count as "
+            "less: statistic.discounted(rho)."
+        )
+        raise DataError(msg)
+
+
+def made[V](kind: type[V], *fields: Any) -> V:
+    """Make a belief or statistic of results of our own, which need no check but of their size.
+
+    Parameters
+    ----------
+    kind : type
+        Class of the value.
+    *fields
+        Its fields in their order, as its constructor would fill them in.
+
+    Raises
+    ------
+    DataError
+        If a number is so large that float64 overflows, or rows can't be counted.
+    """
+    value = object.__new__(kind)
+    names = kind.__match_args__  # type: ignore[attr-defined]
+    for name, field in zip(names, fields, strict=False):
+        # What is added up of single numbers is no array.
+        result = np.asarray(field) if isinstance(field, np.generic) else field
+        counted = name in _COUNTED
+        if isinstance(result, np.ndarray):
+            fine = np.abs(result) <= (LARGEST_COUNT - 1 if counted else LARGEST_SQUARE)
+            if not (fine.all() if result.ndim else fine):  # false of NaN
+                if counted:
+                    _countable(result, name)
+                msg = (
+                    f"{'mean' if name == 'location' else name}: is beyond what float64 can compute "
+                    "with. Choose a larger unit, or fewer rows."
+                )
+                raise DataError(msg)
+            result.setflags(write=False)
+        elif counted:
+            _countable(result, name)
+        object.__setattr__(value, name, result)
+    return value
+
+
+_COUNTED = ("ones", "zeros", "counts", "n")
+
+
+def alike(one: Any, other: Any, kind: type) -> None:
+    """Check that statistics are of one kind, with as many columns or categories."""
+    if not isinstance(other, kind):
+        msg = (
+            "data: statistics that are merged or taken out must be of one model; got "
+            f"{type(one).__name__} and {type(other).__name__}. Make both with model.statistic."
+        )
+        raise DataError(msg)
+
+
+def left_over(difference: Any, size: Any, argument: str) -> Array:
+    """Return what is left of a total when a part is taken out of it, which must not be negative.
+
+    Parameters
+    ----------
+    difference : array_like
+        The total less the part.
+    size : array_like
+        What both add up to, whose rounding may have put the difference below zero.
+    argument : str
+        What the total is of.
+    """
+    result = np.asarray(difference, dtype=float)
+    below = result < -_ROUNDINGS * EPS * np.asarray(size)
+    if below.any():
+        at = first(below)
+        msg = (
+            f"{argument}: rows to be taken out must be among those that are there; "
+            f"{result[at]:g} would be left{_of(at)}."
+        )
+        raise DataError(msg)
+    return np.maximum(result, 0.0)
+
+
+_ROUNDINGS = 64
+"""Of a sum of squares over any number of rows that are added up in pairs."""
+
+
+def integers(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
+    """Check a whole number or an array of them, each at least `least`."""
+    numbers = counts(read(value, argument, bare=True))
+    if (numbers < least).any():
+        at = first(numbers < least)
+        msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
+        raise DataError(msg)
+    return numbers
+
+
+LARGEST_SQUARE = 1e305
+"""Of scales and sums of squares: measurements have squares up to 1e300."""
+
+_REAL = (int, float, np.integer, np.floating)
+
+
+def count(value: Any, argument: str, least: int = 0) -> int:
+    """Check one whole number, at least `least`."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    if not isinstance(number, _REAL) or number % 1 != 0 or number < least:
+        msg = f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
+        raise DataError(msg)
+    return int(number)
+
+
+def proportion(value: Any, argument: str) -> float:
+    """Check one number strictly between 0 and 1."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    if not isinstance(number, _REAL) or not 0 < number < 1:
+        msg = f"{argument}: must be strictly between 0 and 1; got {shown(value)}."
+        raise DataError(msg)
+    return float(number)
+
+
+def randomness(rng: Any) -> np.random.Generator:
+    """Return a source of randomness: a generator as it is, one of a seed, or a fresh one."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        msg = (
+            "rng: must be a numpy.random.Generator, a seed such as 1, or None for fresh "
+            f"randomness; got {shown(rng)}."
+        )
+        raise DataError(msg) from None
+
+
+def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
+    """Check of what is to be sampled how many draws there shall be, and from what randomness."""
+    return count(draws, "draws", 1), randomness(rng)
+
+
+def _of(at: tuple[int, ...]) -> str:
+    return f" at position {at[0] if len(at) == 1 else at}" if at else ""

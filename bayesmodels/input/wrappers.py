@@ -1,0 +1,237 @@
+"""What users wrap their rows in: groups, weights, counts, and a design matrix with its target."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesmodels.errors import DataError
+from bayesmodels.input.containers import Argument, Values, first, read, same_rows, where, wrapped
+from bayesmodels.input.domains import counts
+from bayesmodels.input.labels import unique
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Rows split by a label: one independent problem for each group.
+
+    Parameters
+    ----------
+    rows : array_like, Series, frame, BinomialCounts or MultinomialCounts
+        Data of one problem with n rows, or a table with one problem a column.
+    by : array_like or Series of length n
+        The group of each row. Groups are ordered by value, or as the categories are.
+    groups : sequence, optional
+        All groups, in the order wanted; needed when a group may have no row.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> rows = bm.Grouped([1, 0, 1, 1], by=["b", "a", "b", "a"])
+    >>> bm.BetaBernoulli(1, 1).update(rows).mean()["theta"]
+    array([0.5 , 0.75])
+    """
+
+    rows: Any
+    by: Any
+    groups: Sequence[Hashable] | None = None
+
+    def __post_init__(self) -> None:
+        _as_many(self.rows, self.by, "by")
+
+
+@dataclass(frozen=True)
+class Weighted:
+    r"""Rows that count more or less than once: row i as :math:`w_i` rows.
+
+    Its likelihood is :math:`\prod_i p(x_i \mid \theta)^{w_i}`, so the statistics are fractional.
+    A PyMC model of weighted rows is declared from their statistic.
+
+    Parameters
+    ----------
+    rows : array_like, Series, frame, Grouped, MultinomialCounts or pair (X, y)
+        Data of n rows.
+    weights : array_like of shape (n,)
+        Zero or positive.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(1, 1).update(bm.Weighted([1, 0], weights=[0.5, 2]))
+    BetaBernoulli(alpha=1.5, beta=3)
+    """
+
+    rows: Any
+    weights: Any
+
+    def __post_init__(self) -> None:
+        _as_many(self.rows, self.weights, "weights")
+
+
+@dataclass(frozen=True)
+class BinomialCounts:
+    """Numbers of successes among numbers of trials, one pair a row.
+
+    Counts forget the order of the trials, so their evidence contains the binomial coefficient.
+
+    Parameters
+    ----------
+    successes, trials : array_like of shape (n,) or (n, batch...)
+        Whole numbers with ``0 <= successes <= trials``.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.BetaBernoulli(2, 2).update(bm.BinomialCounts(3, 20))
+    BetaBernoulli(alpha=5, beta=19)
+    """
+
+    successes: Any
+    trials: Any
+    _checked: tuple[Argument, Values, Values] = dataclasses.field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        successes = read(self.successes, "successes", scalar_row=True)
+        total = read(self.trials, "trials", scalar_row=True)
+        same_rows(successes, total)
+        if successes.columns and total.columns and successes.columns != total.columns:
+            msg = (
+                f"trials: must have the columns of successes {successes.columns}, in this order; "
+                f"got {total.columns}. Reorder the columns."
+            )
+            raise DataError(msg)
+        k, n = counts(successes), counts(total)
+        if k.shape != n.shape:
+            msg = (
+                f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
+                "Give every row its own number of trials."
+            )
+            raise DataError(msg)
+        if (k > n).any():
+            at = first(k > n)
+            msg = (
+                f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
+                f"{n[at]:g} trials."
+            )
+            raise DataError(msg)
+        object.__setattr__(self, "_checked", (successes, k, n))
+
+    def checked(self) -> tuple[Argument, Values, Values]:
+        """Return the numbers of successes as read, and both numbers as whole ones."""
+        return self._checked
+
+
+@dataclass(frozen=True)
+class MultinomialCounts:
+    """Counts of each category, one multinomial observation a row.
+
+    Counts forget the order of the draws, so their evidence contains the multinomial coefficient.
+
+    Parameters
+    ----------
+    counts : array_like of shape (K,) or (n, K) or (n, batch..., K)
+        Whole numbers, not negative. A frame's column names are the categories.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.DirichletCategorical([1, 1, 1]).update(bm.MultinomialCounts([5, 0, 2]))
+    DirichletCategorical(alpha=[6, 1, 3])
+    """
+
+    counts: Any
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design matrix and its target.
+
+    Parameters
+    ----------
+    features : array_like or frame of shape (n, p) or (n, batch..., p)
+        One column a coefficient.
+    target : array_like or Series of shape (n,) or (n, batch...)
+        What the columns are to explain.
+    intercept : bool, default False
+        Put a column of ones, named ``intercept``, before the others.
+
+    See Also
+    --------
+    Design.from_frame : the same from one frame with named columns.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> data = bm.Design([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0], intercept=True)
+    >>> bm.LinearRegression.flat(2).statistic(data).mle()["w"].round(12)
+    array([1., 2.])
+    """
+
+    features: Any
+    target: Any
+    intercept: bool = False
+
+    def __post_init__(self) -> None:
+        _as_many(self.features, self.target, "target", "features")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        target: str,
+        features: Sequence[str] | None = None,
+        *,
+        intercept: bool = False,
+    ) -> Design:
+        """Take target and features (default: all other columns) from one frame by name."""
+        import narwhals as nw
+
+        native = wrapped(frame, "frame")
+        if not isinstance(native, nw.DataFrame):
+            msg = f"frame: must be a frame with named columns; got {type(frame).__name__}."
+            raise DataError(msg)
+        columns = native.columns
+        if isinstance(features, str):
+            features = [features]
+        chosen = [c for c in columns if c != target] if features is None else list(features)
+        unique(tuple(chosen), "features")
+        if target in chosen:
+            msg = f"features: must not hold the target {target!r}; leave it out of features."
+            raise DataError(msg)
+        for name in (target, *chosen):
+            if name not in columns:
+                msg = f"frame: has no column {name!r}; its columns are {columns}."
+                raise DataError(msg)
+        # By position, since names may be numbers or tuples.
+        y = native[:, columns.index(target)].to_native()
+        if not chosen:  # an intercept alone: polars would forget the number of rows
+            index = nw.maybe_get_index(native)
+            return cls(Argument("features", np.empty((len(native), 0)), (), index), y, intercept)
+        X = native[:, [columns.index(name) for name in chosen]].to_native()
+        return cls(X, y, intercept)
+
+
+def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
+    """Refuse an argument of another length than the rows, where both are known without reading."""
+    n, found = _length(rows), _length(other)
+    if n is not None and found is not None and n != found:
+        msg = f"{argument}: must have as many rows as {of}; got {found} and {n}."
+        raise DataError(msg)
+
+
+def _length(rows: Any) -> int | None:
+    """Return the number of rows, as far as it needs no look at them."""
+    if isinstance(rows, (Grouped, Weighted)):
+        return _length(rows.rows)
+    if isinstance(rows, BinomialCounts):
+        return len(rows.checked()[1])
+    if isinstance(rows, list):
+        return len(rows)
+    shape = getattr(rows, "shape", None)
+    return shape[0] if isinstance(shape, tuple) and shape else None
