@@ -139,7 +139,7 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
 
         unit = 0.5 * _share(kappa) / after.scale
 
-    parameters = (after.location, after.rest, unit, constant, shape)
+    parameters = (after.location, unit, constant, shape)
     if (
         kernels.pay(given.x.size // _SLOWER)
         and after.location.ndim == len(given.batch.lead) + given.batch.inner
@@ -147,7 +147,7 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         return _of_numbers(given, parameters)
 
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
-        square = (x - batch.by_row(after.location)) - batch.by_row(after.rest)
+        square = x - batch.by_row(after.location)
         square *= square
         with np.errstate(all="ignore"):
             square = square * batch.by_row(unit)
@@ -205,7 +205,7 @@ def _of_vectors(self: Any, data: Any, s: Any, ratio: Array, df: Array) -> RowsLe
 
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
         by_row = batch.by_row
-        away = (x - by_row(after.location, 1)) - by_row(after.rest, 1)
+        away = x - by_row(after.location, 1)
         with np.errstate(all="ignore"):
             square = _square(root, away, batch.groups) * by_row(unit)
         logs, lost = _log_left(square)

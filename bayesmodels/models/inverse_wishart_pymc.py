@@ -608,7 +608,6 @@ def statistic(
     sigma: Any,
     n: Array,
     mean: Array,
-    rest: Array,
     scatter: Array,
     weight: Any = 1.0,
 ) -> None:
@@ -622,14 +621,14 @@ def statistic(
         Means.
     sigma : tensor of shape (batch..., D, D)
         Covariances, one of which may serve all.
-    n, mean, rest, scatter : ndarray
-        Row counts, means with what rounding took from them, and centred scatter matrices.
+    n, mean, scatter : ndarray
+        Row counts, means and centred scatter matrices.
     weight : ndarray of shape (batch...)
         Positive numbers by which the covariances are divided.
     """
     width = mean.shape[-1]
     root = precision_root(sigma)
-    gap = applied(root, (mean - mu) + rest)
+    gap = applied(root, mean - mu)
     square = (product(root, scatter) * root).sum((-2, -1)) + n * (gap**2).sum(-1)
     log_size = log_diagonal(root, width) + width * (0.5 * np.log(weight) - HALF_LOG_2PI)
     pm.Potential(name, (n * log_size - 0.5 * weight * square).sum())

@@ -17,7 +17,6 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -67,8 +66,6 @@ class MultivariateNormalStatistic:
         Means of the rows; anything finite where there are none.
     scatter : array_like of shape (batch..., D, D)
         Sums of (x - mean) (x - mean)'.
-    rest : array_like of shape (batch..., D)
-        What rounding took from the mean; the exact mean is ``mean + rest``.
     features : sequence of length D, optional
         Names of the columns.
     coords : dict, optional
@@ -84,7 +81,6 @@ class MultivariateNormalStatistic:
     n: Array
     mean: Array
     scatter: Array
-    rest: Array = field(repr=False)
     features: Features
     coords: Coords
 
@@ -93,15 +89,11 @@ class MultivariateNormalStatistic:
         n: ArrayLike,
         mean: ArrayLike,
         scatter: ArrayLike,
-        rest: ArrayLike = 0,
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
         n, mean = checked.totals(n, "n", counted=True), checked.parameter(mean, "mean")
-        scatter, rest = (
-            checked.parameter(scatter, "scatter", most=checked.LARGEST_SQUARE),
-            checked.parameter(rest, "rest"),
-        )
+        scatter = checked.parameter(scatter, "scatter", most=checked.LARGEST_SQUARE)
         width = _width(mean, scatter, "scatter")
         batch = np.broadcast_shapes(n.shape, mean.shape[:-1], scatter.shape[:-2])
         values.fill(
@@ -109,7 +101,6 @@ class MultivariateNormalStatistic:
             n=np.broadcast_to(n, batch),
             mean=np.broadcast_to(mean, (*batch, width)),
             scatter=np.broadcast_to(scatter, (*batch, width, width)),
-            rest=np.broadcast_to(rest, (*batch, width)),
             features=named_features(features, width),
             coords=labels.named(coords, batch, "coords"),
         )
@@ -123,11 +114,11 @@ class MultivariateNormalStatistic:
             )
             raise DataError(msg)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
-        mean, rest, shift, weight = merged_means(*means(self), *means(other))
+        mean, shift, weight = merged_means(*means(self), *means(other))
         between = weight[..., None] * outer(shift)
         features = same_features(self.features, other.features)
         scatter = self.scatter + other.scatter + between
-        return checked.made(type(self), self.n + other.n, mean, scatter, rest, features, coords)
+        return checked.made(type(self), self.n + other.n, mean, scatter, features, coords)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it.
@@ -138,8 +129,7 @@ class MultivariateNormalStatistic:
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         features = same_features(self.features, other.features)
         n = checked.left_over(self.n - other.n, self.n, "n")
-        gone = (-other.n[..., None], other.mean, other.rest)
-        mean, rest, shift, weight = merged_means(*means(self), *gone)
+        mean, shift, weight = merged_means(*means(self), -other.n[..., None], other.mean)
         pull = weight[..., None] * outer(shift)
         left = self.scatter - other.scatter + pull
         along, directions = np.linalg.eigh(left)
@@ -148,14 +138,14 @@ class MultivariateNormalStatistic:
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
-        return checked.made(type(self), n, mean, left, rest, features, coords)
+        return checked.made(type(self), n, mean, left, features, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
         scatter = rho * self.scatter
         return checked.made(
-            type(self), rho * self.n, self.mean, scatter, self.rest, self.features, self.coords
+            type(self), rho * self.n, self.mean, scatter, self.features, self.coords
         )
 
     def seen(self) -> dict[str, float]:
@@ -167,7 +157,7 @@ class MultivariateNormalStatistic:
     def without_rows(self) -> Self:
         """Return the empty statistic of the same batch."""
         zero, mean, scatter = (np.zeros_like(x) for x in (self.n, self.mean, self.scatter))
-        return type(self)(zero, mean, scatter, 0, self.features, self.coords)
+        return type(self)(zero, mean, scatter, self.features, self.coords)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates: the mean, and scatter / N as covariance.
@@ -207,8 +197,6 @@ class NormalInverseWishart:
         nu, larger than D - 1.
     scale : array_like of shape (batch..., D, D)
         Psi, symmetric and positive definite; Psi / (nu - D - 1) is the expected covariance.
-    rest : array_like of shape (batch..., D), default 0
-        What rounding took from the mean.
     features : sequence of length D, optional
         Names of the columns; columns of data with other names are refused.
     coords : dict, optional
@@ -237,7 +225,6 @@ class NormalInverseWishart:
     kappa: Array
     df: Array
     scale: Array
-    rest: Array = field(repr=False)
     features: Features
     coords: Coords
 
@@ -271,14 +258,13 @@ class NormalInverseWishart:
         kappa: ArrayLike,
         df: ArrayLike,
         scale: ArrayLike,
-        rest: ArrayLike = 0,
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, scale=scale)
         mean, scale = checked.parameter(mean, "mean"), positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
-        df, rest = checked.parameter(df, "df", most=MOST_DF), checked.parameter(rest, "rest")
+        df = checked.parameter(df, "df", most=MOST_DF)
         width = _width(mean, scale, "scale")
         degrees(df, width)
         batch = fitting(
@@ -293,7 +279,6 @@ class NormalInverseWishart:
             kappa=np.broadcast_to(kappa, batch),
             df=np.broadcast_to(df, batch),
             scale=np.broadcast_to(scale, (*batch, width, width)),
-            rest=np.broadcast_to(rest, (*batch, width)),
             features=names,
             coords={**axes, **event_coords(names, width)},
         )
@@ -327,8 +312,8 @@ class NormalInverseWishart:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         coords = labels.joined(self._batch, self.kappa.shape, s.coords, s.n.shape)
-        own = self.kappa[..., None], self.location, self.rest
-        location, rest, shift, weight = merged_means(*own, *means(s))
+        own = self.kappa[..., None], self.location
+        location, shift, weight = merged_means(*own, *means(s))
         pull = weight[..., None] * outer(shift)
         features, kappa = same_features(self.features, s.features), self.kappa + s.n
         axes = labels.completed(coords, np.shape(kappa))
@@ -339,7 +324,6 @@ class NormalInverseWishart:
             self.df + s.n,
             # Checked again, since rounding may take away what made it definite.
             positive_definite(self.scale + s.scatter + pull, "scale"),
-            rest,
             features,
             {**axes, **event_coords(features, location.shape[-1])},
         )
@@ -486,7 +470,7 @@ class NormalInverseWishart:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and Sigma, of shape (..., batch...)."""
         root = cholesky(symmetric(np.asarray(draws["Sigma"])))
-        gap = (np.asarray(draws["mu"]) - self.location) - self.rest
+        gap = np.asarray(draws["mu"]) - self.location
         of_sigma = log_density(root, self.df, np.linalg.cholesky(self.scale))
         return where_definite(root, of_sigma + log_normal_at(gap, root, self.kappa), -np.inf)
 
@@ -535,7 +519,6 @@ class NormalInverseWishart:
             alpha * self.kappa,
             alpha * (self.df + own) - own,
             alpha * self.scale,
-            self.rest,
             self.features,
             self.coords,
         )
@@ -572,7 +555,7 @@ class NormalInverseWishart:
             default_transform=declared.Standardised(after.location, after.kappa),
         )
         if likelihood == "statistic":
-            declared.statistic(names("likelihood"), mu, Sigma, s.n, s.mean, s.rest, s.scatter)
+            declared.statistic(names("likelihood"), mu, Sigma, s.n, s.mean, s.scatter)
             return
         ((x, rows),) = self.observed(data).values()
         batch, axes = self._checked(data).batch, names.labelled(rows)
@@ -698,22 +681,21 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
         same_features(belief.features, data.features)
         return data
     d = checked_vectors(belief, data, as_given=True)
-    _, mean, rest, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
+    _, mean, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
     return checked.made(
         MultivariateNormalStatistic,
         d.batch.row_counts(len(d.x)),
         mean.reshape((*lead, width)),
         symmetric(scatter).reshape((*lead, width, width)),
-        rest.reshape((*lead, width)),
         d.features,
         labels.named(d.batch.coords, lead, "coords"),
     )
 
 
-def means(s: MultivariateNormalStatistic) -> tuple[Array, Array, Array]:
+def means(s: MultivariateNormalStatistic) -> tuple[Array, Array]:
     """Return number and mean of the rows, as `merged_means` takes them."""
-    return s.n[..., None], s.mean, s.rest
+    return s.n[..., None], s.mean
 
 
 def log_evidence_of_scales(df: Array, before: Array, after: Array, n: Any) -> Array:

@@ -15,7 +15,6 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 
 from __future__ import annotations
 
-from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -50,8 +49,7 @@ class NormalStatistic:
     """Row count, mean and centred scatter; ``a + b`` merges disjoint rows.
 
     Merging is the pairwise update of Chan, Golub and LeVeque (1983): no raw sum of squares is ever
-    formed, so an offset of 1e8 costs no digits of the variance. The mean is kept with the part that
-    rounding took from it, or else merging in another order would change the scatter's tenth digit.
+    formed, so at an offset of 1e8 deviations keep eight digits.
 
     Parameters
     ----------
@@ -61,8 +59,6 @@ class NormalStatistic:
         Means of the rows; anything finite where there are none.
     scatter : array_like of shape (batch...)
         Sums of squared distances from the mean, not negative.
-    rest : array_like of shape (batch...)
-        What rounding took from the mean; the exact mean is ``mean + rest``.
     coords : dict, optional
         Names of the batch axes with their labels.
 
@@ -75,7 +71,6 @@ class NormalStatistic:
     n: Array
     mean: Array
     scatter: Array
-    rest: Array = field(repr=False)
     coords: Coords
 
     def __init__(
@@ -83,26 +78,22 @@ class NormalStatistic:
         n: ArrayLike = 0,
         mean: ArrayLike = 0,
         scatter: ArrayLike = 0,
-        rest: ArrayLike = 0,
         coords: Any = None,
     ) -> None:
-        n, mean, scatter, rest = np.broadcast_arrays(
+        n, mean, scatter = np.broadcast_arrays(
             checked.totals(n, "n", counted=True),
             checked.parameter(mean, "mean"),
             checked.totals(scatter, "scatter"),
-            checked.parameter(rest, "rest"),
         )
         coords = labels.named(coords, n.shape, "coords")
-        values.fill(self, n=n, mean=mean, scatter=scatter, rest=rest, coords=coords)
+        values.fill(self, n=n, mean=mean, scatter=scatter, coords=coords)
 
     def __add__(self, other: Self) -> Self:
         checked.alike(self, other, NormalStatistic)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
-        mean, rest, shift, weight = merged_means(
-            self.n, self.mean, self.rest, other.n, other.mean, other.rest
-        )
+        mean, shift, weight = merged_means(self.n, self.mean, other.n, other.mean)
         scatter = self.scatter + other.scatter + weight * shift**2
-        return checked.made(type(self), self.n + other.n, mean, scatter, rest, coords)
+        return checked.made(type(self), self.n + other.n, mean, scatter, coords)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
@@ -112,21 +103,17 @@ class NormalStatistic:
         checked.alike(self, other, NormalStatistic)
         coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
         n = checked.left_over(self.n - other.n, self.n, "n")
-        mean, rest, shift, weight = merged_means(
-            self.n, self.mean, self.rest, -other.n, other.mean, other.rest
-        )
+        mean, shift, weight = merged_means(self.n, self.mean, -other.n, other.mean)
         pull = weight * shift**2
         left = self.scatter - other.scatter + pull
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
-        return checked.made(type(self), n, mean, scatter, rest, coords)
+        return checked.made(type(self), n, mean, scatter, coords)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
-        return checked.made(
-            type(self), rho * self.n, self.mean, rho * self.scatter, self.rest, self.coords
-        )
+        return checked.made(type(self), rho * self.n, self.mean, rho * self.scatter, self.coords)
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -177,8 +164,6 @@ class NormalInverseGamma:
         a, positive; 2a rows are what the belief about the variance weighs as much as.
     scale : array_like of shape (batch...)
         b, positive, in squared units of the rows.
-    rest : array_like of shape (batch...), default 0
-        What rounding took from the mean, as in `NormalStatistic`: updates far from zero keep it.
     coords : dict, optional
         Names of the batch axes with their labels.
 
@@ -203,7 +188,6 @@ class NormalInverseGamma:
     kappa: Array
     shape: Array
     scale: Array
-    rest: Array = field(repr=False)
     coords: Coords
 
     title: ClassVar = "Normal–inverse-gamma"
@@ -227,22 +211,18 @@ class NormalInverseGamma:
         kappa: ArrayLike,
         shape: ArrayLike,
         scale: ArrayLike,
-        rest: ArrayLike = 0,
         coords: Any = None,
     ) -> None:
         coords = checked.coords_of(coords, mean=mean, kappa=kappa, shape=shape, scale=scale)
-        mean, kappa, shape, scale, rest = checked.together(
+        mean, kappa, shape, scale = checked.together(
             mean=checked.parameter(mean, "mean"),
             kappa=checked.parameter(kappa, "kappa", positive=True),
             shape=checked.parameter(shape, "shape", positive=True),
             scale=checked.parameter(scale, "scale", positive=True, most=checked.LARGEST_SQUARE),
-            rest=checked.parameter(rest, "rest"),
         )
         given = labels.named(coords, mean.shape, "coords")
         axes = labels.completed(given, mean.shape)
-        values.fill(
-            self, location=mean, kappa=kappa, shape=shape, scale=scale, rest=rest, coords=axes
-        )
+        values.fill(self, location=mean, kappa=kappa, shape=shape, scale=scale, coords=axes)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -274,27 +254,23 @@ class NormalInverseGamma:
         if isinstance(data, NormalStatistic):
             return data
         d = checked.measurements(data, as_given=True)
-        _, mean, rest, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
+        _, mean, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
         shape = (*d.batch.lead, *d.x.shape[1:])
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
-        mean, rest, scatter = (x.reshape(shape) for x in (mean, rest, scatter))
         coords = labels.named(d.batch.coords, shape, "coords")
-        return checked.made(NormalStatistic, n, mean, scatter, rest, coords)
+        return checked.made(NormalStatistic, n, mean.reshape(shape), scatter.reshape(shape), coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
-        location, rest, shift, weight = merged_means(
-            self.kappa, self.location, self.rest, s.n, s.mean, s.rest
-        )
+        location, shift, weight = merged_means(self.kappa, self.location, s.n, s.mean)
         return checked.made(
             type(self),
             location,
             self.kappa + s.n,
             self.shape + s.n / 2,
             self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2,
-            rest,
             labels.completed(coords, np.shape(location)),
         )
 
@@ -383,10 +359,10 @@ class NormalInverseGamma:
         """
         spread = np.sqrt(self.scale / self.shape * (1 + 1 / self.kappa))
         inner = x.ndim - 1
-        location, scale, df, rest = (
-            flat_members(part, inner) for part in (self.location, spread, 2 * self.shape, self.rest)
+        location, scale, df = (
+            flat_members(part, inner) for part in (self.location, spread, 2 * self.shape)
         )
-        return log_student(x.reshape(len(x), prod(x.shape[1:])), location, scale, df, rest)
+        return log_student(x.reshape(len(x), prod(x.shape[1:])), location, scale, df)
 
     def log_plug_in(self, parameters: Draws, x: Array) -> Array:
         """Return normal log densities with `parameters` as if known, of shape (..., n, members)."""
@@ -437,7 +413,7 @@ class NormalInverseGamma:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
         mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
-        gap = (mu - self.location) - self.rest
+        gap = mu - self.location
         return (
             log_gamma_kernel(self.scale / sigma2, self.shape)
             - 0.5 * self.kappa * gap**2 / sigma2
@@ -507,7 +483,7 @@ class NormalInverseGamma:
         """
         shape = alpha * (self.shape + 1.5) - 1.5
         kappa, scale = alpha * self.kappa, alpha * self.scale
-        return type(self)(self.location, kappa, shape, scale, self.rest, self.coords)
+        return type(self)(self.location, kappa, shape, scale, self.coords)
 
     def log_next(self, row: Any) -> Any:
         """Return the log predictive density of one row, of each of its columns that is separate."""
@@ -532,7 +508,7 @@ class NormalInverseGamma:
         sigma = math.sqrt(sigma2)
         mu = pm.Normal(names("mu"), prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
         if likelihood == "statistic":
-            square = s.scatter + s.n * ((s.mean - mu) + s.rest) ** 2
+            square = s.scatter + s.n * (s.mean - mu) ** 2
             terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
             pm.Potential(names("likelihood"), terms.sum())
             return

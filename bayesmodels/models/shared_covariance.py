@@ -19,7 +19,6 @@ The prior of linear discriminant analysis (all ratios 1) and of its proportional
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -55,7 +54,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
 
     Parameters
     ----------
-    n, mean, scatter, rest, features, coords
+    n, mean, scatter, features, coords
         As in `MultivariateNormalStatistic`, with one leading axis, the classes.
     ratio : array_like of shape (C,), default 1
         Ratios of the classes' covariances to the one that is estimated.
@@ -73,12 +72,11 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         n: ArrayLike,
         mean: ArrayLike,
         scatter: ArrayLike,
-        rest: ArrayLike = 0,
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
         ratio: ArrayLike = 1,
     ) -> None:
-        super().__init__(n, mean, scatter, rest, features, coords)
+        super().__init__(n, mean, scatter, features, coords)
         ratio = checked.parameter(ratio, "ratio", positive=True)
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
@@ -112,7 +110,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
     @classmethod
     def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
         """Return the statistic of classes, with ratios of their covariances."""
-        return checked.made(cls, s.n, s.mean, s.scatter, s.rest, s.features, s.coords, ratio)
+        return checked.made(cls, s.n, s.mean, s.scatter, s.features, s.coords, ratio)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates: the means, and sum_c S_c / r_c over all rows.
@@ -146,8 +144,6 @@ class SharedNormalInverseWishart:
         Psi, symmetric and positive definite; Psi / (nu - D - 1) is the expected covariance.
     ratio : array_like of shape (C,), default 1
         r_c, the known ratios of the classes' covariances to Sigma; positive.
-    rest : array_like of shape (C, D), default 0
-        What rounding took from the means.
     features : sequence of length D, optional
         Names of the columns.
     coords : dict, optional
@@ -176,7 +172,6 @@ class SharedNormalInverseWishart:
     df: Array
     scale: Array
     ratio: Array
-    rest: Array = field(repr=False)
     features: Features
     coords: Coords
 
@@ -203,7 +198,6 @@ class SharedNormalInverseWishart:
         df: ArrayLike,
         scale: ArrayLike,
         ratio: ArrayLike = 1,
-        rest: ArrayLike = 0,
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
@@ -212,7 +206,6 @@ class SharedNormalInverseWishart:
         kappa = checked.parameter(kappa, "kappa", positive=True)
         ratio = checked.parameter(ratio, "ratio", positive=True)
         df = checked.parameter(df, "df", most=one.MOST_DF)
-        rest = checked.parameter(rest, "rest")
         if mean.ndim != 2 or scale.shape != (mean.shape[1],) * 2 or df.ndim:  # noqa: PLR2004
             msg = (
                 "mean: must have one row a class and one column a feature, scale one row and "
@@ -233,7 +226,6 @@ class SharedNormalInverseWishart:
             df=df,
             scale=scale,
             ratio=np.broadcast_to(ratio, classes),
-            rest=np.broadcast_to(rest, mean.shape),
             features=names,
             coords={**axes, **one.event_coords(names, width)},
         )
@@ -269,8 +261,8 @@ class SharedNormalInverseWishart:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        own = self.kappa[:, None], self.location, self.rest
-        location, rest, shift, weight = merged_means(*own, *one.means(s))
+        own = self.kappa[:, None], self.location
+        location, shift, weight = merged_means(*own, *one.means(s))
         pull = weight[..., None] * one.outer(shift)
         return type(self)(
             location,
@@ -278,7 +270,6 @@ class SharedNormalInverseWishart:
             self.df + s.n.sum(),
             self.scale + ((s.scatter + pull) / self.ratio[:, None, None]).sum(0),
             self.ratio,
-            rest,
             one.same_features(self.features, s.features),
             self._joined(s),
         )
@@ -359,7 +350,7 @@ class SharedNormalInverseWishart:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and Sigma, one number a draw."""
         root = cholesky(symmetric(np.asarray(draws["Sigma"])))
-        gap = (np.asarray(draws["mu"]) - self.location) - self.rest
+        gap = np.asarray(draws["mu"]) - self.location
         of_means = one.log_normal_at(gap, root[..., None, :, :], self.kappa / self.ratio)
         of_sigma = log_density(root, self.df, np.linalg.cholesky(self.scale))
         return one.where_definite(root, of_sigma + of_means.sum(-1), -np.inf)
@@ -411,7 +402,6 @@ class SharedNormalInverseWishart:
             alpha * (self.df + own) - own,
             alpha * self.scale,
             self.ratio,
-            self.rest,
             self.features,
             self.coords,
         )
@@ -448,7 +438,7 @@ class SharedNormalInverseWishart:
         )
         weight = 1 / self.ratio
         if likelihood == "statistic":
-            parts = (s.n, s.mean, s.rest, s.scatter)
+            parts = (s.n, s.mean, s.scatter)
             declared.statistic(names("likelihood"), mu, Sigma, *parts, weight)
             return
         ((x, rows),) = self.observed(data).values()

@@ -36,7 +36,7 @@ from bayesmodels.numerics.threads import CORES, gram, product, run
 Values = NDArray[Any]
 Groups = NDArray[np.intp] | None
 Index = tuple[int, ...]
-Moments = tuple[Array, Array, Array, Array]
+Moments = tuple[Array, Array, Array]
 Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _BLOCK = 2**17
@@ -138,9 +138,9 @@ def _ratio(total: Array, n: Array) -> Array:
     return np.divide(total, n, out=np.zeros(total.shape), where=n > 0)
 
 
-def _means(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array, Array]:
-    """Return n, mean and rest of two parts together, the shift, and the weight of its square."""
-    return a[0] + b[0], *merged_means(a[0][:, None], a[1], a[2], b[0][:, None], b[1], b[2])
+def _means(a: Moments, b: Moments) -> tuple[Array, Array, Array, Array]:
+    """Return n and mean of two parts together, the shift, and the weight of its square."""
+    return a[0] + b[0], *merged_means(a[0][:, None], a[1], b[0][:, None], b[1])
 
 
 def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:
@@ -161,20 +161,20 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     -------
     n : ndarray of shape (size,)
         Numbers of rows, or sums of weights.
-    mean, rest : ndarray of shape (size, ...)
-        The exact mean is ``mean + rest``: rest is what rounding took. 0 without rows.
+    mean : ndarray of shape (size, ...)
+        0 without rows.
     scatter : ndarray of shape (size, ...)
         Sums of squared distances from the mean.
 
     Examples
     --------
-    >>> n, mean, rest, scatter = moments(np.array([1.0, 3.0, 7.0]), np.array([0, 0, 1]), 2)
+    >>> n, mean, scatter = moments(np.array([1.0, 3.0, 7.0]), np.array([0, 0, 1]), 2)
     >>> mean, scatter
     (array([2., 7.]), array([2., 0.]))
     """
     width = math.prod(x.shape[1:])
     empty = np.zeros((size, width))
-    total: Moments = (np.zeros(size), empty, empty, empty)
+    total: Moments = (np.zeros(size), empty, empty)
     fast = kernels.pay(x.size)
     of_rows = _looped_moments if fast else _moments
     # The loop takes columns that lie one after the other as well.
@@ -182,11 +182,10 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     for block in _blocks(x, least=size):
         rows = x[block] if as_they_are else _flat(x, block)
         part = of_rows(rows, None if groups is None else groups[block], size, _part(weights, block))
-        n, mean, rest, shift, weight = _means(total, part)
-        total = (n, mean, rest, total[3] + part[3] + weight * shift**2)
-    n, *others = total
-    mean, rest, scatter = (value.reshape(size, *x.shape[1:]) for value in others)
-    return n, mean, rest, scatter
+        n, mean, shift, weight = _means(total, part)
+        total = (n, mean, total[2] + part[2] + weight * shift**2)
+    n, mean, scatter = total
+    return n, mean.reshape(size, *x.shape[1:]), scatter.reshape(size, *x.shape[1:])
 
 
 def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
@@ -197,12 +196,12 @@ def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments
     centred = rows - (mean if groups is None else mean[groups])
     rest = _ratio(add(centred), n)
     np.multiply(centred, centred, out=centred)
-    return n, mean, rest, np.maximum(add(centred) - n[:, None] * rest**2, 0)
+    return n, mean + rest, np.maximum(add(centred) - n[:, None] * rest**2, 0)
 
 
 def _looped_moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
     codes = _chosen(groups, slice(None), len(rows))
-    part = (np.zeros(size), *np.zeros((3, size, rows.shape[1])))
+    part = (np.zeros(size), *np.zeros((2, size, rows.shape[1])))
     weights = np.ones(len(rows)) if w is None else w
     kernels.compiled(kernels.add_moments)(rows, codes, weights, *part)
     return part
@@ -222,15 +221,15 @@ def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None)
     -------
     n : ndarray of shape (size,)
         Numbers of rows, or sums of weights.
-    mean, rest : ndarray of shape (size, D)
-        The exact mean is ``mean + rest``. 0 without rows.
+    mean : ndarray of shape (size, D)
+        0 without rows.
     scatter : ndarray of shape (size, D, D)
         Sums of outer products of distances from the mean.
 
     Examples
     --------
     >>> x = np.array([[0.0, 0.0], [2.0, 4.0]])
-    >>> scatters(x, None, 1)[3]
+    >>> scatters(x, None, 1)[2]
     array([[[2., 4.],
             [4., 8.]]])
     """
@@ -239,7 +238,7 @@ def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None)
     ends = np.cumsum([len(x)] if groups is None else np.bincount(groups, minlength=size))
     parts = []
     for g, end in enumerate(ends.tolist()):
-        total: Moments = (np.zeros(1), np.zeros((1, D)), np.zeros((1, D)), np.zeros((1, D, D)))
+        total: Moments = (np.zeros(1), np.zeros((1, D)), np.zeros((1, D, D)))
         start = int(ends[g - 1]) if g else 0
         for block in _blocks(x[start:end]):
             at: Any = slice(start + block.start, min(start + block.stop, end))
@@ -248,8 +247,8 @@ def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None)
             w = None if weights is None else np.asarray(weights[at], dtype=np.float64)
             total = _merged(total, _scatter(np.array(x[at], dtype=np.float64), w))
         parts.append(total)
-    n, mean, rest, scatter = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return n, mean, rest, scatter
+    n, mean, scatter = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return n, mean, scatter
 
 
 def _order(groups: NDArray[np.intp], size: int) -> NDArray[np.intp]:
@@ -267,7 +266,7 @@ def _scatter(rows: Array, w: Array | None) -> Moments:
     if w is not None:
         rows *= np.sqrt(w)[:, None]
     square = gram(rows) - n * rest.T * rest
-    return n, mean, rest, square[None]
+    return n, mean + rest, square[None]
 
 
 def _total(rows: Array, w: Array | None) -> Array:
@@ -275,9 +274,9 @@ def _total(rows: Array, w: Array | None) -> Array:
 
 
 def _merged(a: Moments, b: Moments) -> Moments:
-    n, mean, rest, shift, weight = _means(a, b)
+    n, mean, shift, weight = _means(a, b)
     between = weight[:, :, None] * shift[:, :, None] * shift[:, None, :]
-    return n, mean, rest, a[3] + b[3] + between
+    return n, mean, a[2] + b[2] + between
 
 
 def tables(
@@ -640,9 +639,7 @@ def _densities(x: Values, laws: int, work: Callable[[slice], Array], size: int =
     return result
 
 
-def log_student(
-    x: Values, location: Array, scale: Array, df: Array, rest: Array | None = None
-) -> Array:
+def log_student(x: Values, location: Array, scale: Array, df: Array) -> Array:
     """Return the log density of rows under independent Student-t laws of each class.
 
     Parameters
@@ -651,8 +648,6 @@ def log_student(
         Rows; NaN is missing and has its factor dropped.
     location, scale, df : ndarray of shape (C, F)
         The scale is that of a standard deviation.
-    rest : ndarray of shape (C, F), optional
-        What rounding took from the location.
 
     Returns
     -------
@@ -671,7 +666,6 @@ def log_student(
     array([[-2.28946]])
     """
     location, scale, df = (np.broadcast_to(v, location.shape) for v in (location, scale, df))
-    rest = None if rest is None or not rest.any() else rest
     power = 0.5 * (df + 1)
     constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df) - np.log(scale)
     rate = 1 / (scale * np.sqrt(df))
@@ -683,8 +677,6 @@ def log_student(
         result = np.empty((len(location), columns.shape[1]))
         for c in range(len(location)):
             np.subtract(columns, location[c, :, None], out=z)
-            if rest is not None:
-                z -= rest[c, :, None]
             z *= rate[c, :, None]
             z *= z
             if alike[c]:

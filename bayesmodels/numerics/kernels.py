@@ -152,7 +152,6 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
     weights: Array,
     n: Array,
     mean: Array,
-    rest: Array,
     scatter: Array,
 ) -> None:
     """Put the moments of the rows of each group into zeros: see `class_statistics.moments`."""
@@ -166,6 +165,7 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
         for j in range(width):
             if n[c] > 0:
                 mean[c, j] /= n[c]
+    rest = np.zeros(mean.shape)  # the error of these means
     for i in range(rows):
         c, weight = codes[i], weights[i]
         for j in range(width):
@@ -176,6 +176,7 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
         for j in range(width):
             if n[c] > 0:
                 rest[c, j] /= n[c]
+                mean[c, j] += rest[c, j]
                 scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
 
 
@@ -183,7 +184,6 @@ def leave_numbers_out(
     x: Array,
     groups: NDArray[Any],
     location: Array,
-    rest: Array,
     unit: Array,
     constant: Array,
     shape: Array,
@@ -193,14 +193,14 @@ def leave_numbers_out(
 ) -> None:
     """Put ``constant + shape ln(1 - share)`` of each number into `logs`.
 
-    The share is the square of ``x - location - rest`` by `unit`; where it leaves no more than
+    The share is the square of ``x - location`` by `unit`; where it leaves no more than
     `least`, it counts as none and `lost` is true. Numbers, `logs` and `lost` are of shape (n, D),
     `groups` of shape (n,) and parameters of shape (groups, D).
     """
     for i in range(len(x)):
         g = groups[i]
         for j in range(x.shape[1]):
-            away = (x[i, j] - location[g, j]) - rest[g, j]
+            away = x[i, j] - location[g, j]
             share = away * away * unit[g, j]
             left = 1 - share
             log, there = 0.0, left > least  # not if it is NaN

@@ -581,23 +581,16 @@ def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
 
 
 def merged_means(
-    n: Array, mean: Array, rest: Array, other_n: Array, other_mean: Array, other_rest: Array
-) -> tuple[Array, Array, Array, Array]:
+    n: Array, mean: Array, other_n: Array, other_mean: Array
+) -> tuple[Array, Array, Array]:
     """Return the mean of two sets of rows together, from the number and the mean of each.
 
-    Parameters
-    ----------
-    n, other_n : ndarray
-        Numbers of rows, which broadcast against the means; both may be zero.
-    mean, other_mean : ndarray
-        Means as rounded.
-    rest, other_rest : ndarray
-        What rounding took from them.
+    Numbers of rows broadcast against the means; both may be zero.
 
     Returns
     -------
-    mean, rest : ndarray
-        The mean of all rows is ``mean + rest``.
+    mean : ndarray
+        Of all rows.
     shift : ndarray
         The distance between the two means.
     weight : ndarray
@@ -605,14 +598,11 @@ def merged_means(
 
     Examples
     --------
-    >>> one, zero = np.ones(()), np.zeros(())
-    >>> mean, rest, shift, weight = merged_means(3 * one, one, zero, one, 5 * one, zero)
-    >>> float(mean), float(shift), float(weight)
-    (2.0, 4.0, 0.75)
+    >>> one = np.ones(())
+    >>> [float(x) for x in merged_means(3 * one, one, one, 5 * one)]
+    [2.0, 4.0, 0.75]
     """
     total = n + other_n
     share = np.divide(other_n, total, out=np.zeros(total.shape), where=total > 0)
-    far, lost = two_sum(other_mean, -mean)
-    lost = lost + (other_rest - rest)
-    first, taken = two_sum(mean, share * far)
-    return (*two_sum(first, taken + (rest + share * lost)), far + lost, n * share)
+    shift = other_mean - mean
+    return mean + share * shift, shift, n * share

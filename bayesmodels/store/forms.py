@@ -46,6 +46,21 @@ class Form:
     fields: Mapping[str, Entry]
     make: Callable[..., Any] | None = None
 
+    def read(self, kind: str, given: Any, arrays: Arrays) -> dict[str, Any]:
+        """Return fields by name; old files also hold what rounding took from a mean."""
+        own, rest = dict(given) if isinstance(given, dict) else {}, None
+        mean = "mean" if "scatter" in self.fields else "location"
+        if "rest" in own and self.fields.keys() & {"scatter", "kappa"}:
+            rest = FINITE.read(own.pop("rest"), arrays, "rest")
+        if own.keys() != self.fields.keys():
+            refuse(f"a {kind} must have the fields {sorted(self.fields)}")
+        found = {name: entry.read(own[name], arrays, name) for name, entry in self.fields.items()}
+        if rest is not None:
+            if rest.shape != found[mean].shape:
+                refuse(f"its rest must have the shape of its {mean}")
+            found[mean] = found[mean] + rest
+        return found
+
 
 def part(*kinds: str) -> Entry:
     """Return the entry of a value of one of these kinds."""
@@ -96,7 +111,6 @@ _VECTORS = {
     "n": FINITE,
     "mean": FINITE,
     "scatter": FINITE,
-    "rest": FINITE,
     "features": optional(NAMES),
     "coords": COORDS,
 }
@@ -123,7 +137,7 @@ STATISTICS = {
     ),
     "NormalStatistic": Form(
         "models.normal",
-        {"n": FINITE, "mean": FINITE, "scatter": FINITE, "rest": FINITE, "coords": COORDS},
+        {"n": FINITE, "mean": FINITE, "scatter": FINITE, "coords": COORDS},
     ),
     "RegressionStatistic": Form(
         "models.linear_regression",
@@ -213,7 +227,6 @@ BELIEFS = {
             "kappa": FINITE,
             "shape": FINITE,
             "scale": FINITE,
-            "rest": FINITE,
             "coords": COORDS,
         },
         making.located,
@@ -225,7 +238,6 @@ BELIEFS = {
             "kappa": FINITE,
             "df": FINITE,
             "scale": FINITE,
-            "rest": FINITE,
             "features": optional(NAMES),
             "coords": COORDS,
         },
@@ -239,7 +251,6 @@ BELIEFS = {
             "df": FINITE,
             "scale": FINITE,
             "ratio": FINITE,
-            "rest": FINITE,
             "features": optional(NAMES),
             "coords": COORDS,
         },
@@ -352,9 +363,7 @@ def built(value: Any, arrays: Arrays, kinds: Any = FORMS, name: str = "value") -
     if not isinstance(kind, str) or kind not in kinds:
         refuse(f"its kind must be one of {', '.join(sorted(kinds))}; got {shown(kind)}")
     form = FORMS[kind]
-    if not isinstance(given, dict) or given.keys() != form.fields.keys():
-        refuse(f"a {kind} must have the fields {sorted(form.fields)}")
-    own = {field: entry.read(given[field], arrays, field) for field, entry in form.fields.items()}
+    own = form.read(kind, given, arrays)
     home = getattr(import_module(f"bayesmodels.{form.home}"), kind)
     try:
         made = home(**own) if form.make is None else form.make(home, **own)

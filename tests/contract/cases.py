@@ -39,6 +39,8 @@ class Case:
         For a batch: the separate problems, as pairs of prior and data.
     warm_up : int
         Number of leading rows after which the belief is proper; 0 for a proper prior.
+    offset : float
+        How far from zero rows are, in units of their deviation. Means are doubles.
     """
 
     id: str
@@ -48,6 +50,12 @@ class Case:
     next_row: Callable[[Any, Any], float]
     members: Callable[[], list[tuple[Any, Any]]] | None = None
     warm_up: int = 0
+    offset: float = 0
+
+    @property
+    def rounding(self):
+        """What updates in another order may change: twelve digits, or all that an offset leaves."""
+        return max(1e-12, 4e-16 * self.offset)
 
     @property
     def data(self):
@@ -336,6 +344,7 @@ NORMAL = [
         7,
         lambda i: 1e6 + HEIGHTS[list(i)] - 170,
         next_number,
+        offset=1e6,
     ),
     Case(
         "measurements in groups",
@@ -448,6 +457,7 @@ VECTORS_OF_NUMBERS = [
         8,
         lambda i: VECTORS[list(i)] + [1e6, -1e6],
         next_vector,
+        offset=1e6,
     ),
     Case(
         "vectors in groups",

@@ -194,7 +194,7 @@ def command_case(args):
 STATISTICS = [
     bm.BernoulliStatistic([3, 1], [17, 0], coords={"arm": ["new", "old"]}),
     bm.CategoricalStatistic([1, 2, 3]),
-    bm.NormalStatistic(4, 1e8, 2.5, 1e-9),
+    bm.NormalStatistic(4, 1e8, 2.5),
     bm.HypothesisStatistic([-1.5, -np.inf], ["even", "odd"]),
     MODELS["line"].statistic(([[1.0, 2.0], [3.0, 4.0], [0.5, 1.0]], [1.0, 2.0, 0.0])),
     MODELS["vectors"].statistic([[1.0, 2.0], [3.0, 4.0]]),

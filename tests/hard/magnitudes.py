@@ -194,10 +194,13 @@ def by_vector(prior, X, labels, new):
 def far():
     for offset in (1e8, 1e12):
         hard = f"offset of {offset:.0e}".replace("e+0", "e").replace("e+", "e")
-        yield from normal(hard, offset)
+        # Means are doubles: of 1e12 they leave four digits of a deviation, more of most answers.
+        kept = 1e-9 if offset == 1e8 else last_place(offset)
+        yield from normal(hard, offset, precision=kept)
         _, prior = flat_beliefs(offset, 1.0)
-        yield from vectors(hard, offset + Z, prior, offset + np.array([1.0, -0.5]))
-        yield from classifiers(hard, offset)
+        new = offset + np.array([1.0, -0.5])
+        yield from vectors(hard, offset + Z, prior, new, precision=kept)
+        yield from classifiers(hard, offset, precision=kept)
         X = np.column_stack([np.ones(12), Z[:, 0]])
         y = offset + Z @ [1.0, 2.0]
         weak = (np.array([offset, 0.0]), 0.25, 2.0, 1.0)

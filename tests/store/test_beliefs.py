@@ -1,5 +1,6 @@
 """Beliefs and verdicts as files: what comes back is the same to the last bit."""
 
+import json
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.store import dumps, loads
+from bayesmodels.store.documents import _checksum
 from bayesmodels.store.forms import BELIEFS
 from tests.contract.cases import CASES
 
@@ -60,6 +62,23 @@ def test_a_belief_comes_back_bit_by_bit(name, ending, tmp_path):
 def test_zeros_keep_their_sign():
     after = loads(dumps(EXTREMES["negative zero"]))
     assert [math.copysign(1, x) for x in after.location] == [-1, 1]
+
+
+@pytest.mark.parametrize("what", ["belief", "statistic"])
+@pytest.mark.parametrize("name", ["measurements far from zero", "vectors far from zero"])
+def test_an_old_file_holds_what_rounding_took_from_a_mean(name, what):
+    (case,) = (case for case in CASES if case.id == name)
+    value = case.prior.update(case.data) if what == "belief" else case.prior.statistic(case.data)
+    header = json.loads(dumps(value))
+    fields = header[what]["fields"]
+    mean = fields["location" if what == "belief" else "mean"]
+    fields["rest"] = {"shape": mean["shape"], "values": [1e-11] * len(mean["values"])}
+    header["sha256"] = _checksum(header[what], {})
+    assert loads(json.dumps(header)) == value
+    fields["rest"] = {"shape": [7], "values": [1e-11] * 7}
+    header["sha256"] = _checksum(header[what], {})
+    with pytest.raises(bm.DataError, match="rest must have the shape"):
+        loads(json.dumps(header))
 
 
 def test_a_laplace_approximation_comes_back(tmp_path):

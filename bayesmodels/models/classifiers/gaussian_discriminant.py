@@ -237,7 +237,6 @@ def _tied(
         gaussian.df.flat[0],
         gaussian.scale.reshape(-1, width, width)[0],
         ratios,
-        np.broadcast_to(gaussian.rest, (size, width)),
         gaussian.features,
         {"class": classes.coords["category"]},
     )

@@ -31,7 +31,7 @@ from bayesmodels.models.categorical import CategoricalStatistic, DirichletCatego
 from bayesmodels.models.classifiers.features import Block, Classified, argument
 from bayesmodels.models.normal import NormalInverseGamma, NormalStatistic
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient, two_sum
+from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
 
 UNKNOWN = -1
 """Code of a row whose class is not known."""
@@ -434,9 +434,9 @@ class Numbers:
         """Return the statistic of rows that belong to classes by parts (n, ..., class)."""
         n, mean, scatter = self.moments(parts)
         shape = (*parts.shape[1:], *self.shape)
-        place, rest = (np.where(n > 0, part, 0.0) for part in two_sum(self.centre, mean))
-        n, place, scatter, rest = (part.reshape(shape) for part in (n, place, scatter, rest))
-        return NormalStatistic(n, place, scatter, rest, coords)
+        place = np.where(n > 0, self.centre + mean, 0.0)
+        n, place, scatter = (part.reshape(shape) for part in (n, place, scatter))
+        return NormalStatistic(n, place, scatter, coords)
 
     def gathered(self, parts: Array) -> NormalStatistic:
         """Return the statistic of rows that are classes' by parts (n, starts, class)."""
