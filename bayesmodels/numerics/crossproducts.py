@@ -38,8 +38,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array, kernels
-from bayesmodels.numerics.threads import gram, run
-from bayesmodels.numerics.triangular import positive_diagonal, triangle
+from bayesmodels.numerics.threads import run
+from bayesmodels.numerics.triangular import triangle
 
 Values = NDArray[Any]
 Columns = Values | Sequence[Values]
@@ -50,8 +50,6 @@ LEAST_EIGENVALUE = 1e-3
 
 _PART = 2**20  # numbers in a part
 _SUMMED_FROM = 2**12  # rows; fewer take no time either way
-_FINE_ROWS = 4096  # that may be factored in extended precision, in milliseconds
-_ILL = 1e-3  # reciprocal of a condition number from which that pays
 _PIECE = 2**16  # numbers that are multiplied at once, in the processor's cache
 _STACKED = 2**18  # numbers in a block that goes through QR
 _LOOKED_AT = 2**8  # rows that the shift is guessed from
@@ -64,27 +62,10 @@ def centred_factor(
 ) -> Part:
     """Return number, means and the factor of the centred rows [X y], or [1 X y].
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p), or sequence of p arrays of shape (n,)
-        Of any real dtype; converted to float64 a block at a time.
-    y : ndarray of shape (n,)
-        Likewise.
-    look : callable
-        Is given every block of float64 rows [X y] that may hold NaN, infinity or numbers whose
-        squares overflow, and is to complain if it does.
-    ones : bool, default False
-        Put a column of ones before the others.
+    `X` is an array (n, p) or p arrays (n,), of any real dtype. `look` is given every block of
+    float64 rows that may hold NaN, infinity or numbers whose squares overflow, and is to complain
+    if it does.
 
-    Returns
-    -------
-    n : int
-    mean : ndarray of shape (p + 1,), or one longer
-    factor : ndarray of shape (p + 1, p + 1), or one larger
-        Upper triangular, diagonal not negative.
-
-    Examples
-    --------
     >>> x, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0])
     >>> n, mean, factor = centred_factor(x, y, look=id)
     >>> (factor.T @ factor).round(12)
@@ -124,49 +105,17 @@ def merged(a: Part, b: Part) -> Part:
 def factored(columns: Array, weights: Array | None = None) -> Part:
     """Return number, means and factor of rows of shape (batch..., n, p) by QR.
 
-    A weight (n,) is a number of rows, and the number their sum. A few ill-conditioned rows are
-    centred and factored in extended precision, if the platform has one: half a digit more.
+    A weight (n,) is a number of rows, and the number their sum.
     """
     n: float
     n, size = columns.shape[-2:]
     pad = np.zeros((*columns.shape[:-2], max(0, size - columns.shape[-2]), size))
     if weights is None:
         mean = columns.mean(axis=-2)
-        factor = triangle(columns - mean[..., None, :], pad)
-        if columns.ndim == 2 and size <= n <= _FINE_ROWS and _loses_digits(factor):  # noqa: PLR2004
-            fine = columns.astype(np.longdouble)
-            centre = fine.mean(axis=0)
-            return n, np.asarray(centre, float), _reflected(fine - centre)
-        return n, mean, factor
+        return n, mean, triangle(columns - mean[..., None, :], pad)
     n, w = float(weights.sum()), weights[:, None]
     mean = (columns * (w / n if n else w)).sum(-2)
     return n, mean, triangle((columns - mean[..., None, :]) * np.sqrt(w), pad)
-
-
-def _loses_digits(factor: Array) -> bool:
-    """Return whether columns of length one have a condition number of a thousand or more."""
-    with np.errstate(all="ignore"):
-        length = np.sqrt((factor**2).sum(0))
-    moving = length > 0  # constant columns have been taken away with the means
-    if not (np.isfinite(length).all() and moving.any()):
-        return False
-    singular = np.linalg.svd(factor[:, moving] / length[moving], compute_uv=False)
-    return bool(singular[-1] < _ILL * singular[0])
-
-
-def _reflected(rows: NDArray[np.longdouble]) -> Array:
-    """Return the triangular factor by Householder's reflections, in the precision of the rows.
-
-    Golub and Van Loan, *Matrix Computations*, 4th ed. 2013, section 5.2.1. LAPACK has none for
-    more than doubles.
-    """
-    for k in range(min(len(rows) - 1, rows.shape[1])):
-        mirror = rows[k:, k].copy()
-        mirror[0] += np.copysign(np.sqrt(mirror @ mirror), mirror[0])
-        square = mirror @ mirror
-        if square > 0:
-            rows[k:, k:] -= np.outer(mirror * (2 / square), mirror @ rows[k:, k:])
-    return positive_diagonal(np.triu(rows[: rows.shape[1]]).astype(float))
 
 
 def with_ones(part: Part) -> Part:
@@ -212,7 +161,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
             for block in _cut(part, step):
                 rows = np.ones((block.stop - block.start, width + 1))
                 np.subtract(stacked(X, y, block), shift, out=rows[:, :-1])
-                total += gram(rows) if width <= _NARROW else rows.T @ rows
+                total += rows.T @ rows
         n = part.stop - part.start
         products, sums = total[:-1, :-1], total[-1, :-1]
         factor = _root(products, products - np.outer(sums, sums) / n, shift)

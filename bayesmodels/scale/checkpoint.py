@@ -20,15 +20,7 @@ FORMAT, SCHEMA = "bayesmodels pass", 1
 
 
 class Checkpoint:
-    """The sums so far and the last chunk in them.
-
-    Parameters
-    ----------
-    path : path-like
-        Where they are kept.
-    model, source, columns, rows
-        What the pass is over; another pass must not go on here.
-    """
+    """The sums so far and the last chunk in them, of a pass; another one must not go on here."""
 
     def __init__(
         self,

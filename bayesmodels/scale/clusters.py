@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
+from narwhals.dependencies import is_dask_dataframe
+
 from bayesmodels.errors import DataError
 from bayesmodels.scale.folding import Fold, fold
-from bayesmodels.scale.protocol import Chunked, Columned
+from bayesmodels.scale.sources import chosen
 from bayesmodels.store import dumps, loads
 
 Prepare = Callable[[Any], Any]
@@ -26,12 +28,13 @@ def from_dask(
 
     Partitions without rows are left out; None if all are.
     """
+    from dask.array.core import Array
     from dask.base import compute
     from dask.delayed import delayed
 
-    if columns is not None and isinstance(source, Columned):
-        source = source[list(columns)]
-    if isinstance(source, Chunked) and source.ndim > 1:
+    if is_dask_dataframe(source):
+        source = chosen(source, columns)
+    elif isinstance(source, Array) and source.ndim > 1:
         source = source.rechunk(dict.fromkeys(range(1, source.ndim), -1))
     parts = source.to_delayed()
     one = delayed(_of_partition)

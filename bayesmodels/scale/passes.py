@@ -19,8 +19,7 @@ from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale.checkpoint import Checkpoint
 from bayesmodels.scale.clusters import from_dask, from_spark
 from bayesmodels.scale.folding import Fold
-from bayesmodels.scale.protocol import BatchReader, Fragmented
-from bayesmodels.scale.sources import Chunk, chunks, dataset
+from bayesmodels.scale.sources import Chunk, chunks, dataset, is_dataset, is_reader
 
 _EVERY = 1.0  # seconds between checkpoints
 
@@ -114,21 +113,7 @@ def _statistic(model: Any, data: Any, _number: int) -> Any:
 
 @dataclass(frozen=True)
 class Pass:
-    """What to read of a source, and how.
-
-    Attributes
-    ----------
-    source : Any
-        As in `statistic`.
-    columns : list of str, optional
-        What is read; all columns if not given.
-    prepare : callable
-        From a chunk to data of a model.
-    rows : int, optional
-        In a chunk, at most.
-    progress : bool
-        Whether to show a bar.
-    """
+    """What to read of a source, and how; `prepare` turns a chunk into data of a model."""
 
     source: Any
     columns: list[str] | None
@@ -160,7 +145,7 @@ class Pass:
 
     def check_repeatable(self) -> None:
         """Refuse a source that can be read only once."""
-        if isinstance(self.source, (Iterator, BatchReader)):
+        if isinstance(self.source, Iterator) or is_reader(self.source):
             msg = (
                 "source: is read once for every step, and a "
                 f"{type(self.source).__name__} can be read only once. Give a path, a dataset, a "
@@ -184,16 +169,8 @@ class Pass:
     ) -> Any:
         """Return the sum of what is made of each chunk; None if there are no rows.
 
-        Parameters
-        ----------
-        of_data : callable
-            From the data of a chunk, and its number, to what can be added.
-        model : Belief, optional
-            That the checkpoint is about.
-        checkpoint : path-like, optional
-            As in `statistic`.
-        words : str, default ""
-            Of the progress bar.
+        `of_data` goes from the data of a chunk, and its number, to what can be added. The
+        `checkpoint` is about the `model`; the progress bar says the `words`.
         """
         source = self.source() if callable(self.source) else self.source
         if (engine := _engine(source)) is not None:
@@ -272,12 +249,14 @@ def _as_it_is(rows: Any) -> Any:
     return rows
 
 
+@dataclass(frozen=True)
 class _Columns:
     """Picks target, features and weights; a class, so that it can be sent to other processes."""
 
-    def __init__(self, target: Any, columns: Any, weights: Any, intercept: bool) -> None:  # noqa: FBT001
-        self.target, self.columns, self.weights = target, columns, weights
-        self.intercept = intercept
+    target: str | None
+    columns: str | Sequence[str] | None
+    weights: str | None
+    intercept: bool
 
     def __call__(self, rows: Any) -> Any:
         frame = wrapped(rows, "source")
@@ -319,11 +298,8 @@ def _bar(source: Any, done: int, words: str, *, show: bool) -> Iterator[Callable
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    total = None
-    if isinstance(source, (str, os.PathLike)):
-        total = dataset(source).count_rows()
-    elif isinstance(source, Fragmented):
-        total = source.count_rows()
+    files = dataset(source) if isinstance(source, (str, os.PathLike)) else source
+    total = files.count_rows() if is_dataset(files) else None
     text = TextColumn("{task.completed:,.0f} rows, {task.fields[rate]:,.0f} a second")
     with Progress(
         TextColumn(words),

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import narwhals as nw
+from narwhals.dependencies import is_duckdb_relation, is_polars_lazyframe, is_pyarrow_table
+
 from bayesmodels.errors import DataError
-from bayesmodels.scale.protocol import Batched, BatchReader, Fragmented, LazyFrame, Shaped
 
 ROWS = 262_144
 """Rows in a chunk, at most: some megabytes of a few columns."""
@@ -22,21 +24,27 @@ _FORMATS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".feather": 
 
 
 class Chunk(NamedTuple):
-    """Some rows.
-
-    Attributes
-    ----------
-    rows : Any
-        A table, or what the iterable yielded.
-    part : int
-        Number of the file (or fragment) they come from; 0 if there are no such.
-    place : int
-        Number of the chunk within it.
-    """
+    """Some rows: the number of their file (or fragment), and their place within it."""
 
     rows: Any
     part: int
     place: int
+
+
+def is_dataset(source: Any) -> bool:
+    """Return whether it is a data set of Arrow: files that are read one after the other."""
+    return _is_arrow(source, "Dataset")
+
+
+def is_reader(source: Any) -> bool:
+    """Return whether it is a stream of Arrow, which can be read once."""
+    return _is_arrow(source, "RecordBatchReader")
+
+
+def _is_arrow(source: Any, name: str) -> bool:
+    """Return whether it is of this class of pyarrow, which need not be there."""
+    classes = type(source).__mro__
+    return any(c.__name__ == name and c.__module__.startswith("pyarrow.") for c in classes)
 
 
 def chunks(
@@ -44,21 +52,13 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Return chunks of a source, in an order that is always the same.
 
-    Parameters
-    ----------
-    source : Any
-        As in `bayesmodels.scale.statistic`.
-    columns : sequence of str, optional
-        Columns to read; all if not given.
-    rows : int, optional
-        In a chunk, at most; if not given as many as are quickly added up.
-    after : (int, int), optional
-        Part and place of the last chunk not wanted.
+    All columns, or only some; at most so many rows, or as many as are quickly added up; after
+    the part and place of the last chunk that is not wanted.
     """
     if isinstance(source, (str, os.PathLike)):
         source = dataset(source)
     rows = _rows(source, columns) if rows is None else rows
-    if isinstance(source, Fragmented):
+    if is_dataset(source):
         return _of_dataset(source, columns, rows, after)
     found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
     return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
@@ -66,28 +66,26 @@ def chunks(
 
 def _rows(source: Any, columns: Sequence[str] | None) -> int:
     """Return how many rows have many cells, as each chunk takes some milliseconds of its own."""
-    names = columns
-    if names is None and isinstance(source, Fragmented):
-        names = source.schema.names
+    names = source.schema.names if columns is None and is_dataset(source) else columns
     return ROWS if names is None else max(1, min(_LARGE, _CELLS // max(1, len(names))))
 
 
 def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[Any]:
     """Return tables of a lazy one, or what an iterable yields."""
-    kind = type(source).__module__.split(".")[0]
-    if kind == "pyarrow" and isinstance(source, Batched):  # a table
-        return _tables(_chosen(source, columns).to_batches(rows))
-    if kind == "pyarrow" and isinstance(source, BatchReader):
-        return _tables(_chosen(batch, columns) for batch in source)
-    if kind == "polars" and isinstance(source, LazyFrame):
-        wanted = source if columns is None else source.select(columns)
-        return wanted.collect_batches(chunk_size=rows, maintain_order=True)
-    if kind in ("duckdb", "_duckdb"):
-        wanted = source if columns is None else source.project(", ".join(map(_quoted, columns)))
+    if is_reader(source):
+        return (chosen(table, columns) for table in _tables(source))
+    if is_pyarrow_table(source):
+        return _tables(chosen(source, columns).to_batches(rows))
+    if is_polars_lazyframe(source):
+        plan: Any = chosen(source, columns)
+        return plan.collect_batches(chunk_size=rows, maintain_order=True)
+    if is_duckdb_relation(source):
+        relation = chosen(source, columns)
         # The second is the former name.
-        reader = getattr(wanted, "to_arrow_reader", None) or wanted.fetch_arrow_reader
+        reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         return _tables(reader(rows))
-    if isinstance(source, (Mapping, Shaped)) or not isinstance(source, Iterable):
+    in_memory = isinstance(source, Mapping) or getattr(source, "shape", None) is not None
+    if in_memory or not isinstance(source, Iterable):
         msg = (
             "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "
             f"Dask; got {type(source).__name__}. What fits into memory goes to model.statistic."
@@ -96,14 +94,17 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
     return source
 
 
-def dataset(*paths: str | os.PathLike[str]) -> Any:
-    """Return files as an Arrow data set, of each path in the order of their names.
+def chosen(table: Any, columns: Sequence[str] | None) -> Any:
+    """Return some columns of a table, lazy or not."""
+    if columns is None:
+        return table
+    frame = nw.from_native(table)
+    _check_columns(frame.collect_schema().names(), columns)
+    return frame.select(*columns).to_native()
 
-    Raises
-    ------
-    DataError
-        If there is no such file, its ending is unknown, or a file is named twice.
-    """
+
+def dataset(*paths: str | os.PathLike[str]) -> Any:
+    """Return files as an Arrow data set, of each path in the order of their names."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -173,6 +174,8 @@ def _of_dataset(
                 if batch.num_rows and (after is None or (part, place) > after):
                     yield Chunk(pa.Table.from_batches([batch]), part, place)
                 place += 1
+        # What Arrow raises of a damaged file, of one whose cells do not convert to the types of the
+        # first, and of one that is gone.
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
             msg = f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
             raise DataError(msg) from None
@@ -215,19 +218,8 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
     return (pa.Table.from_batches([batch]) for batch in batches if batch.num_rows)
 
 
-def _chosen(table: Any, columns: Sequence[str] | None) -> Any:
-    if columns is None:
-        return table
-    _check_columns(table.schema.names, columns)
-    return table.select(list(columns))
-
-
 def _check_columns(known: Sequence[str], wanted: Sequence[str] | None) -> None:
     for column in wanted or ():
         if column not in known:
             msg = f"columns: the source has no column {column!r}; it has {list(known)}."
             raise DataError(msg)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

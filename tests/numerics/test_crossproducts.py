@@ -207,28 +207,3 @@ def test_no_copy_of_all_rows(monkeypatch, dtype, kind, noise):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.5 * 8 * X.size
-
-
-def test_reflections_in_extended_precision_are_a_qr_factorisation():
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(30, 4))
-    rows[:, 2] = 0  # a constant column without its mean
-    found = crossproducts._reflected(rows.astype(np.longdouble))
-    np.testing.assert_allclose(found.T @ found, rows.T @ rows, rtol=1e-13, atol=1e-13)
-    assert not np.tril(found, -1).any()
-    assert not found[:, 2].any()
-
-
-def test_a_few_ill_conditioned_rows_keep_more_digits_than_one_factorisation_in_doubles():
-    if np.finfo(np.longdouble).eps == np.finfo(float).eps:
-        return  # no platform without longer floats can do better
-    x = np.linspace(1, 3, 50)
-    rows = np.vander(x, 8)[:, :-1]
-    n, mean, factor = crossproducts.factored(rows)
-    fine = rows.astype(np.longdouble) - rows.astype(np.longdouble).mean(0)
-    right = crossproducts._reflected(fine)
-    plain = crossproducts.triangle(rows - rows.mean(0))
-    assert n == 50
-    np.testing.assert_allclose(mean, rows.mean(0), rtol=1e-15)
-    assert np.array_equal(factor, right)
-    assert abs(plain[-1, -1] / right[-1, -1] - 1) > 1e-12
