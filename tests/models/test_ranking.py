@@ -1,7 +1,5 @@
 """The order of features against mutual information taken by hand, and its posterior."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,26 +129,23 @@ def test_several_categorical_columns():
 
 
 def test_features_with_a_full_covariance_are_taken_one_by_one():
-    mean = {
-        "pi": np.array([0.5, 0.5]),
-        "mu": np.array([[0.0, 0.0], [2.0, 0.0]]),
-        "Sigma": np.array([[[1.0, 0.9], [0.9, 4.0]]] * 2),
-    }
-    part = SimpleNamespace(
-        coords={"class": (0, 1), "feature": ("u", "v"), "other_feature": ("u", "v")},
-        dims={"mu": ("class", "feature"), "Sigma": ("class", "feature", "other_feature")},
-    )
-    belief = SimpleNamespace(
-        blocks={"": SimpleNamespace(counted=False, columns=None)},
-        parts=lambda: [(None, None), (part, lambda name: name)],
-        mean=lambda: mean,
-        sample=lambda size, _: {k: np.repeat(v[None], size, axis=0) for k, v in mean.items()},
-    )
-    found = ranked(belief, draws=3)
-    alone = bm.mutual_information_normal(mean["pi"], mean["mu"], [[1, 4], [1, 4]])
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame(rng.normal(size=(40, 2)) @ [[1.0, 0.9], [0.0, 1.7]], columns=["u", "v"])
+    target = np.repeat([0, 1], 20)
+    rows["u"] += 2 * target
+    belief = bm.GaussianDiscriminant(
+        bm.DirichletCategorical([1, 1]), bm.NormalInverseWishart([0, 0], 0.1, 5, np.eye(2))
+    ).update((rows, target))
+
+    def alone(values):
+        variances = np.diagonal(values["Sigma"], axis1=-2, axis2=-1)
+        return bm.mutual_information_normal(values["pi"], values["mu"], variances)
+
+    found = bm.rank_features(belief, draws=3, rng=1, prob=0.5)
     assert found.index.tolist() == ["u", "v"]
-    np.testing.assert_allclose(found["mutual_information"], alone)
-    np.testing.assert_allclose(found["lower"], alone)
+    np.testing.assert_allclose(found["mutual_information"], alone(belief.mean()))
+    drawn = alone(belief.sample(3, np.random.default_rng(1)))
+    np.testing.assert_allclose(found["lower"], np.quantile(drawn, 0.25, axis=0))
 
 
 @pytest.mark.parametrize(

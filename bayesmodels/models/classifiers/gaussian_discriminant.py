@@ -20,20 +20,19 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.2.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesmodels.belief import reading, values
-from bayesmodels.belief.declaring import declare
+from bayesmodels.belief import values
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import DirichletCategorical
-from bayesmodels.models.classifiers import generative
 from bayesmodels.models.classifiers.features import Block
+from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
 from bayesmodels.models.multivariate_normal import NormalInverseWishart
 from bayesmodels.models.normal import NormalInverseGamma
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
@@ -44,7 +43,7 @@ COVARIANCES = ("full", "shared", "proportional", "diagonal")
 
 
 @value
-class GaussianDiscriminant:
+class GaussianDiscriminant(GenerativeClassifier):
     r"""Belief about class probabilities and about a normal law of the features in each class.
 
     .. math:: p(y = c, x) = \pi_c \, N(x \mid \mu_c, \Sigma_c)
@@ -117,7 +116,7 @@ class GaussianDiscriminant:
         covariance: Covariance = "full",
         ratio: ArrayLike | None = None,
     ) -> None:
-        generative.check_classes(classes)
+        check_classes(classes)
         if covariance not in COVARIANCES:
             msg = f"covariance: must be one of {COVARIANCES}; got {covariance!r}."
             raise PriorError(msg)
@@ -139,33 +138,10 @@ class GaussianDiscriminant:
             belief = _tied(classes, belief, 1.0 if ratio is None else ratio)
         values.fill(self, classes=classes, blocks={"": Block(belief)}, covariance=covariance)
 
-    dims = property(generative.dims)
-    coords = property(generative.coords)
-    parts = generative.parts
-    parameters = generative.parameters
-    statistic = generative.statistic
-
-    def update(self, data: Any) -> Self:
-        """Return the posterior: class probabilities and normal laws, each with its rows."""
-        s = self.statistic(data)
-        return checked.made(
-            type(self),
-            self.classes.update(s.classes),
-            {"": Block(self.gaussian.update(s.features[""]))},
-            self.covariance,
-        )
-
     @property
     def gaussian(self) -> Any:
         """Belief about means and covariances."""
         return self.blocks[""].belief
-
-    log_evidence = generative.log_evidence
-    log_predictive = generative.log_predictive
-    log_joint = generative.log_joint
-    class_probabilities = generative.class_probabilities
-    class_probability_interval = generative.class_probability_interval
-    most_probable_class = generative.most_probable_class
 
     def covariances(self, parameters: Draws) -> Array:
         """Return the covariance matrix of each class, of shape (..., C, D, D).
@@ -190,27 +166,6 @@ class GaussianDiscriminant:
             return np.asarray(parameters["sigma2"])[..., None] * np.eye(mu.shape[-1])
         sigma = np.asarray(parameters["Sigma"])
         return sigma if self.covariance == "full" else self.gaussian.each(sigma)
-
-    marginals = generative.marginals
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
-    summary = reading.summary
-    to_datatree = reading.to_datatree
-    mode = generative.mode
-    log_density = generative.log_density
-    log_density_rounding = generative.log_density_rounding
-    sample = generative.sample
-    log_likelihood = generative.log_likelihood
-    replicate = generative.replicate
-    observed = generative.observed
-    simulated = generative.simulated
-    log_next = generative.log_next
-    leave_rows_out = generative.leave_rows_out
-    power = generative.power
-    digits_lost = generative.digits_lost
-    declare = declare
-    add_to_model = generative.add_to_model
 
 
 def _tied(

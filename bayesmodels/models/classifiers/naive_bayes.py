@@ -20,21 +20,19 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from bayesmodels.belief import reading, values
-from bayesmodels.belief.declaring import declare
+from bayesmodels.belief import values
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.models.categorical import DirichletCategorical
-from bayesmodels.models.classifiers import generative
-from bayesmodels.models.classifiers.features import Block, block_of, columns_known, of_classes
+from bayesmodels.models.classifiers.features import Block, block_of, of_classes
+from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
 
 
 @value
-class NaiveBayes:
+class NaiveBayes(GenerativeClassifier):
     r"""Belief about class probabilities and about features given the class.
 
     .. math:: p(y = c, x) = \pi_c \prod_j p(x_j \mid \theta_{jc})
@@ -100,7 +98,7 @@ class NaiveBayes:
     )
 
     def __init__(self, classes: DirichletCategorical, features: Any) -> None:
-        generative.check_classes(classes)
+        check_classes(classes)
         given = features if isinstance(features, Mapping) else {"": features}
         if not given:
             msg = "features: must hold at least one block; got none."
@@ -114,46 +112,3 @@ class NaiveBayes:
         for name, each in given.items():
             blocks[str(name)] = of_classes(block_of(each, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
-
-    dims = property(generative.dims)
-    coords = property(generative.coords)
-    parts = generative.parts
-    parameters = generative.parameters
-    statistic = generative.statistic
-
-    def update(self, data: Any) -> Self:
-        """Return the posterior: every part updated with its own rows."""
-        s = self.statistic(data)
-        blocks = {}
-        for name, block in self.blocks.items():
-            belief = block.belief.update(s.features[name])
-            columns = columns_known(belief, block.columns)
-            blocks[name] = Block(belief, columns, block.counted)
-        return checked.made(type(self), self.classes.update(s.classes), blocks)
-
-    log_evidence = generative.log_evidence
-    log_predictive = generative.log_predictive
-    log_joint = generative.log_joint
-    class_probabilities = generative.class_probabilities
-    class_probability_interval = generative.class_probability_interval
-    most_probable_class = generative.most_probable_class
-    marginals = generative.marginals
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
-    summary = reading.summary
-    to_datatree = reading.to_datatree
-    mode = generative.mode
-    log_density = generative.log_density
-    log_density_rounding = generative.log_density_rounding
-    sample = generative.sample
-    log_likelihood = generative.log_likelihood
-    replicate = generative.replicate
-    observed = generative.observed
-    simulated = generative.simulated
-    log_next = generative.log_next
-    leave_rows_out = generative.leave_rows_out
-    power = generative.power
-    digits_lost = generative.digits_lost
-    declare = declare
-    add_to_model = generative.add_to_model

@@ -13,7 +13,9 @@ import numpy as np
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, proportion, randomness
+from bayesmodels.models.classifiers.generative import ProductOfBeliefs
 from bayesmodels.models.classifiers.information import mutual_information, mutual_information_normal
+from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -139,7 +141,7 @@ def _features(
     belief: Any, words: Sequence[str] | None
 ) -> list[tuple[str, tuple[Hashable, ...], _Tells]]:
     """Return name, labels of features and their information, for each block of a belief."""
-    if not hasattr(belief, "blocks") or not hasattr(belief, "parts"):
+    if not isinstance(belief, ProductOfBeliefs):
         msg = (
             "belief: must be about classes and features, such as NaiveBayes; got "
             f"{type(belief).__name__}."
@@ -168,25 +170,22 @@ def _block(part: Any, names: Any, *, tokens: bool) -> _Tells:
     """Return the function from values of the variables to the information of a block's features."""
     axes = [axis for axis in part.coords if axis != "class"]
     alone = "feature" not in axes and not tokens
+    categories = "category" in axes and not tokens
 
     def of_theta(values: Draws) -> Array:
         theta = np.asarray(values[names("theta")])
-        categories = "category" in axes and not tokens
         if alone:
             theta = np.expand_dims(theta, theta.ndim - categories)
         return mutual_information(values["pi"], theta, categories=categories)
 
     def of_mu(values: Draws) -> Array:
-        mu = np.asarray(values[names("mu")])
+        mu, spread = (np.asarray(values[names(v)]) for v in part.dims)
+        if isinstance(part, SharedNormalInverseWishart):
+            spread = part.each(spread)  # one matrix for all classes, or known multiples of it
         if "Sigma" in part.dims:
-            sigma = values[names("Sigma")]
-            # One matrix for all classes, or for each a known multiple of it.
-            sigma = part.each(sigma) if hasattr(part, "each") else sigma
-            sigma2 = np.diagonal(sigma, axis1=-2, axis2=-1)
-        else:
-            sigma2 = np.asarray(values[names("sigma2")])
+            spread = np.diagonal(spread, axis1=-2, axis2=-1)
         if alone:
-            mu, sigma2 = mu[..., None], sigma2[..., None]
-        return mutual_information_normal(values["pi"], mu, sigma2)
+            mu, spread = mu[..., None], spread[..., None]
+        return mutual_information_normal(values["pi"], mu, spread)
 
     return of_theta if "theta" in part.dims else of_mu

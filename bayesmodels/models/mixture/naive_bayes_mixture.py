@@ -28,17 +28,16 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels.belief import reading, values
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, told
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.input.labels import Coords
 from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
-from bayesmodels.models.classifiers import generative
 from bayesmodels.models.classifiers.features import Block, columns_known
+from bayesmodels.models.classifiers.generative import ProductOfBeliefs
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.mixture.em import em
 from bayesmodels.models.mixture.latent_rows import (
@@ -69,7 +68,7 @@ _AT_ONCE = 1 << 20  # numbers
 
 
 @value
-class NaiveBayesMixture:
+class NaiveBayesMixture(ProductOfBeliefs):
     r"""Belief about a mixture of classes whose features are independent given the class.
 
     .. math:: p(x \mid \pi, \theta) = \sum_c \pi_c \prod_j p(x_j \mid \theta_{jc})
@@ -140,24 +139,6 @@ class NaiveBayesMixture:
         read = NaiveBayes(components, features)
         most = checked.count(budget, "budget", 1)
         values.fill(self, classes=read.classes, blocks=read.blocks, terms=None, budget=most)
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of every variable."""
-        return generative.dims(self)
-
-    @property
-    def coords(self) -> Coords:
-        """Labels along every axis."""
-        return generative.coords(self)
-
-    def parameters(self) -> dict[str, Array]:
-        """Return the prior's parameters of every part by the part's variables and the symbol."""
-        return generative.parameters(self)
-
-    def parts(self) -> list[tuple[Any, Names]]:
-        """Return the prior's beliefs about classes and blocks, with their names."""
-        return generative.parts(self)
 
     def statistic(self, data: Any) -> MixtureStatistic:
         """Return the distinct rows and how often each occurs.
@@ -233,7 +214,7 @@ class NaiveBayesMixture:
             Natural logarithms.
         """
         if parameters is not None or self.terms is None:
-            return generative.log_joint(self, rows, parameters)
+            return super().log_joint(rows, parameters)
         s = latent_rows(self.classes, self.blocks, rows)
         size, chunk = len(self.classes.alpha), max(1, _AT_ONCE // (1 + len(s.labels)))
         found = np.full((len(s.labels), size), -np.inf)
@@ -334,7 +315,7 @@ class NaiveBayesMixture:
     def marginals(self) -> dict[str, Law]:
         """Return each variable's law, elementwise over its shape: a mixture over the terms."""
         if self.terms is None:
-            return generative.marginals(self)
+            return super().marginals()
         # Terms that no double can tell from nothing would only cost time.
         at = np.flatnonzero(
             self.log_weights > np.log(np.finfo(float).eps) - np.log(len(self.terms))
@@ -346,12 +327,6 @@ class NaiveBayesMixture:
             for v, law in belief.marginals().items()
         }
 
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
-    summary = reading.summary
-    to_datatree = reading.to_datatree
-
     def mode(self) -> dict[str, Array]:
         """Raise an error: the mode of a mixture has no closed form.
 
@@ -361,7 +336,7 @@ class NaiveBayesMixture:
             Unless the model is a prior, whose parts have modes.
         """
         if self.terms is None:
-            return generative.mode(self)
+            return super().mode()
         msg = (
             "mode: the posterior of a mixture has several modes, at least one for each order of "
             "the classes, and no closed form. Find them with prior.em(data, estimate='map')."
@@ -392,13 +367,13 @@ class NaiveBayesMixture:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of all variables, one number a draw."""
         if self.terms is None:
-            return generative.log_density(self, draws)
+            return super().log_density(draws)
         return _log_sum(self._by_term(draws, "log_density") + self.log_weights)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its terms' bounds."""
         if self.terms is None:
-            return generative.log_density_rounding(self, draws)
+            return super().log_density_rounding(draws)
         each = self._by_term(draws, "log_density") + self.log_weights
         share = np.exp(each - each.max(-1, keepdims=True))
         share /= share.sum(-1, keepdims=True)
@@ -410,7 +385,7 @@ class NaiveBayesMixture:
         """Return independent draws of every variable, sample axis first."""
         draws, rng = checked.asked(draws, rng)
         if self.terms is None:
-            return generative.sample(self, draws, rng)
+            return super().sample(draws, rng)
         at = rng.choice(len(self.terms), size=draws, p=np.exp(self.log_weights))
         return {
             names(v): x[0]
@@ -527,8 +502,6 @@ class NaiveBayesMixture:
 
     def digits_lost(self, statistic: MixtureStatistic) -> None:
         """Return None: a mixture of many terms has no one condition number."""
-
-    declare = declare
 
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model, unknown classes summed out."""
