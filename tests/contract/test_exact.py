@@ -20,8 +20,6 @@ ACCURACY = 1e-9
 
 
 def marked(cases, quick):
-    """Take both declarations of the first case of a family, and of the others in turn one."""
-    first = [family[0] for family in FAMILIES]
     return [
         pytest.param(
             case,
@@ -29,9 +27,8 @@ def marked(cases, quick):
             id=f"{case.id.replace(' ', '-')}-{likelihood}",
             marks=[] if (case, likelihood) in quick else pytest.mark.slow,
         )
-        for number, case in enumerate(cases)
+        for case in cases
         for likelihood in ("rows", "statistic")
-        if case in first or likelihood == ["rows", "statistic"][number % 2]
     ]
 
 

@@ -9,7 +9,6 @@ from scipy import sparse, stats
 from scipy.special import gammaln
 
 from bayesmodels.numerics import class_statistics, kernels, threads
-from tests.pairwise import pairwise
 
 WHOLE = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -452,7 +451,9 @@ def test_log_normal(n, F, missing):
 
 
 @pytest.mark.usefixtures("compiled")
-@pairwise(C=[1, 2, 3, 7], D=[1, 2, 5, 40], n=[1, 400])
+@pytest.mark.parametrize("C", [1, 2, 3, 7])
+@pytest.mark.parametrize("D", [1, 2, 5, 40])
+@pytest.mark.parametrize("n", [1, 400])
 def test_log_multivariate_student(n, C, D):
     rng = np.random.default_rng(4)
     x, location = rng.normal(size=(n, D)), rng.normal(size=(C, D)) * 3

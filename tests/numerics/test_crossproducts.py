@@ -10,7 +10,6 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.numerics import crossproducts, kernels, threads
 from bayesmodels.numerics.crossproducts import _by_sums, centred_factor, factored, merged
-from tests.pairwise import pairwise
 
 ROWS = 5000
 
@@ -55,11 +54,8 @@ def test_sums_are_what_qr_finds(p):
     assert_same(centred_factor(X, y, pytest.fail), by_qr(X, y))
 
 
-@pairwise(
-    way=["loop", "BLAS"],
-    dtype=[np.bool_, np.int8, np.uint64, np.float16, np.float32, float],
-    layout=["rows", "columns", "strided", "apart", "apart and strided"],
-)
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float32, float])
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided", "apart", "apart and strided"])
 def test_any_dtype_and_layout(dtype, layout):
     X, y = rows()
     X = np.abs(3 * X - 3 * X.mean(0)).astype(int).clip(0, 120).astype(dtype)
@@ -187,11 +183,9 @@ def test_frames_of_several_dtypes_are_the_array():
 
 
 @pytest.mark.parametrize("way", ["neither"], indirect=True)
-@pairwise(
-    dtype=[np.int8, np.float32, np.float64],
-    kind=["array", "frame"],
-    noise=[1, 1000],  # by QR, and by sums
-)
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["array", "frame"])
+@pytest.mark.parametrize("noise", [1, 1000])  # by QR, and by sums
 def test_no_copy_of_all_rows(monkeypatch, dtype, kind, noise):
     monkeypatch.undo()
     monkeypatch.setattr(threads, "CORES", 2)  # each thread has blocks of its own

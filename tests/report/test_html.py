@@ -166,8 +166,8 @@ def test_the_methods_can_be_pasted_into_a_paper(name):
     assert all(work in words for work in works.content)
     for number in range(1, len(works.content) + 1):
         assert f"[{number}]" in paragraph
+    assert name == "courses" or f"“{report.outcome}”" in paragraph
     if name in SAMPLES:
-        assert f"“{report.outcome}”" in paragraph
         assert report.title in paragraph
 
 

@@ -74,9 +74,9 @@ def test_known_classes_weights_files_and_functions(tmp_path):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.Table.from_pandas(labelled), path, row_group_size=333)
     data = bm.Weighted((FRAME[COLUMNS], FRAME["class"]), FRAME["weight"])
-    wanted = MODEL.em(data, start=START, tolerance=1e-3)
+    wanted = MODEL.em(data, start=START, tolerance=1e-5)
     asked = {"target": "class", "columns": COLUMNS, "weights": "weight", "start": START}
-    asked["tolerance"] = 1e-3
+    asked["tolerance"] = 1e-5
     close(bm.scale.em(MODEL, path, rows=250, **asked), wanted)
     close(bm.scale.em(MODEL, lambda: pd.read_json(to_lines(labelled), **JSON), **asked), wanted)
     close(bm.scale.em(MODEL, dd.from_pandas(labelled, npartitions=4), **asked), wanted)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bayesmodels.belief.values import value
+from bayesmodels.belief.values import fill, value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
@@ -36,6 +36,9 @@ class Terms:
     counts: Array
     parts: dict[str, Any]
     log_multiplicity: Array
+
+    def __post_init__(self) -> None:
+        fill(self, **vars(self))
 
     def __len__(self) -> int:
         return len(self.counts)
