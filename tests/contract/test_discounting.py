@@ -53,26 +53,57 @@ def test_prior_times_a_power_of_the_likelihood(case):
     np.testing.assert_allclose(after + evidence, prior + power, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(
+def weighed(case, weights):
+    """Return the statistic of weighted rows, or None for a model that takes no weights."""
+    try:
+        return case.start.statistic(bm.Weighted(case.rest, weights))
+    except bm.DataError:
+        assert isinstance(case.prior, (bm.BetaBernoulli, bm.ConceptLearning))
+        return None
+
+
+def assert_same(case, one, other):
+    """Compare statistics by what they make of a belief."""
+    if case not in MIXED:
+        close(case.start.update(one), case.start.update(other), max(1e-10, case.rounding))
+    np.testing.assert_allclose(
+        case.start.log_evidence(one), case.start.log_evidence(other), rtol=1e-9, atol=1e-9
+    )
+
+
+WITH_ROWS = pytest.mark.parametrize(
     "case",
     [case for case in CASES if not isinstance(case.rest, Statistic)],  # there are rows to weigh
     ids=lambda case: case.id,
 )
+
+
+@WITH_ROWS
 def test_weights_say_the_same(case):
-    n = case.rows - case.warm_up
-    try:
-        weighted = case.start.statistic(bm.Weighted(case.rest, np.full(n, RHO)))
-    except bm.DataError:  # a model that takes no weights
-        assert isinstance(case.prior, (bm.BetaBernoulli, bm.ConceptLearning))
-        return
-    s = case.start.statistic(case.rest).discounted(RHO)
+    weighted = weighed(case, np.full(case.rows - case.warm_up, RHO))
+    discounted = case.start.statistic(case.rest).discounted(RHO)
     if case in MIXED:
-        assert s.distinct() == weighted.distinct()
-        return
-    close(case.start.update(s), case.start.update(weighted))
-    np.testing.assert_allclose(
-        case.start.log_evidence(s), case.start.log_evidence(weighted), rtol=1e-9, atol=1e-9
-    )
+        assert discounted.distinct() == weighted.distinct()
+    elif weighted is not None:
+        assert_same(case, discounted, weighted)
+
+
+@WITH_ROWS
+def test_a_weight_is_a_number_of_rows_and_zero_is_none(case):
+    numbers = np.arange(case.warm_up, case.rows)
+    weights = (numbers + 2) % 3
+    weighted = weighed(case, weights)
+    if weighted is not None:
+        repeated = case.start.statistic(case.take(np.repeat(numbers, weights)))
+        assert_same(case, weighted, repeated)
+
+
+@WITH_ROWS
+def test_shares_of_rows_add_up_to_rows(case):
+    shares = RNG.uniform(size=case.rows - case.warm_up)
+    one, other = weighed(case, shares), weighed(case, 1 - shares)
+    if one is not None and case not in MIXED:
+        assert_same(case, one + other, case.start.statistic(case.rest))
 
 
 @pytest.mark.parametrize("case", EXACT, ids=lambda case: case.id)

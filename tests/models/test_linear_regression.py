@@ -199,16 +199,6 @@ def test_a_weight_is_a_number_of_rows(offset):
     assert bm.LinearRegression.flat(4).statistic(named).n == theirs.n
 
 
-def test_half_a_row_twice_is_a_row():
-    X, y = example(np.random.default_rng(22))
-    prior = bm.LinearRegression(0, np.eye(3), 2, 1)
-    half = prior.statistic(bm.Weighted((X, y), np.full(len(y), 0.5)))
-    np.testing.assert_allclose((half + half).factor, prior.statistic((X, y)).factor, atol=1e-12)
-    assert half.n == 20
-    assert prior.update(half).shape == 12
-    assert (half - half).n == 0
-
-
 def test_weighted_rows_are_no_rows_to_descend_on_or_to_declare():
     data = bm.Weighted(example(np.random.default_rng(23)), np.ones(40))
     with pytest.raises(bm.DataError, match="must not be weighted"):

@@ -1,7 +1,6 @@
 """Vectors with unknown mean and covariance: other laws, exact fractions, Murphy (2012) 4.6.3."""
 
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -34,13 +33,6 @@ def test_textbook_update():
     close(POSTERIOR.location, (0.5 * PRIOR.location + n * mean) / 4.5)
     spread = np.cov(ROWS.T, bias=True) * n
     close(POSTERIOR.scale, SCALE + spread + 0.5 * n / 4.5 * np.outer(pull, pull))
-
-
-def test_the_same_update_by_second_moments():
-    """Murphy's other form: Psi_N = Psi + X'X + kappa m m' - kappa_N m_N m_N'."""
-    m, m_n = PRIOR.location, POSTERIOR.location
-    moments = ROWS.T @ ROWS + 0.5 * np.outer(m, m) - 4.5 * np.outer(m_n, m_n)
-    close(POSTERIOR.scale, SCALE + moments)
 
 
 def test_mle_is_mean_and_biased_covariance():
@@ -192,36 +184,6 @@ def assert_same_rows(one, other, offset):
     assert_array_equal(one.n, other.n)
     assert_allclose(one.scatter, other.scatter, rtol=max(1e-12, 1e-16 * abs(offset)))
     assert_allclose(one.mean, other.mean, rtol=1e-15, atol=1e-12)
-
-
-def test_updates_one_after_the_other_are_one_update():
-    parts = np.split(FAR, [1, 2, 2, 200])
-    with pytest.warns(bm.NumericsWarning, match="scale: a column is"):  # far from the prior
-        belief = reduce(bm.NormalInverseWishart.update, parts, PRIOR_OF_TWO)
-    with pytest.warns(bm.NumericsWarning, match="scale: a column is"):
-        whole = PRIOR_OF_TWO.update(FAR)
-    assert_allclose(belief.scale, whole.scale, rtol=1e-12)
-    assert_allclose(belief.location, whole.location, rtol=1e-15)
-
-
-def test_groups_with_fewer_rows_than_columns():
-    by = ["a", "a", "b", "b"]
-    rows = bm.Grouped(ROWS, by, groups=["a", "b", "none"])
-    posterior = PRIOR.update(rows)
-    assert posterior.df.tolist() == [7.5, 7.5, 5.5]
-    assert_array_equal(posterior.scale[2], SCALE)
-    assert_array_equal(posterior.scale[0], PRIOR.update(ROWS[:2]).scale)
-    each = [PRIOR.log_evidence(ROWS[:2]), PRIOR.log_evidence(ROWS[2:]), 0]
-    close(PRIOR.log_evidence(rows), each)
-
-
-def test_whole_weights_are_repeated_rows():
-    weights = [2, 0, 1, 3]
-    assert_allclose(
-        PRIOR.update(bm.Weighted(ROWS, weights)).scale,
-        PRIOR.update(np.repeat(ROWS, weights, axis=0)).scale,
-        rtol=1e-13,
-    )
 
 
 def test_hardly_any_degrees_of_freedom():

@@ -135,35 +135,6 @@ def test_gaussian_mle_is_scikit_learn():
     close(posterior.class_probabilities(IRIS, mle), theirs.predict_proba(IRIS))
 
 
-@pytest.mark.parametrize(
-    ("prior", "theirs", "X", "y"),
-    [
-        pytest.param(bm.BetaBernoulli(1, 1), BernoulliNB(), DIGITS > 8, DIGIT, id="bits"),
-        pytest.param(
-            bm.DirichletCategorical([1] * 4),
-            CategoricalNB(min_categories=4),
-            QUARTILES,
-            SPECIES,
-            id="categories",
-        ),
-        pytest.param(bm.DirichletCategorical([1] * 40), MultinomialNB(), BAG, TOPIC, id="words"),
-    ],
-)
-def test_laplace_smoothing_is_the_posterior_mean_under_priors_of_ones(prior, theirs, X, y):
-    size = y.max() + 1
-    rows = bm.MultinomialCounts(X) if sparse.issparse(X) else X
-    posterior = bm.NaiveBayes(bm.DirichletCategorical([1] * size), prior).update((rows, y))
-    n = np.bincount(y)
-    close(posterior.mean()["pi"], (n + 1) / (len(y) + size))
-    logs = np.log(posterior.mean()["theta"])
-    found = theirs.fit(X, y).feature_log_prob_  # their default adds one
-    close(logs, np.stack(found, 1) if logs.ndim == 3 else found)
-    # To the classes it adds nothing: class_log_prior_ is the maximum-likelihood estimate.
-    known = posterior.mean() | {"pi": n / len(y)}
-    close(np.log(known["pi"]), theirs.class_log_prior_)
-    close(posterior.class_probabilities(rows, known), theirs.predict_proba(X))
-
-
 def test_mode_is_the_map_of_the_books():
     """Murphy (2012), section 3.5.1: with Beta(2, 2) priors the mode is (N_jc + 1) / (N_c + 2)."""
     X, y = DIGITS[:, 20:30] > 8, DIGIT
@@ -555,57 +526,6 @@ def test_counts_have_no_missing_cells():
 
 
 # --- weights --------------------------------------------------------------------------------------
-
-
-def test_whole_weights_are_repeated_rows():
-    weights = np.random.default_rng(4).integers(0, 4, len(TABLE))
-    again = np.repeat(np.arange(len(TABLE)), weights)
-    repeated = (TABLE.iloc[again].reset_index(drop=True), LABELS[again])
-    weighted = bm.Weighted((TABLE, LABELS), weights)
-    ours, theirs = MODEL.statistic(weighted), MODEL.statistic(repeated)
-    for name, part in theirs.features.items():
-        for field in {"ones", "zeros", "counts", "n", "mean", "scatter"} & set(vars(part)):
-            close(getattr(ours.features[name], field), getattr(part, field))
-    assert ours.classes == theirs.classes
-    close(MODEL.log_evidence(weighted), MODEL.log_evidence(repeated))
-    close(
-        MODEL.update(weighted).class_probabilities(TABLE),
-        MODEL.update(repeated).class_probabilities(TABLE),
-        1e-11,
-    )
-    design = bm.Weighted(bm.Design(TABLE, LABELS), list(weights))
-    assert MODEL.update(design) == MODEL.update(weighted)
-
-
-def test_fractional_weights_merge():
-    shares = np.random.default_rng(4).uniform(0, 1, len(TABLE))
-    one, two = (MODEL.statistic(bm.Weighted((TABLE, LABELS), w)) for w in (shares, 1 - shares))
-    close(MODEL.update(one + two).class_probabilities(TABLE), POSTERIOR.class_probabilities(TABLE))
-    split = one.classes.counts + two.classes.counts
-    close(split, DATA.classes.counts)
-
-
-def test_weights_are_powers_of_the_likelihood():
-    """The evidence integrates prior times likelihood^w; here by quadrature over one theta."""
-    model = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(2, 3))
-    w = np.array([0.3, 1.7, 2.2])
-    found = model.log_evidence(bm.Weighted(([1, 0, 1], [0, 0, 0]), w))
-    theta, weight = np.polynomial.legendre.leggauss(200)
-    theta, weight = (theta + 1) / 2, weight / 2
-    classes = np.log((weight * theta ** w.sum()).sum())
-    powers = theta ** (w[0] + w[2]) * (1 - theta) ** w[1]
-    features = np.log((weight * powers * stats.beta(2, 3).pdf(theta)).sum())
-    assert found == pytest.approx(classes + features, rel=1e-7)
-
-
-def test_weights_of_zero_are_no_rows():
-    nothing = bm.Weighted((TABLE, LABELS), np.zeros(len(TABLE)))
-    assert MODEL.log_evidence(nothing) == 0
-    close(MODEL.update(nothing).class_probabilities(TABLE), MODEL.class_probabilities(TABLE))
-    some = bm.Weighted((TABLE, LABELS), (LABELS == "a").astype(float))
-    kept = LABELS == "a"
-    rows = TABLE[kept].reset_index(drop=True), LABELS[kept]
-    close(MODEL.log_evidence(some), MODEL.log_evidence(rows))
 
 
 @pytest.mark.parametrize(
