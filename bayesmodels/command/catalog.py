@@ -12,8 +12,9 @@ deviation `scale` (2.5 if not given).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,16 +42,9 @@ Prior = Mapping[str, float]
 class Columns:
     """Which columns of a frame play which part.
 
-    Attributes
-    ----------
-    target : str, optional
-        What is modelled; by default the frame's last column (or only one).
-    features : sequence of str, optional
-        Columns that explain the target; by default all others.
-    by : str, optional
-        Column with the group of each row: one independent problem a group.
-    trials : str, optional
-        Column with numbers of trials, if the target holds numbers of successes.
+    The target is what is modelled, by default the frame's last column; features explain it, by
+    default all others. `by` has the group of each row: one independent problem a group. `trials`
+    has numbers of trials, if the target holds numbers of successes.
     """
 
     target: str | None = None
@@ -65,45 +59,44 @@ class Entry:
 
     Attributes
     ----------
-    name, title : str
-        For the command line, and for people.
-    purpose : str
-        What it answers, in a few words.
+    name, title, purpose : str
+        For the command line, for people, and what it answers, in a few words.
     prior : dict
         Parameters of the prior with what they are by default; None where that is read off the data.
-    prior_in_words : str
-        What else is to be said of the prior; may be empty.
+    build : callable
+        From frame, columns and prior to the prior belief and its data.
+    uses : str
+        The parts of `Columns` it has a use for.
     datasets, columns, example_prior
         The shipped data sets, their columns, and what of the prior is another for them; the first
         is used when no file is given.
-    build : callable
-        From frame, columns and prior to the prior belief and its data.
+    words : str
+        What else is to be said of the prior; may be empty.
+    reads : {"column", "table", "classes", "line"}, optional
+        What its statistic is made from in one pass over files; None if it has none.
+    categories : bool
+        Whether the target is of categories.
+    valid : (float, float)
+        Two numbers that may stand in its columns.
     """
 
     name: str
     title: str
     purpose: str
     prior: Mapping[str, float | None]
-    prior_in_words: str
-    datasets: tuple[str, ...]
-    columns: Columns
-    example_prior: Prior
     build: Callable[[Any, Columns, Prior], tuple[Belief, Any]]
+    uses: str
+    datasets: tuple[str, ...]
+    columns: Columns = Columns()
+    example_prior: Prior = field(default_factory=dict)
+    words: str = ""
+    reads: Literal["column", "table", "classes", "line"] | None = None
+    categories: bool = False
+    valid: tuple[float, float] = (0, 1)
 
 
 def entry(name: str) -> Entry:
-    """Return a model's entry.
-
-    Raises
-    ------
-    DataError
-        If there is no such model; the message lists those there are.
-
-    Examples
-    --------
-    >>> entry("beta-bernoulli").datasets
-    ('coin',)
-    """
+    """Return a model's entry; if there is none, raise a `DataError` that lists those there are."""
     for candidate in ENTRIES:
         if candidate.name == name:
             return candidate
@@ -126,37 +119,36 @@ def example(
     """
     e = entry(name)
     chosen = e.datasets[0] if dataset is None else dataset
-    frame = datasets.load(chosen)
     given = {**e.example_prior, **(prior or {})}
-    belief, data = from_frame(name, frame, e.columns, given)
+    belief, data = from_frame(name, datasets.load(chosen), e.columns, given)
     return belief, data, f"{datasets.describe(chosen)} {prior_in_words(name, given)}"
 
 
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     """Return prior and data for a model from a user's frame."""
-    e = entry(name)
+    e, asked = entry(name), vars(columns)
     unknown = [key for key in prior if key not in e.prior]
     if unknown:
         msg = f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}."
         raise PriorError(msg)
-    asked = {
-        "target": (columns.target,),
-        "features": columns.features or (),
-        "by": (columns.by,),
-        "trials": (columns.trials,),
-    }
-    for option, names in asked.items():
-        for column in names:
+    features = list(columns.features or ())
+    for option, given in asked.items():
+        for column in features if option == "features" else [given]:
             if column is not None and column not in frame.columns:
-                msg = f"--{option}: there is no column {column!r}; there are {_named(frame)}."
+                there = listed([str(name) for name in frame.columns])
+                msg = f"--{option}: there is no column {column!r}; there are {there}."
                 raise DataError(msg)
-    for column in columns.features or ():
-        if list(columns.features or ()).count(column) > 1:
+    for column in features:
+        if features.count(column) > 1:
             msg = f"--features: must not hold a column twice; got {column!r} again."
             raise DataError(msg)
     if not len(frame):
         msg = "FILE: has no rows below the heading."
         raise DataError(msg)
+    for part, value in asked.items():
+        if value is not None and part not in e.uses.split():
+            msg = f"--{part}: {name} has no use for it; leave it out."
+            raise DataError(msg)
     return e.build(frame, columns, _filled(e, prior))
 
 
@@ -176,11 +168,10 @@ def prior_in_words(name: str, prior: Prior) -> str:
     """
     e = entry(name)
     values = ", ".join(f"{key} = {value:g}" for key, value in _filled(e, prior).items())
-    return f"Prior: {'; '.join(filter(None, (e.prior_in_words, values)))}."
+    return f"Prior: {'; '.join(filter(None, (e.words, values)))}."
 
 
-def _named(frame: Any) -> str:
-    return listed([str(name) for name in frame.columns])
+# --- columns --------------------------------------------------------------------------------------
 
 
 def _where(bad: Any) -> str:
@@ -188,10 +179,15 @@ def _where(bad: Any) -> str:
     return f"row {int(np.argmax(bad)) + 1} below the heading"
 
 
+def _nominal(column: Any) -> bool:
+    """Say whether this is a column of categories in a given order."""
+    return bool(column.dtype.name == "category")
+
+
 def _found(column: Any, bad: Any) -> str:
     """Say what the first bad cell of a column holds, unless the column is one of categories."""
-    if hasattr(column, "cat") or not bad.any():
-        return "it holds categories" if hasattr(column, "cat") else "it holds text"
+    if _nominal(column) or not bad.any():
+        return "it holds categories" if _nominal(column) else "it holds text"
     return f"{_where(bad)} holds {shown(column[bad].iloc[0])}"
 
 
@@ -283,165 +279,8 @@ def _grouped(frame: Any, columns: Columns, rows: Any) -> Any:
     return Grouped(rows, by, groups=list(dict.fromkeys(by)))
 
 
-def _unused(model: str, **parts: Any) -> None:
-    for part, value in parts.items():
-        if value is not None:
-            msg = f"--{part}: {model} has no use for it; leave it out."
-            raise DataError(msg)
-
-
-def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("beta-bernoulli", features=columns.features)
-    name = _target(frame, columns, columns.by, columns.trials)
-    rows: Any
-    if columns.trials is None:
-        rows = _bits(frame, name)
-    else:
-        successes, trials = _counts(frame, name), _counts(frame, columns.trials)
-        if (bad := (successes > trials).to_numpy()).any():
-            msg = (
-                f"column {name!r}: must not exceed {columns.trials!r}; {_where(bad)} has "
-                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
-            )
-            raise DataError(msg)
-        rows = BinomialCounts(successes, trials)
-    belief = BetaBernoulli(prior["alpha"], prior["beta"])
-    return belief, _grouped(frame, columns, rows)
-
-
-def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("dirichlet-categorical", features=columns.features, trials=columns.trials)
-    rows = _classes(frame, _target(frame, columns, columns.by))
-    return _categories(rows, prior), _grouped(frame, columns, rows)
-
-
 def _levels(rows: Any) -> list[Any]:
-    ordered = hasattr(rows, "cat")
-    return list(rows.cat.categories if ordered else sorted(rows.dropna().unique(), key=str))
-
-
-def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
-    categories = _levels(rows)
-    return DirichletCategorical(np.full(len(categories), prior["alpha"]), categories)
-
-
-def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    del prior  # it has no parameters: all hypotheses are equally probable
-    parts = {"features": columns.features, "by": columns.by, "trials": columns.trials}
-    _unused("concept-learning", **parts)
-    name = _target(frame, columns)
-    rows = _counts(frame, name)
-    if (bad := ~rows.between(1, 100).to_numpy()).any():
-        msg = f"column {name!r}: must hold numbers from 1 to 100; {_found(rows, bad)}."
-        raise DataError(msg)
-    return ConceptLearning.number_game(), rows.astype(int)
-
-
-def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("linear-regression", by=columns.by, trials=columns.trials)
-    target, names = _target_and_features(frame, columns)
-    data = Design.from_frame(frame, target, names, intercept=True)
-    (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
-    size, shape = len(names) + 1, prior["shape"]
-    scale = prior.get("scale", _expecting(noise, shape))
-    location = (
-        np.full(size, prior["mean"]) if "mean" in prior else np.append(height, [0.0] * len(names))
-    )
-    features = _with_intercept(names)
-    if "precision" in prior:
-        belief = LinearRegression(location, prior["precision"], shape, scale, features)
-    else:  # a row at the columns' means, and of each weight a row of its own
-        rows = np.diag(np.append(1.0, np.sqrt(variance)))
-        rows[0, 1:] = middle
-        flat = LinearRegression(0.0, 0.0, shape - size / 2, scale, features)
-        belief = flat.update((rows, rows @ location))
-    return belief, data
-
-
-def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("normal-inverse-gamma", features=columns.features, trials=columns.trials)
-    name = _target(frame, columns, columns.by)
-    mean, variance = _unit_information(frame, [name])
-    belief = _normal(mean[0], variance[0], prior)
-    return belief, _grouped(frame, columns, _complete(frame, name))
-
-
-def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("normal-inverse-wishart", target=columns.target, trials=columns.trials)
-    names = list(columns.features or [c for c in frame.columns if c != columns.by])
-    belief = _normal_vector(frame, names, prior)
-    return belief, _grouped(frame, columns, frame[names])
-
-
-def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("naive-bayes", by=columns.by, trials=columns.trials)
-    target, names = _target_and_features(frame, columns)
-    classes = _categories(_classes(frame, target), prior)
-    return NaiveBayes(classes, _blocks(frame, names, prior)), Design.from_frame(
-        frame, target, names
-    )
-
-
-def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    _unused("naive-bayes-mixture", by=columns.by, trials=columns.trials)
-    names = list(columns.features or [c for c in frame.columns if c != columns.target])
-    blocks = _blocks(frame, names, prior)
-    if columns.target is not None:  # known classes, and empty cells where they are not known
-        classes = _categories(frame[columns.target], prior)
-        return NaiveBayesMixture(classes, blocks), (frame[names], frame[columns.target])
-    number = prior["classes"]
-    if number != int(number) or number < 2:  # noqa: PLR2004 - one class is no mixture
-        msg = f"classes: must be a whole number, 2 or more; got {number:g}."
-        raise PriorError(msg)
-    classes = DirichletCategorical(np.full(int(number), prior["alpha"]))
-    return NaiveBayesMixture(classes, blocks), frame[names]
-
-
-def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
-    """Return beliefs about columns: bits together, numbers together, categories each alone."""
-    kinds = {name: frame[name].dtype.kind for name in names}
-    bits = [name for name in names if kinds[name] == "b"]
-    numbers = [name for name in names if kinds[name] in "iuf"]
-    blocks: dict[str, Any] = {}
-    if bits:
-        blocks["bits"] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
-    if numbers:
-        mean, variance = _unit_information(frame, numbers, complete=False)
-        normal = _normal(mean, variance, prior, {"feature": numbers})
-        blocks["numbers"] = (normal, numbers)
-    for name in names:
-        if name not in bits and name not in numbers:
-            blocks[name] = (_categories(frame[name], prior), name)
-    return blocks
-
-
-def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
-    _unused("logistic-regression", by=columns.by, trials=columns.trials)
-    target, names = _target_and_features(frame, columns)
-    mean, variance = _unit_information(frame, names)
-    sd = np.sqrt(variance)
-    # Weights of standardised columns are independent; these are the weights of the columns as they
-    # are, whose intercept is not at the columns' means but at zero.
-    back = np.diag(np.append(1.0, 1 / sd))
-    back[0, 1:] = -mean / sd
-    cov = prior["scale"] ** 2 * back @ back.T
-    classes = _levels(_classes(frame, target))
-    features = _with_intercept(names)
-    belief = LogisticRegression(np.zeros(len(cov)), (cov + cov.T) / 2, classes, features)
-    return belief, Design.from_frame(frame, target, names, intercept=True)
-
-
-def _discriminant(covariance: Covariance) -> Callable[..., tuple[Belief, Any]]:
-    def build(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-        model = f"discriminant-{covariance}"
-        _unused(model, by=columns.by, trials=columns.trials)
-        target, names = _target_and_features(frame, columns)
-        classes = _categories(_classes(frame, target), prior)
-        normal = _normal_vector(frame, names, prior)
-        data = Design.from_frame(frame, target, names)
-        return GaussianDiscriminant(classes, normal, covariance), data
-
-    return build
+    return list(rows.cat.categories if _nominal(rows) else sorted(rows.dropna().unique(), key=str))
 
 
 def _target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
@@ -473,11 +312,90 @@ def _unit_information(
         if not column.var(ddof=0) > 0:
             msg = f"column {name!r}: holds a single value, which tells nothing; leave it out."
             raise DataError(msg)
-        columns.append(column)
-    return (
-        np.array([column.mean() for column in columns]),
-        np.array([column.var(ddof=0) for column in columns]),
-    )
+        columns.append((column.mean(), column.var(ddof=0)))
+    mean, variance = np.array(columns).reshape(-1, 2).T
+    return mean, variance
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    name = _target(frame, columns, columns.by, columns.trials)
+    rows: Any
+    if columns.trials is None:
+        rows = _bits(frame, name)
+    else:
+        successes, trials = _counts(frame, name), _counts(frame, columns.trials)
+        if (bad := (successes > trials).to_numpy()).any():
+            msg = (
+                f"column {name!r}: must not exceed {columns.trials!r}; {_where(bad)} has "
+                f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
+            )
+            raise DataError(msg)
+        rows = BinomialCounts(successes, trials)
+    return BetaBernoulli(prior["alpha"], prior["beta"]), _grouped(frame, columns, rows)
+
+
+def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    rows = _classes(frame, _target(frame, columns, columns.by))
+    return _categories(rows, prior), _grouped(frame, columns, rows)
+
+
+def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
+    categories = _levels(rows)
+    return DirichletCategorical(np.full(len(categories), prior["alpha"]), categories)
+
+
+def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    del prior  # it has no parameters: all hypotheses are equally probable
+    name = _target(frame, columns)
+    rows = _counts(frame, name)
+    if (bad := ~rows.between(1, 100).to_numpy()).any():
+        msg = f"column {name!r}: must hold numbers from 1 to 100; {_found(rows, bad)}."
+        raise DataError(msg)
+    return ConceptLearning.number_game(), rows.astype(int)
+
+
+def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    target, names = _target_and_features(frame, columns)
+    data = Design.from_frame(frame, target, names, intercept=True)
+    (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
+    size, shape = len(names) + 1, prior["shape"]
+    scale = prior.get("scale", _expecting(noise, shape))
+    level = np.append(height, [0.0] * len(names))
+    location = np.full(size, prior["mean"]) if "mean" in prior else level
+    features = _with_intercept(names)
+    if "precision" in prior:
+        belief = LinearRegression(location, prior["precision"], shape, scale, features)
+    else:  # a row at the columns' means, and of each weight a row of its own
+        rows = np.diag(np.append(1.0, np.sqrt(variance)))
+        rows[0, 1:] = middle
+        flat = LinearRegression(0.0, 0.0, shape - size / 2, scale, features)
+        belief = flat.update((rows, rows @ location))
+    return belief, data
+
+
+def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
+    target, names = _target_and_features(frame, columns)
+    mean, variance = _unit_information(frame, names)
+    sd = np.sqrt(variance)
+    # Weights of standardised columns are independent; these are the weights of the columns as they
+    # are, whose intercept is not at the columns' means but at zero.
+    back = np.diag(np.append(1.0, 1 / sd))
+    back[0, 1:] = -mean / sd
+    cov = prior["scale"] ** 2 * back @ back.T
+    classes = _levels(_classes(frame, target))
+    features = _with_intercept(names)
+    belief = LogisticRegression(np.zeros(len(cov)), (cov + cov.T) / 2, classes, features)
+    return belief, Design.from_frame(frame, target, names, intercept=True)
+
+
+def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    name = _target(frame, columns, columns.by)
+    mean, variance = _unit_information(frame, [name])
+    belief = _normal(mean[0], variance[0], prior)
+    return belief, _grouped(frame, columns, _complete(frame, name))
 
 
 def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> NormalInverseGamma:
@@ -490,6 +408,12 @@ def _expecting(variance: Any, shape: float) -> Any:
     return variance * max(shape - 1, 0.5)
 
 
+def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    names = list(columns.features or [c for c in frame.columns if c != columns.by])
+    belief = _normal_vector(frame, names, prior)
+    return belief, _grouped(frame, columns, frame[names])
+
+
 def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInverseWishart:
     mean, variance = _unit_information(frame, names)
     df = prior.get("df", len(names) + 2.0)
@@ -497,131 +421,184 @@ def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInve
     return NormalInverseWishart(mean, prior["kappa"], df, scale, features=names)
 
 
+def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    target, names = _target_and_features(frame, columns)
+    classes = _categories(_classes(frame, target), prior)
+    belief = NaiveBayes(classes, _blocks(frame, names, prior))
+    return belief, Design.from_frame(frame, target, names)
+
+
+def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    names = list(columns.features or [c for c in frame.columns if c != columns.target])
+    blocks = _blocks(frame, names, prior)
+    if columns.target is not None:  # known classes, and empty cells where they are not known
+        classes = _categories(frame[columns.target], prior)
+        return NaiveBayesMixture(classes, blocks), (frame[names], frame[columns.target])
+    number = prior["classes"]
+    if number != int(number) or number < 2:  # noqa: PLR2004 - one class is no mixture
+        msg = f"classes: must be a whole number, 2 or more; got {number:g}."
+        raise PriorError(msg)
+    classes = DirichletCategorical(np.full(int(number), prior["alpha"]))
+    return NaiveBayesMixture(classes, blocks), frame[names]
+
+
+def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
+    """Return beliefs about columns: bits together, numbers together, categories each alone."""
+    kinds = {name: frame[name].dtype.kind for name in names}
+    bits = [name for name in names if kinds[name] == "b"]
+    numbers = [name for name in names if kinds[name] in "iuf"]
+    blocks: dict[str, Any] = {}
+    if bits:
+        blocks["bits"] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
+    if numbers:
+        mean, variance = _unit_information(frame, numbers, complete=False)
+        blocks["numbers"] = (_normal(mean, variance, prior, {"feature": numbers}), numbers)
+    for name in names:
+        if name not in bits and name not in numbers:
+            blocks[name] = (_categories(frame[name], prior), name)
+    return blocks
+
+
+def _discriminant(
+    covariance: Covariance, frame: Any, columns: Columns, prior: Prior
+) -> tuple[Belief, Any]:
+    target, names = _target_and_features(frame, columns)
+    classes = _categories(_classes(frame, target), prior)
+    belief = GaussianDiscriminant(classes, _normal_vector(frame, names, prior), covariance)
+    return belief, Design.from_frame(frame, target, names)
+
+
 _UNIT = (
     "the unit-information prior, as much as one row or two, centred on the columns' means, with "
     "their variances"
+)
+_COVARIANCES: tuple[tuple[Covariance, str, str], ...] = (
+    ("full", "a covariance for each class", "quadratic"),
+    ("shared", "one covariance", "linear"),
 )
 
 ENTRIES = (
     Entry(
         "beta-bernoulli",
-        "Beta–Bernoulli",
+        BetaBernoulli.title,
         "how probable is a yes-or-no event",
         {"alpha": 1.0, "beta": 1.0},
-        "",
+        _beta_bernoulli,
+        "target by trials",
         ("coin",),
         Columns(target="heads"),
-        {},
-        _beta_bernoulli,
+        reads="column",
     ),
     Entry(
         "dirichlet-categorical",
-        "Dirichlet–categorical",
+        DirichletCategorical.title,
         "how probable is each of K categories",
         {"alpha": 1.0},
-        "",
+        _dirichlet_categorical,
+        "target by",
         ("party",),
         Columns(target="party"),
-        {},
-        _dirichlet_categorical,
+        reads="column",
+        categories=True,
     ),
     Entry(
         "concept-learning",
-        "Concept learning",
+        ConceptLearning.title,
         "which rule numbers from 1 to 100 follow, of ten (the number game)",
         {},
-        "all hypotheses are equally probable",
+        _concept_learning,
+        "target",
         ("number_game",),
         Columns(target="number"),
-        {},
-        _concept_learning,
+        words="all hypotheses are equally probable",
+        reads="column",
+        valid=(1, 2),
     ),
     Entry(
         "linear-regression",
-        "Linear regression",
+        LinearRegression.title,
         "how a number depends on columns, with unknown noise",
         {"mean": None, "precision": None, "shape": 2.0, "scale": None},
-        _UNIT,
+        _linear_regression,
+        "target features",
         ("diabetes",),
         Columns(target="progression"),
-        {},
-        _linear_regression,
+        words=_UNIT,
+        reads="line",
     ),
     Entry(
         "logistic-regression",
-        "Logistic regression",
+        LogisticRegression.title,
         "which class a row belongs to, from columns of numbers (no closed form)",
         {"scale": 2.5},
-        "weights of standardised columns are independent and normal, with standard deviation scale",
+        _logistic_regression,
+        "target features",
         ("party",),
         Columns(target="vote", features=("age", "education")),
-        {},
-        _logistic_regression,
+        words="weights of standardised columns are independent and normal, with standard deviation "
+        "scale",
     ),
     Entry(
         "normal-inverse-gamma",
-        "Normal–inverse-gamma",
+        NormalInverseGamma.title,
         "where numbers lie and how they spread",
         {"kappa": 1.0, "shape": 2.0},
-        _UNIT,
+        _normal_inverse_gamma,
+        "target by",
         ("diabetes",),
         Columns(target="progression"),
-        {},
-        _normal_inverse_gamma,
+        words=_UNIT,
+        reads="column",
     ),
     Entry(
         "normal-inverse-wishart",
-        "Normal–inverse-Wishart",
+        NormalInverseWishart.title,
         "where vectors of numbers lie and how their columns vary together",
         {"kappa": 1.0, "df": None},
-        _UNIT,
+        _normal_inverse_wishart,
+        "features by",
         ("iris",),
         Columns(by="species"),
-        {},
-        _normal_inverse_wishart,
+        words=_UNIT,
+        reads="table",
     ),
     Entry(
         "naive-bayes",
-        "Naive Bayes",
+        NaiveBayes.title,
         "which class a row belongs to, from columns of any kind",
         {"alpha": 1.0, "kappa": 1.0, "shape": 2.0},
-        f"of numbers {_UNIT}",
+        _naive_bayes,
+        "target features",
         ("party",),
         Columns(target="vote"),
-        {},
-        _naive_bayes,
+        words=f"of numbers {_UNIT}",
+        reads="classes",
+        categories=True,
     ),
     Entry(
         "naive-bayes-mixture",
-        "Mixture of naive Bayes",
+        NaiveBayesMixture.title,
         "which rows are of a kind, no class being known",
         {"classes": 2.0, "alpha": 1.0, "kappa": 1.0, "shape": 2.0},
-        f"of numbers {_UNIT}",
-        ("fitness",),
-        Columns(),
-        {"alpha": 2.0},
         _mixture,
+        "target features",
+        ("fitness",),
+        example_prior={"alpha": 2.0},
+        words=f"of numbers {_UNIT}",
     ),
-    Entry(
-        "discriminant-full",
-        "Gaussian discriminants, a covariance for each class",
-        "which class a row of numbers belongs to (quadratic boundaries)",
-        {"alpha": 1.0, "kappa": 1.0, "df": None},
-        _UNIT,
-        ("iris", "wine"),
-        Columns(),
-        {},
-        _discriminant("full"),
-    ),
-    Entry(
-        "discriminant-shared",
-        "Gaussian discriminants, one covariance",
-        "which class a row of numbers belongs to (linear boundaries)",
-        {"alpha": 1.0, "kappa": 1.0, "df": None},
-        _UNIT,
-        ("iris", "wine"),
-        Columns(),
-        {},
-        _discriminant("shared"),
+    *(
+        Entry(
+            f"discriminant-{covariance}",
+            f"Gaussian discriminants, {called}",
+            f"which class a row of numbers belongs to ({shape} boundaries)",
+            {"alpha": 1.0, "kappa": 1.0, "df": None},
+            partial(_discriminant, covariance),
+            "target features",
+            ("iris", "wine"),
+            words=_UNIT,
+            reads="classes",
+            categories=True,
+        )
+        for covariance, called, shape in _COVARIANCES
     ),
 )

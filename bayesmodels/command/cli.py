@@ -25,14 +25,60 @@ _MOST_SCALARS = 400  # rows of any summary
 _MOST_COMPARED = 40  # rows of a comparison, the largest discrepancies first
 _MOST_FINDINGS = 10  # further ones
 
-_seed = click.option("--seed", default=1, show_default=True, help="Seed of all random numbers.")
-_draws = click.option(
-    "--draws", default=1000, show_default=True, type=click.IntRange(min=4), help="Draws a chain."
-)
-_chains = click.option(
-    "--chains", default=4, show_default=True, type=click.IntRange(min=2), help="Number of chains."
-)
+
+def _folder_of(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file to be written in a folder that is not there."""
+    del ctx
+    if path and not path.parent.is_dir():
+        _refuse(f"--{option.name}: there is no folder {str(path.parent)!r}.")
+    return path
+
+
+def _names(ctx: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+    """Return names that were given with commas between them."""
+    del ctx, option
+    return text.split(",") if text else None
+
+
+def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return several options as one decorator, in the order in which help lists them."""
+
+    def decorate(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+_FILE = click.Path(path_type=Path)
+_OUTPUT: dict[str, Any] = {"type": _FILE, "callback": _folder_of, "help": "File to write."}
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+_sampler = _options(
+    click.option("--seed", "rng", default=1, show_default=True, help="Seed of all random numbers."),
+    click.option(
+        "--draws",
+        default=1000,
+        show_default=True,
+        type=click.IntRange(min=4),
+        help="Draws a chain.",
+    ),
+    click.option(
+        "--chains",
+        default=4,
+        show_default=True,
+        type=click.IntRange(min=2),
+        help="Number of chains.",
+    ),
+)
+_columns = _options(
+    click.option("--target", help="Column to model.  [default: the last one]"),
+    click.option(
+        "--features",
+        callback=_names,
+        help="Columns that explain it, with commas.  [default: all others]",
+    ),
+)
 
 
 class _Command(click.Command):
@@ -71,16 +117,13 @@ def models(as_json: bool) -> None:
 
 @main.command()
 @click.argument("model")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--target", help="Column to model.  [default: the last one]")
-@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.argument("file", required=False, type=_FILE)
+@_columns
 @click.option("--by", help="Column of groups: one problem for each group.")
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.")
-@_seed
-@_draws
-@_chains
+@click.option("-o", "--output", **_OUTPUT)
+@_sampler
 @click.option(
     "--likelihood",
     type=click.Choice(["rows", "statistic"]),
@@ -90,17 +133,14 @@ def models(as_json: bool) -> None:
 def report(
     model: str,
     file: Path | None,
-    target: str | None,
-    features: str | None,
-    by: str | None,
-    trials: str | None,
     prior: tuple[str, ...],
     output: Path | None,
-    seed: int,
+    as_json: bool,
     draws: int,
+    rng: int,
     chains: int,
     likelihood: Literal["rows", "statistic"] | None,
-    as_json: bool,
+    **columns: Any,
 ) -> None:
     """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
 
@@ -115,12 +155,10 @@ def report(
         if file is None:
             belief, data, source = catalog.example(model, parameters)
         else:
-            columns = catalog.Columns(target, features.split(",") if features else None, by, trials)
-            belief, data = catalog.from_frame(model, _read(file), columns, parameters)
+            chosen = catalog.Columns(**columns)
+            belief, data = catalog.from_frame(model, _read(file), chosen, parameters)
             source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
         path = output or Path(f"{model}.html")
-        if not path.parent.is_dir():
-            _refuse(f"--output: there is no folder {str(path.parent)!r}.")
         with _steps(total=7) as step:
             found = validate(
                 belief,
@@ -129,7 +167,7 @@ def report(
                 tune=draws,
                 chains=chains,
                 likelihood=likelihood,
-                rng=seed,
+                rng=rng,
                 source=source,
                 progress=step,
             )
@@ -138,22 +176,18 @@ def report(
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
-        _say(found.source)
-        click.echo()
+        _say(found.source, "")
         _print_summary(found.posterior)
-        for sentence in found.sentences():
-            _say(sentence)
+        _say(*found.sentences())
         click.echo(f"Report: {path}")
     sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
 
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[MODEL]...")
-@_seed
-@_draws
-@_chains
+@_sampler
 @_json
-def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json: bool) -> None:
+def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> None:
     """Check models on the data sets that come with the package.
 
     MODEL is a name from `bayesmodels models`, or `all` (the default). Ends with 0 only if all
@@ -166,26 +200,20 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
         chosen = every if not names or "all" in names else list(names)
         examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
         with _steps(total=len(examples)) as step:
-            rows = parallel.validate_examples(
-                examples, seed=seed, draws=draws, chains=chains, progress=step
-            )
+            rows = parallel.validate_examples(examples, seed=rng, progress=step, **size)
     if as_json:
         click.echo(json.dumps(rows))
     else:
-        _print_table(
-            ("model", "data", "verdict", "identity", "worst", "ESS"),
-            [
-                (
-                    row["model"],
-                    row["dataset"],
-                    row["outcome"],
-                    "holds" if row["identity_holds"] else "FAILS",
-                    _worst(row),
-                    f"{row['smallest_ess']:.0f}",
-                )
-                for row in rows
-            ],
-        )
+        cells = [
+            (
+                *(row[key] for key in ("model", "dataset", "outcome")),
+                "holds" if row["identity_holds"] else "FAILS",
+                _worst(row),
+                f"{row['smallest_ess']:.0f}",
+            )
+            for row in rows
+        ]
+        _print_table(("model", "data", "verdict", "identity", "worst", "ESS"), cells)
         for row in rows:
             if row["outcome"] != "agree":
                 _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
@@ -194,21 +222,19 @@ def validate(names: tuple[str, ...], seed: int, draws: int, chains: int, as_json
 
 @main.command()
 @click.argument("target", metavar="FILE.py:NAME")
-@click.option("--html", type=click.Path(path_type=Path), help="Compare, and write a report here.")
+@click.option("--html", **_OUTPUT | {"help": "Compare, and write a report here."})
 @click.option(
     "--sample/--no-sample",
     default=None,
     help="Compare with draws of PyMC's sampler.  [default: only with --html]",
 )
-@_seed
-@_draws
-@_chains
+@_sampler
 @_json
 def exact(
     target: str,
     html: Path | None,
     sample: bool | None,
-    seed: int,
+    rng: int,
     draws: int,
     chains: int,
     as_json: bool,
@@ -226,8 +252,6 @@ def exact(
     check = bool(html) if sample is None else sample
     if html and not check:
         _refuse("--html: a report compares with draws; leave out --no-sample.")
-    if html and not html.parent.is_dir():
-        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
     try:
         with _speaking_errors(), _steps(total=6 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
@@ -237,36 +261,27 @@ def exact(
             step("loading the model")
             model, found = load_model(target), None
             if check:
-                found = validate(
-                    model,
-                    draws=draws,
-                    tune=draws,
-                    chains=chains,
-                    rng=seed,
-                    source=target,
-                    progress=step,
-                )
+                size = {"draws": draws, "tune": draws, "chains": chains}
+                found = validate(model, rng=rng, source=target, progress=step, **size)
                 if html:
                     step("writing the report")
                     _write(found, html)
             else:
                 step("closed form")
-            posterior = found.posterior if found else closed_form(model, rng=seed)
+            posterior = found.posterior if found else closed_form(model, rng=rng)
     except NotConjugate as no:
-        said = {"closed_form": False, "reason": no.reason}
         if as_json:
-            click.echo(json.dumps(said))
+            click.echo(json.dumps({"closed_form": False, "reason": no.reason}))
         else:
             _say(f"No closed form was found: {no.reason}")
         sys.exit(NO_CLOSED_FORM)
     if as_json:
         report = {"report": found.to_dict()} if found else {}
-        file = {"file": str(html)} if html else {}
-        click.echo(json.dumps({"closed_form": True, **_as_values(posterior), **report, **file}))
+        values = {"closed_form": True, **_as_values(posterior), **report, **_file(html)}
+        click.echo(json.dumps(values))
     else:
         _print_posterior(posterior)
-        for sentence in found.sentences() if found else ():
-            _say(sentence)
+        _say(*(found.sentences() if found else ()))
         if html:
             click.echo(f"Report: {html}")
     sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
@@ -275,11 +290,8 @@ def exact(
 @main.command()
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
-)
-@click.option("--target", help="Column to model.  [default: the last one]")
-@click.option("--features", help="Columns that explain it, with commas.  [default: all others]")
+@click.option("-o", "--output", required=True, **_OUTPUT)
+@_columns
 @click.option("--weights", help="Column of weights.")
 @click.option(
     "--categories",
@@ -289,14 +301,7 @@ def exact(
 )
 @click.option("--resume", is_flag=True, help="Go on with a pass that was stopped.")
 def statistic(
-    model: str,
-    files: tuple[str, ...],
-    output: Path,
-    target: str | None,
-    features: str | None,
-    weights: str | None,
-    categories: tuple[str, ...],
-    resume: bool,
+    model: str, files: tuple[str, ...], output: Path, categories: tuple[str, ...], **how: Any
 ) -> None:
     """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
 
@@ -307,26 +312,17 @@ def statistic(
     with _speaking_errors(stopped="Stopped; the same command with --resume goes on."):
         from bayesmodels.command.shards import statistic_of_files
 
-        if not output.parent.is_dir():
-            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
-        found = statistic_of_files(
-            model,
-            files,
-            output,
-            target=target,
-            features=features.split(",") if features else None,
-            weights=weights,
-            categories=_lists(categories),
-            resume=resume,
-            progress=sys.stderr.isatty(),
-        )
+        how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
+        found = statistic_of_files(model, files, output, **how)
     click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
 
 
 @main.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
-@click.option("--var-names", help="Variables to compare, with commas.  [default: all]")
+@click.argument("first", type=_FILE)
+@click.argument("second", type=_FILE)
+@click.option(
+    "--var-names", callback=_names, help="Variables to compare, with commas.  [default: all]"
+)
 @click.option(
     "--level",
     default=0.01,
@@ -339,16 +335,15 @@ def statistic(
     show_default=True,
     help="How many standard deviations draws that agree may differ by.",
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Write a report here.")
+@click.option("--html", **_OUTPUT | {"help": "Write a report here."})
 @_json
 def compare(
     first: Path,
     second: Path,
-    var_names: str | None,
-    level: float,
-    tolerance: float,
+    var_names: list[str] | None,
     html: Path | None,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Compare two files of draws of one posterior, of any samplers or libraries.
 
@@ -357,28 +352,20 @@ def compare(
 
     Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
     """
-    if html and not html.parent.is_dir():
-        _refuse(f"--html: there is no folder {str(html.parent)!r}.")
     with _speaking_errors(), _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
-        chosen = [name.strip() for name in var_names.split(",")] if var_names else None
-        found = validate_draws(
-            first, second, var_names=chosen, level=level, tolerance=tolerance, progress=step
-        )
+        chosen = [name.strip() for name in var_names] if var_names else None
+        found = validate_draws(first, second, var_names=chosen, progress=step, **limits)
         if html:
             step("writing the report")
             _write(found, html)
     if as_json:
-        file = {"file": str(html)} if html else {}
-        click.echo(json.dumps({**found.to_dict(), **file}, allow_nan=False))
+        click.echo(json.dumps({**found.to_dict(), **_file(html)}, allow_nan=False))
     else:
         _print_compared(found.comparison.table)
         further = found.comparison.findings[1:]
-        for sentence in found.sentences():
-            _say(sentence)
-        for finding in further[:_MOST_FINDINGS]:
-            _say(f"- {finding}")
+        _say(*found.sentences(), *(f"- {finding}" for finding in further[:_MOST_FINDINGS]))
         if len(further) > _MOST_FINDINGS:
             _say(f"And {len(further) - _MOST_FINDINGS} more findings.")
         if html:
@@ -387,10 +374,8 @@ def compare(
 
 
 @main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write."
-)
+@click.argument("files", nargs=-1, required=True, type=_FILE)
+@click.option("-o", "--output", required=True, **_OUTPUT)
 def merge(files: tuple[Path, ...], output: Path) -> None:
     """Merge statistics of disjoint rows, saved in FILES (.json or .npz), in any order.
 
@@ -401,11 +386,13 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
         from bayesmodels.scale import merge as merged
         from bayesmodels.store import save
 
-        if not output.parent.is_dir():
-            _refuse(f"--output: there is no folder {str(output.parent)!r}.")
         found = merged(files)
         save(found, output)
     click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+
+
+def _file(html: Path | None) -> dict[str, str]:
+    return {"file": str(html)} if html else {}
 
 
 def _print_posterior(posterior: Any) -> None:
@@ -622,13 +609,14 @@ def _print_table(
     click.echo()
 
 
-def _say(sentence: str, *, err: bool = False) -> None:
-    """Print a sentence, on a terminal in lines that end between words."""
+def _say(*sentences: str, err: bool = False) -> None:
+    """Print sentences, each on a line of its own, on a terminal in lines that end between words."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=err)
-    console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    for sentence in sentences:
+        console.print(Text(sentence), soft_wrap=not console.is_terminal)
 
 
 def _console() -> Console:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.errors import DataError
+from bayesmodels.report.validation import is_pymc
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -22,17 +23,8 @@ def load_model(target: str) -> pm.Model:
     """Run a Python file and return the PyMC model under a name, or what a function makes.
 
     What the file prints goes to standard error. Its folder is looked through for what it imports,
-    as Python does with a script; what stands under ``if __name__ == "__main__"`` is not run.
-
-    Parameters
-    ----------
-    target : str
-        File and name, such as ``trial.py:model``. A function without arguments is called.
-
-    Returns
-    -------
-    pymc.Model
-        The model.
+    as Python does with a script; what stands under ``if __name__ == "__main__"`` is not run. The
+    target is file and name, such as ``trial.py:model``; a function without arguments is called.
 
     Raises
     ------
@@ -53,20 +45,14 @@ def load_model(target: str) -> pm.Model:
         raise DataError(msg)
     with redirect_stdout(sys.stderr):
         module = _run(path)
-        if not hasattr(module, name):
+        if name not in vars(module):
             msg = f"FILE.py:NAME: {file!r} has no {name!r}; {_offered(module)}."
             raise DataError(msg)
-        found = _made(getattr(module, name), target)
-    if not _is_model(found):
+        found = _made(vars(module)[name], target)
+    if not is_pymc(found):
         msg = f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
         raise DataError(msg)
     return found
-
-
-def _is_model(value: Any) -> bool:
-    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
-    pymc = sys.modules.get("pymc")
-    return pymc is not None and isinstance(value, pymc.Model)
 
 
 def _run(path: Path) -> ModuleType:
@@ -89,7 +75,7 @@ def _run(path: Path) -> ModuleType:
 
 def _made(found: Any, target: str) -> Any:
     """Call what takes no arguments."""
-    if not callable(found) or isinstance(found, type) or _is_model(found):
+    if not callable(found) or isinstance(found, type) or is_pymc(found):
         return found
     needed = [p for p in signature(found).parameters.values() if p.default is Parameter.empty]
     if any(p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for p in needed):
@@ -109,7 +95,7 @@ def _failed(doing: str, what: str, error: BaseException) -> str:
 
 def _offered(module: ModuleType) -> str:
     """Say under which names there are models."""
-    names = [name for name, value in vars(module).items() if _is_model(value)]
+    names = [name for name, value in vars(module).items() if is_pymc(value)]
     if not names:
         return "no name in it is a pymc.Model"
     return f"models in it: {', '.join(names[:_MOST_NAMES])}"

@@ -22,23 +22,10 @@ def validate_examples(
     chains: int,
     progress: Callable[[str], object] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """Validate models on the data sets that come with the package.
+    """Validate models of the catalogue, each on a data set; return what each report says.
 
-    Most of the time goes into compiling, on one core; models therefore run side by side.
-
-    Parameters
-    ----------
-    examples : sequence of (str, str)
-        Names of models of the catalogue, each with the name of a data set.
-    seed, draws, chains : int
-        As in `validate`; every model gets the same seed.
-    progress : callable, optional
-        Told, in words, what is being waited for.
-
-    Returns
-    -------
-    list of dict
-        One for each example, in the order given: `Report.to_dict`, model, data set and seconds.
+    Most of the time goes into compiling, on one core; models therefore run side by side, all with
+    the same seed. `progress` is told, in words, what is being waited for.
     """
     workers = min(len(examples), os.cpu_count() or 1)
     rows: dict[tuple[str, str], dict[str, Any]] = {}

@@ -14,11 +14,6 @@ from bayesmodels.scale import statistic
 from bayesmodels.scale.sources import dataset
 from bayesmodels.store import is_npz, save
 
-_COLUMN = ("beta-bernoulli", "concept-learning", "dirichlet-categorical", "normal-inverse-gamma")
-_TABLE = ("normal-inverse-wishart",)
-_CLASSES = ("naive-bayes", "discriminant-full", "discriminant-shared")
-_LINE = ("linear-regression",)
-
 
 def statistic_of_files(
     model: str,
@@ -34,32 +29,9 @@ def statistic_of_files(
 ) -> Any:
     """Make the statistic of a model of the catalogue in one pass over files, and save it.
 
-    While the pass runs its state is kept beside the output, in a file that ends in ``.pass``.
-
-    Parameters
-    ----------
-    model : str
-        Name in the catalogue.
-    files : sequence of path-like
-        Parquet, CSV or Feather files, globs, or folders of them.
-    output : path-like
-        Where to save the statistic, ``.json`` or ``.npz``.
-    target, features
-        As in `bayesmodels.command.catalog.Columns`.
-    weights : str, optional
-        Column of weights.
-    categories : mapping, optional
-        From a column to its categories, in order. Of other columns of text, and of classes, those
-        in the files are taken, which a pass of its own finds.
-    resume : bool, default False
-        Go on with a pass that was stopped.
-    progress : bool, default False
-        Show a bar.
-
-    Returns
-    -------
-    Statistic
-        That was saved.
+    While the pass runs its state is kept beside the output, in a file that ends in ``.pass``, from
+    which `resume` goes on. Of a column of text, and of classes, whose categories are not given,
+    those in the files are taken, which a pass of its own finds.
 
     Raises
     ------
@@ -67,8 +39,8 @@ def statistic_of_files(
         If a model has no statistic, columns are not there, or a pass was stopped before and
         `resume` does not say what to do about it.
     """
-    catalog.entry(model)
-    if model not in (*_COLUMN, *_TABLE, *_CLASSES, *_LINE):
+    entry = catalog.entry(model)
+    if entry.reads is None:
         msg = f"model: {model} has no statistic smaller than its rows. Use bm.scale in Python."
         raise DataError(msg)
     state = Path(f"{os.fspath(output)}.pass")
@@ -77,61 +49,58 @@ def statistic_of_files(
         raise DataError(msg)
     is_npz(output)  # before the work, not after it
     source = dataset(*files)
-    schema = source.schema
-    known = [name for name in schema.names if name != weights]
-    if model in _TABLE:
-        chosen = list(features or known)
-        asked: dict[str, Any] = {"columns": chosen}
+    known = [name for name in source.schema.names if name != weights]
+    if entry.reads == "table":
+        used = list(features or known)
+        asked: dict[str, Any] = {"columns": used}
+    elif not known:
+        msg = "target: the files have no column left for it; name one."
+        raise DataError(msg)
     else:
-        if not known:
-            msg = "target: the files have no column left for it; name one."
-            raise DataError(msg)
         target = known[-1] if target is None else target
         chosen = list(features or [name for name in known if name != target])
-        asked = {"target": target, "columns": chosen, "intercept": model in _LINE}
-        if model in _COLUMN:
-            chosen, asked = [], {"columns": target}
-    used = [*chosen] if model in _TABLE else [*chosen, target]
+        asked = {"target": target, "columns": chosen, "intercept": entry.reads == "line"}
+        used = [*chosen, target]
+        if entry.reads == "column":
+            used, asked = [target], {"columns": target}
     given = categories or {}
     every = {
         name: _categories(source, name, given.get(name))
         for name in used
-        if name in given or _has_categories(source, model, name, target)
+        if name in given or (name == target and entry.categories) or _is_text(source, name)
     }
-    # Valid in a column of numbers, counts or bits; the game's numbers start at one.
-    numbers = [1, 2] if model == "concept-learning" else [0, 1]
-    frame = _example(source, used, every, numbers)
+    frame = _example(source, used, every, entry.valid)
     belief, _ = catalog.from_frame(model, frame, Columns(target, features), {})
     found = statistic(belief, source, weights=weights, checkpoint=state, progress=progress, **asked)
     save(found, output)
     return found
 
 
-def _has_categories(source: Any, model: str, name: str, target: str | None) -> bool:
-    """Return whether a column is of categories: classes, and all text but what is a number."""
+def _type(source: Any, name: str) -> Any:
+    """Return the type of a column, of a dictionary that of its values."""
     import pyarrow as pa
 
-    if name == target and model in (*_CLASSES, "dirichlet-categorical"):
-        return True
     if name not in source.schema.names:
         msg = f"columns: there is no column {name!r}; there are {source.schema.names}."
         raise DataError(msg)
     kind = source.schema.field(name).type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)
-    )
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _is_text(source: Any, name: str) -> bool:
+    """Say whether a column is of categories: a dictionary, or text."""
+    import pyarrow as pa
+
+    kind = _type(source, name)
+    return kind != source.schema.field(name).type or kind in (pa.string(), pa.large_string())
 
 
 def _categories(source: Any, name: str, given: Sequence[str] | None) -> list[Any]:
     """Return a column's categories as given, or else those in the files, sorted."""
     import pyarrow as pa
 
-    if name not in source.schema.names:
-        msg = f"columns: there is no column {name!r}; there are {source.schema.names}."
-        raise DataError(msg)
+    kind = _type(source, name)
     if given is not None:
-        kind = source.schema.field(name).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         try:
             return pa.array(list(given), pa.string()).cast(kind).to_pylist()
         except pa.ArrowInvalid as error:
@@ -147,7 +116,7 @@ def _example(
     source: Any,
     names: Sequence[Any],
     categories: Mapping[str, Sequence[Any]],
-    numbers: Sequence[int],
+    numbers: Sequence[float],
 ) -> Any:
     """Return two rows of the same columns, which tell the catalogue all that a statistic needs."""
     import numpy as np

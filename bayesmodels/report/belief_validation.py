@@ -23,10 +23,10 @@ from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.classes import learnt
 from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.html import as_values, called, in_notebook, to_html
-from bayesmodels.report.learnt import learnt
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.mixtures import mixtures
 from bayesmodels.report.page import Page, Part, Section, Shown

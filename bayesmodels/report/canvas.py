@@ -10,8 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import matplotlib.style
 import numpy as np
@@ -55,13 +54,8 @@ _POINTS = 200  # of a line, in its numbers
 _PATH = re.compile(r' d="([^"]*)"')
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One image.
-
-    What it is about, such as ``w[age]``, if it has a label; the image; what is seen, in words and
-    numbers; and the numbers that were drawn.
-    """
+class Panel(NamedTuple):
+    """One image: what it is about, the image, what is seen in words, and the numbers behind it."""
 
     label: str
     svg: bytes
@@ -69,8 +63,7 @@ class Panel:
     csv: bytes
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """Panels that are read alike, under a name for the machine and a title for people.
 
     There are none if there is nothing to see; the caption says why. A wide panel needs more than a
@@ -139,6 +132,19 @@ def picture(name: str, title: str, axes: Axes, caption: str, alt: str) -> Pictur
     return Picture(name, title, (panel("", axes, alt),), caption, wide=True)
 
 
+def printable(label: tuple[str, ...], longest: int = 28) -> str:
+    """Return a label that a picture can show: one line, no control characters, not too long.
+
+    Examples
+    --------
+    >>> printable(("drug", "a long name"), longest=16)
+    'drug, a long …'
+    """
+    room = longest // len(label)
+    parts = ("".join(filter(str.isprintable, " ".join(part.split()))) for part in label)
+    return ", ".join(part if len(part) <= room else part[: room - 1] + "…" for part in parts)
+
+
 def numbers(axes: Axes) -> bytes:
     """Return the numbers behind all lines, bars and maps of the figure as CSV, one row a point.
 
@@ -150,15 +156,15 @@ def numbers(axes: Axes) -> bytes:
     every = axes.figure.axes
     maps = any(each.images for each in every)
     for p, each in enumerate(every):
-        for mark, points in enumerate([*_points(each), *_cells(each)]):
+        for mark, points in enumerate([*_lines(each), *_bars(each), *_cells(each)]):
             for x, y, *value in points:
                 end: list[Any] = [*value] or [None] if maps else []
                 rows.append([f"{p}.{mark}", x, y, *end])
     return sheet(["mark", "x", "y", "value"] if maps else ["mark", "x", "y"], rows)
 
 
-def _points(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
-    """Return the points of each line, cloud of dots, area and group of bars."""
+def _lines(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
+    """Return the points of each line, cloud of dots and area."""
     lines = [np.column_stack([np.ravel(v).astype(float) for v in x.get_data()]) for x in axes.lines]
     for shapes in axes.collections:
         if isinstance(shapes, PathCollection):
@@ -170,13 +176,17 @@ def _points(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
     others = (patch for patch in axes.patches if patch not in bars)
     lines += [np.asarray(patch.get_path().vertices, dtype=float) for patch in others]
     yield from (line[:: max(1, -(-len(line) // _POINTS))].tolist() for line in lines)
+
+
+def _bars(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
+    """Return the middle and the end of each bar of a group."""
     for group in axes.containers:
-        ends = []
-        for bar in getattr(group, "patches", ()):
-            (x, y), width, height = bar.get_xy(), bar.get_width(), bar.get_height()
-            sideways = getattr(group, "orientation", "vertical") == "horizontal"
-            ends.append((x + width, y + height / 2) if sideways else (x + width / 2, y + height))
-        yield ends
+        sideways = getattr(group, "orientation", "vertical") == "horizontal"
+        boxes = [(b.get_xy(), b.get_width(), b.get_height()) for b in getattr(group, "patches", ())]
+        yield [
+            (x + width, y + height / 2) if sideways else (x + width / 2, y + height)
+            for (x, y), width, height in boxes
+        ]
 
 
 def _cells(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:

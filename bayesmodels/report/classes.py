@@ -11,12 +11,15 @@ from arviz_plots import visuals
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
+from bayesmodels.belief.protocol import Classifier, Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
+from bayesmodels.report.canvas import Panel, Picture, printable
 from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with
-from bayesmodels.report.replicates import printable
+from bayesmodels.report.page import Validated
+from bayesmodels.report.rounding import decimals_of, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 12
 """Outcomes of a feature that are drawn: those that tell classes apart most."""
+MOST_PANELS = 8
+"""Features that are drawn in a report."""
 
 _POINTS = 300
 _TAIL = 0.005  # probability left out at each end of a class's axis
@@ -33,6 +38,8 @@ _FEW = 20  # rows, which a histogram would not show well
 _ROOM = 10  # characters an inch
 _AT_ONCE = 20  # draws
 _BAR = 0.8  # of the room between two levels
+_IN_WORDS = 6  # classes that an alternative text goes through
+_SIZE = (3.6, 2.9)  # inches, with the names of the classes
 
 
 # --- densities ------------------------------------------------------------------------------------
@@ -212,7 +219,7 @@ class Regions:
         draws: int,
         rng: np.random.Generator | int | None,
     ) -> None:
-        (x, y) = (np.linspace(*_span(f), points) for f in pair)
+        x, y = (np.linspace(*_span(f), points) for f in pair)
         self.x, self.y = x, y
         across, up = (grid.ravel() for grid in np.meshgrid(x, y))
         rows = rows_with(belief, {pair[0].label: across, pair[1].label: up})
@@ -291,13 +298,8 @@ def plot_boundary(
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
         msg = f"features: must be two different features that are numbers; got {list(features)}."
         raise DataError(msg)
-    regions = Regions(
-        belief,
-        pair,
-        points=count(points, "points", 2),
-        draws=count(draws, "draws", 1),
-        rng=rng,
-    )
+    points, draws = count(points, "points", 2), count(draws, "draws", 1)
+    regions = Regions(belief, pair, points=points, draws=draws, rng=rng)
     if axes is None:
         from matplotlib.pyplot import subplots
 
@@ -380,9 +382,8 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
     """
     lacking = {"mutual_information", "lower", "upper"} - set(getattr(table, "columns", ()))
     if lacking or not len(table):
-        msg = "table: must be what rank_features returns, with at least one row" + (
-            f"; lacks {sorted(lacking)}." if lacking else "."
-        )
+        what = f"; lacks {sorted(lacking)}" if lacking else ""
+        msg = f"table: must be what rank_features returns, with at least one row{what}."
         raise DataError(msg)
     shown = table.head(count(most, "most", 1))
     if axes is None:
@@ -425,3 +426,91 @@ def name_classes(target: Any, belief: Any, **place: Any) -> None:
     )
     for text in legend.get_texts():
         text.set_parse_math(False)
+
+
+# --- in a report ----------------------------------------------------------------------------------
+
+
+def learnt(report: Validated) -> list[Picture]:
+    """Draw what a classifier has learnt: features by class and, of two numbers, the boundary."""
+    belief = report.posterior
+    if not isinstance(belief, Classifier):
+        return []
+    rows = None if isinstance(report.data, Statistic) else Rows(belief, report.data)
+    every = features_of(belief)
+    found = [_features(belief, every, rows)]
+    if len(every) == 2 and all(f.law is not None for f in every):  # noqa: PLR2004 - a plane
+        found.append(_boundary(belief, every, None if rows is None else report.data))
+    return found
+
+
+@canvas.style()
+def _features(belief: Any, every: list[Feature], rows: Rows | None) -> Picture:
+    shown = every[:MOST_PANELS]
+    about = (
+        "What is predicted of a new row of each class, with all parameters integrated out: "
+        "densities of numbers, probabilities of all else."
+    )
+    caption = [about]
+    if rows is not None:
+        caption.append("Behind densities (as ticks, if few) and as dots on bars: the rows.")
+    if any(len(f.levels) > len(levels_shown(f)) for f in shown if f.law is None):
+        caption.append("Of many categories, those are shown that differ most between classes.")
+    if len(every) > len(shown):
+        caption.append(f"{len(every) - len(shown):,} more features are not shown.")
+    panels = tuple(_feature(belief, feature, rows) for feature in shown)
+    return Picture("features", "Features by class", panels, " ".join(caption))
+
+
+def _feature(belief: Any, feature: Feature, rows: Rows | None) -> Panel:
+    axes, data = canvas.axes_of(_SIZE), curve(feature, "0").to_dataset(name="x")
+    drawn = canvas.collection(
+        axes, data, {"color": ["class"]}, color=canvas.colours(len(data["class"]))
+    )
+    draw_feature(drawn, "x", feature, rows)
+    name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    labels = [str(label) for label in belief.classes.coords["category"]]
+    each = "; ".join(
+        f"{label}: {_in_words(feature, c)}" for c, label in enumerate(labels[:_IN_WORDS])
+    )
+    more = f"; and {len(labels) - _IN_WORDS} more classes" if len(labels) > _IN_WORDS else ""
+    return canvas.panel(
+        feature.label, axes, f"Predicted {feature.label} in each class. {each}{more}."
+    )
+
+
+def _in_words(feature: Feature, c: int) -> str:
+    if feature.law is None:
+        mass = np.asarray(feature.mass)[c]
+        return ", ".join(f"{feature.levels[k]} {mass[k]:.3f}" for k in levels_shown(feature))
+    ends = [np.atleast_1d(feature.law.ppf(q))[c] for q in (0.055, 0.5, 0.945)]
+    places = decimals_of(float(ends[2] - ends[0]), 3)
+    low, middle, high = (rounded(float(x), places) for x in ends)
+    return f"median {middle}, 89 % between {low} and {high}"
+
+
+@canvas.style()
+def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
+    axes = canvas.axes_of((canvas.WIDE, 4.2))
+    labels = [feature.label for feature in pair]
+    # A seed of its own: the same report has the same pictures.
+    plot_boundary(belief, labels, data, rng=np.random.default_rng(1), axes=axes)
+    axes.set_xlabel("first feature")
+    axes.set_ylabel("second feature")
+    (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    sides = [
+        f"{label} from {rounded(a, decimals_of(b - a, 3))} to {rounded(b, decimals_of(b - a, 3))}"
+        for label, a, b in zip(labels, (low, bottom), (high, top), strict=True)
+    ]
+    alt = f"Regions of the classes: across, {sides[0]}; upwards, {sides[1]}."
+    panel = canvas.panel(" × ".join(labels), axes, alt)
+    return Picture(
+        "boundary",
+        "Regions of the classes",
+        (panel,),
+        "Colours mix the classes by their probabilities. Black: where two classes are equally, and "
+        "most, probable. Dashed: the band in which another class may be the most probable one, "
+        "since parameters are uncertain (for two classes: where the 89 % interval of the class "
+        "probability contains one half).",
+        wide=True,
+    )

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from bayesmodels.belief.reading import numbers
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Picture
+from bayesmodels.report.canvas import Picture, printable
 from bayesmodels.report.page import Validated
-from bayesmodels.report.replicates import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -219,7 +219,7 @@ def pictures(report: DrawsReport) -> list[Picture]:
         traced = figures.traces(list(map(Scalar, names, draws)), _told(tree))
         for picture in (ranked, traced):
             title = f"{picture.title}, {side} set"
-            found.append(replace(picture, name=f"{picture.name}-{side}", title=title))
+            found.append(picture._replace(name=f"{picture.name}-{side}", title=title))
     return found
 
 

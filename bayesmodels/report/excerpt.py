@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,7 @@ LONGEST = 1000
 """Characters of a value in words."""
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """One container as given: names of its columns and of its rows, and the first cells."""
 
     heads: Sequence[str]
@@ -39,16 +37,8 @@ def excerpt(
 ) -> tuple[list[tuple[str, str]], Table | None]:
     """Return what the data look like, and their first rows, which a statistic has not.
 
-    Parameters
-    ----------
-    data : rows or statistic
-        As they were given.
-    belief : Belief
-        After the data.
-    classes : mapping
-        Numbers of rows in each class, if there are classes.
-    likelihood : {"rows", "statistic"}
-        What PyMC was given.
+    They are told of with the belief after them, numbers of rows in each class, if there are
+    classes, and what PyMC was given of them.
     """
     rows = [f"{label} {significant(n)}" for label, n in classes.items()]
     counted = [(f"Rows of the classes ({len(classes)})", _listed(rows))] if classes else []
@@ -59,7 +49,11 @@ def excerpt(
     labels = _labels(found)
     number, wide = len(labels), sum(len(g.heads) for g in found)
     heads = [head for g in found for head in g.heads[: MOST_NAMES + 1]]
-    columns = [column for g in found for column in _first_rows(g)]
+    columns = [
+        _column(head, cells)
+        for g in found
+        for head, cells in zip(g.heads[:MOST_COLUMNS], g.first.T[:MOST_COLUMNS], strict=True)
+    ]
     index = Column("row", tuple(map(str, labels[:FIRST_ROWS])), numeric=False)
     facts = [("Rows", f"{number:,}"), (f"Columns ({wide:,})", _listed(heads)), *counted]
     if isinstance(data, Grouped):
@@ -69,15 +63,11 @@ def excerpt(
         facts.append(("Intercept", "a column of ones, added by the design"))
     if likelihood == "statistic":
         facts.append(("In PyMC’s model", "the statistic of the rows, which has their density"))
-    missing = sum(g.missing for g in found)
-    if missing:
+    if missing := sum(g.missing for g in found):
         facts.append(("Missing cells", f"{missing:,}, which are integrated out"))
-    parts = []
-    if number > FIRST_ROWS:
-        parts.append(f"{number - FIRST_ROWS:,} more rows are not shown.")
-    if wide > MOST_COLUMNS:
-        parts.append(f"{wide - MOST_COLUMNS:,} more columns are not shown.")
-    return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), " ".join(parts))
+    left = {"rows": number - FIRST_ROWS, "columns": wide - MOST_COLUMNS}
+    note = " ".join(f"{n:,} more {what} are not shown." for what, n in left.items() if n > 0)
+    return facts, Table("First rows", (index, *columns[:MOST_COLUMNS]), note)
 
 
 def row_labels(data: Any, belief: Any) -> Sequence[Any] | None:
@@ -90,13 +80,7 @@ def _labels(found: list[Given]) -> Sequence[Any]:
 
 
 def in_short(value: object) -> str:
-    """Return a value in words, without the end if it is very long.
-
-    Examples
-    --------
-    >>> in_short([1, 2])
-    '[1, 2]'
-    """
+    """Return a value in words, without the end if it is very long."""
     text = repr(value)
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 
@@ -120,24 +104,18 @@ def _given(data: Any, belief: Any) -> list[Given]:
 
 
 def _classified(data: Any, belief: Any) -> list[Given]:
-    """Return the classes, as far as they are given, and the features."""
-    mixture = isinstance(belief, LatentClasses)
-    if mixture and not isinstance(data, (Design, tuple)):
-        return _features(data, belief)
-    design = checked.paired(data)
-    if isinstance(design.target, (BinomialCounts, MultinomialCounts)):
-        classes = _given(design.target, None)
-    else:
-        classes = [_container(design.target, "class", missing=mixture)]
-    return [*classes, *_features(design.features, belief)]
-
-
-def _features(features: Any, belief: Any) -> list[Given]:
-    """Return the features of a classifier: one container, or one for each block."""
-    if not isinstance(features, Mapping):
-        features = {"": features}
-    found = []
-    for name, container in features.items():
+    """Return the classes, as far as they are given, and the features, by block if in blocks."""
+    mixture, found = isinstance(belief, LatentClasses), list[Given]()
+    features = data
+    if not mixture or isinstance(data, (Design, tuple)):
+        design = checked.paired(data)
+        features, target = design.features, design.target
+        if isinstance(target, (BinomialCounts, MultinomialCounts)):
+            found += _given(target, None)
+        else:
+            found.append(_container(target, "class", missing=mixture))
+    blocks = features if isinstance(features, Mapping) else {"": features}
+    for name, container in blocks.items():
         title = name or "features"
         if isinstance(container, MultinomialCounts):
             words = belief.coords.get(f"category_{name}" if name else "category", ())
@@ -178,12 +156,6 @@ def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool
 
 def _numbered(name: str, inner: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
-
-
-def _first_rows(given: Given) -> list[Column]:
-    heads = given.heads[:MOST_COLUMNS]
-    columns = given.first.T[:MOST_COLUMNS]
-    return [_column(head, column) for head, column in zip(heads, columns, strict=True)]
 
 
 def _column(head: str, values: NDArray[Any]) -> Column:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -16,22 +16,12 @@ from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.numerics import Array
 
 
-@dataclass(frozen=True)
-class Feature:
+class Feature(NamedTuple):
     """One feature, and what is predicted of it in each class.
 
-    Attributes
-    ----------
-    label : str
-        Name of its column, with the block's where two blocks have the same name for one.
-    block, at : str, int or None
-        Name of its block, and its place there; None if it is all of it.
-    law : frozen SciPy law or None
-        Of a number in each class.
-    levels, mass : tuple of str, ndarray of shape (class, level)
-        Outcomes of a feature that is no number, and their probabilities.
-    counted : bool
-        Whether rows hold counts of the levels.
+    A label, with the block's where two blocks have the same for one; its block and its place there
+    (None if it is all of it); of a number its law in each class; of anything else its levels and
+    their probabilities, of shape (class, level).
     """
 
     label: str
@@ -40,7 +30,6 @@ class Feature:
     law: Any = None
     levels: tuple[str, ...] = ()
     mass: Array | None = None
-    counted: bool = False
 
 
 def features_of(belief: Any) -> list[Feature]:
@@ -65,32 +54,26 @@ def features_of(belief: Any) -> list[Feature]:
         if "class" not in part.coords:
             msg = "belief: has met no data, and so has no classes in its features. Update it first."
             raise DataError(msg)
-        columns = part.coords.get("feature")
         alone = block.columns if isinstance(block.columns, (str, int)) else name
-        places = (
-            [(alone or "x", None)]
-            if columns is None
-            else list(zip(columns, range(len(columns)), strict=True))
-        )
-        found += [_feature(part, str(label), name, at, block.counted) for label, at in places]
+        columns = part.coords.get("feature")
+        places: Any = [(alone or "x", None)] if columns is None else zip(columns, count())
+        for label, at in places:
+            law, levels, mass = _predicted(part, (slice(None), ... if at is None else at))
+            found.append(Feature(str(label), name, at, law, levels, mass))
     labels = [feature.label for feature in found]
     return [
-        Feature(f"{f.block}[{f.label}]", f.block, f.at, f.law, f.levels, f.mass, f.counted)
-        if labels.count(f.label) > 1
-        else f
-        for f in found
+        f._replace(label=f"{f.block}[{f.label}]") if labels.count(f.label) > 1 else f for f in found
     ]
 
 
-def _feature(part: Any, label: str, block: str, at: int | None, counted: bool) -> Feature:  # noqa: FBT001 - of the block
-    place = (slice(None), ...) if at is None else (slice(None), at)
+def _predicted(part: Any, place: tuple[Any, ...]) -> tuple[Any, tuple[str, ...], Array | None]:
+    """Return what is predicted at a place of a block: a law, or levels and their probabilities."""
     if "mu" in part.dims:
-        return Feature(label, block, at, law=_student(part, place))
+        return _student(part, place), (), None
     theta = np.asarray(part.mean()["theta"])[place]
     if "category" not in part.coords:
-        return Feature(label, block, at, None, ("0", "1"), np.stack([1 - theta, theta], -1))
-    levels = tuple(map(str, part.coords["category"]))
-    return Feature(label, block, at, None, levels, theta, counted)
+        return None, ("0", "1"), np.stack([1 - theta, theta], -1)
+    return None, tuple(map(str, part.coords["category"])), theta
 
 
 def _student(part: Any, place: tuple[Any, ...]) -> Any:
@@ -102,10 +85,10 @@ def _student(part: Any, place: tuple[Any, ...]) -> Any:
     law = part.marginals()["mu"]
     given = dict(zip(("df", "loc", "scale"), law.args, strict=False)) | law.kwds
     loc = np.asarray(given["loc"])
-    kappa = np.asarray(part.kappa)
-    kappa = kappa.reshape(kappa.shape + (1,) * (loc.ndim - kappa.ndim))
-    df = np.asarray(given["df"])
-    df = df.reshape(df.shape + (1,) * (loc.ndim - df.ndim)) if df.ndim else df
+    df, kappa = (  # of each class, or of each feature in it
+        x.reshape(x.shape + (1,) * (loc.ndim - x.ndim)) if x.ndim else x
+        for x in map(np.asarray, (given["df"], part.kappa))
+    )
     all_of_it = (df, loc, np.asarray(given["scale"]) * np.sqrt(kappa + 1))
     return stats.t(*(np.broadcast_to(x, loc.shape)[place] for x in all_of_it))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -25,8 +24,7 @@ TRUSTED = 0.7
 """Estimates of rows with a larger k-hat are not to be trusted."""
 
 
-@dataclass(frozen=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """What a report says of predicting each row by the others.
 
     The note says why something is not there; without estimates there is no picture of their
@@ -35,7 +33,7 @@ class LeftOut:
 
     facts: list[tuple[str, str]]
     note: str
-    picture: Picture | None
+    picture: Picture | None = None
 
     def section(self) -> Section:
         """Return what there is to say, without the picture."""
@@ -62,17 +60,16 @@ def left_out(report: Validated) -> LeftOut | None:
     except DataError:  # a statistic, weighted rows, a mixture
         return None
     except PriorError as error:
-        return LeftOut([], f"There is none: {error}", None)
+        return LeftOut([], f"There is none: {error}")
     logs = found.log_density
     exact = LeaveOneOut(logs.reshape(len(logs), -1).sum(1), found.rows)
     facts = [("Exact elpd", _with_error(exact.elpd, exact.se))]
-    note = _not_estimated(report)
-    if note:
-        return LeftOut(facts, f"ArviZ’s estimate is left out: {note}.", None)
+    if why := _not_estimated(report):
+        return LeftOut(facts, f"ArviZ’s estimate is left out: {why}.")
     try:
         near = _estimated(report)
     except ValueError as error:  # such as weights that are all the same
-        return LeftOut(facts, f"ArviZ’s estimate is left out, since it fails: {error}.", None)
+        return LeftOut(facts, f"ArviZ’s estimate is left out, since it fails: {error}.")
     return _compared(exact, near, facts)
 
 

@@ -12,10 +12,9 @@ from bayesmodels.errors import DataError
 from bayesmodels.models.mixture.label_switching import relabel
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Picture
+from bayesmodels.report.canvas import Picture, printable
 from bayesmodels.report.excerpt import row_labels
 from bayesmodels.report.page import Validated
-from bayesmodels.report.replicates import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

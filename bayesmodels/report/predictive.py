@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
+import arviz_plots as azp
 import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
 
 from bayesmodels.belief.protocol import LatentClasses, Product, Statistic
 from bayesmodels.belief.reading import levels
@@ -14,20 +17,53 @@ from bayesmodels.input import data as checked
 from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCounts
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.report import canvas
-from bayesmodels.report.canvas import Picture
+from bayesmodels.report.canvas import Panel, Picture, printable
 from bayesmodels.report.page import Validated
-from bayesmodels.report.replicates import (
-    LINES,
-    MOST_BARS,
-    REPLICATED,
-    Counts,
-    Measured,
-    Numbers,
-    bars,
-    density,
-)
+from bayesmodels.report.rounding import decimals_of, rounded
 
 MOST_PANELS = 8
+MOST_BARS = 40
+LINES = 50
+"""Replicated data sets that are drawn."""
+REPLICATED = 1000
+"""Replicated data sets that intervals are taken from."""
+
+_IN_WORDS = 12  # bars that an alternative text goes through one by one
+_SHORT = 10  # characters of a label that leave room for bars beside it
+_FEW = 20  # rows, for which a smoothed density would show the smoothing
+
+Numbers = NDArray[Any]
+
+
+class Counts(NamedTuple):
+    """What was counted, of shape (m,), and in data sets drawn from the posterior, (draws, m).
+
+    A label has a part for each axis, such as group and category; the title may be empty.
+    """
+
+    what: str
+    labels: list[tuple[str, ...]]
+    observed: Numbers
+    replicated: Numbers
+    title: str = ""
+
+    @property
+    def wide(self) -> bool:
+        """Whether labels need more room than a panel has that is one of many."""
+        return max(len(printable(label)) for label in self.labels[:MOST_BARS]) > _SHORT
+
+    @property
+    def left(self) -> int:
+        """How many counts are not drawn."""
+        return max(0, len(self.labels) - MOST_BARS)
+
+
+class Measured(NamedTuple):
+    """Numbers in the data, of shape (n,), and in replicated data sets, of shape (draws, n)."""
+
+    title: str
+    observed: Numbers
+    replicated: Numbers
 
 
 @canvas.style()
@@ -42,7 +78,7 @@ def predictive(report: Validated) -> Picture:
         return Picture("predictive", "Predictive check", (), f"Not drawn: {why}.")
     if isinstance(report.posterior, Product):
         found = list(_of_parts(report))
-    elif _replicated(report, _names(report)[0]).dtype.kind == "f":
+    elif _replicated(report, _name(report)).dtype.kind == "f":
         found = list(_measured(report))
     else:  # ones and zeros may come as floats, but leave as integers
         found = [counts(report)]
@@ -63,15 +99,14 @@ def predictive(report: Validated) -> Picture:
         caption.append("Replicated rows have new classes, and new features given these.")
     elif isinstance(report.posterior, Product):
         caption.append("Replicated rows have new features, given the class that the row has.")
-    left = sum(each.left for each in tallies)
-    if left:
+    if left := sum(each.left for each in tallies):
         caption.append(f"{left:,} more counts are not shown.")
     if len(found) > len(shown):
         caption.append(f"{len(found) - len(shown):,} more columns are not shown.")
     return Picture(
         "predictive",
         "Predictive check",
-        tuple(bars(f, alone=alone) if isinstance(f, Counts) else density(f) for f in shown),
+        tuple(_bars(f, alone=alone) if isinstance(f, Counts) else _density(f) for f in shown),
         " ".join(caption),
         alone and any(each.wide for each in tallies),
     )
@@ -92,8 +127,10 @@ def _why_not(report: Validated) -> str:
     return ""
 
 
-def _names(report: Validated) -> list[str]:
-    return [str(name) for name in report.exact["observed_data"].data_vars]
+def _name(report: Validated) -> str:
+    """Return what the one observed variable is called."""
+    (name,) = report.exact["observed_data"].data_vars
+    return str(name)
 
 
 def _replicated(report: Validated, name: str) -> Numbers:
@@ -103,12 +140,86 @@ def _replicated(report: Validated, name: str) -> Numbers:
     return draws[:: max(1, len(draws) // REPLICATED)]
 
 
+# --- panels ---------------------------------------------------------------------------------------
+
+
+def _bars(found: Counts, *, alone: bool) -> Panel:
+    """Draw counts beside intervals of their replicates; a panel that is alone may be wide."""
+    shown = len(found.labels) - found.left
+    observed, replicated = found.observed[:shown], found.replicated[:, :shown]
+    low, middle, high = np.quantile(replicated, [0.055, 0.5, 0.945], axis=0)
+    place = np.arange(shown)
+    names = [printable(label, 28 if alone else 18) for label in found.labels[:shown]]
+    width = canvas.WIDE if alone and found.wide else canvas.SIZE[0]
+    axes = canvas.axes_of((width, 0.7 + 0.32 * max(2, shown)))
+    axes.barh(place, observed, height=0.62, color=canvas.SKY, alpha=0.55)
+    axes.hlines(place, low, high, color=canvas.ORANGE, lw=2.2)
+    axes.plot(middle, place, "o", color=canvas.ORANGE, ms=4.5)
+    axes.set_yticks(place, names, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(shown - 0.5, -0.5)
+    axes.set_xlabel(f"number of {found.what}" if found.what != "count" else "count")
+    within = int(((low <= observed) & (observed <= high)).sum())
+    told = zip(found.labels[: min(shown, _IN_WORDS)], observed, low, high, strict=False)
+    each = "; ".join(
+        f"{', '.join(label)}: {seen:,} observed, {down:,.0f} to {up:,.0f} predicted"
+        for label, seen, down, up in told
+    )
+    more = f"; and {shown - _IN_WORDS} more" if shown > _IN_WORDS else ""
+    return canvas.panel(
+        found.title,
+        axes,
+        "Observed counts beside 89 % intervals of replicated data; "
+        f"{within} of {shown} lie within. {each}{more}.",
+    )
+
+
+def _density(found: Measured) -> Panel:
+    """Draw the distribution of numbers among those of their replicates."""
+    label, observed, flat = found
+    rows = len(observed)
+    flat = flat[:: max(1, len(flat) // REPLICATED)]
+    lines = flat[:: max(1, len(flat) // LINES)][:LINES]
+    sets = xr.Dataset(
+        {"x": (("chain", "draw", "row"), lines[None])},
+        coords={"chain": [0], "draw": np.arange(len(lines)), "row": np.arange(rows)},
+    )
+    data = xr.Dataset({"x": ("row", observed)}, coords={"row": np.arange(rows)})
+    smooth = rows >= _FEW and np.ptp(observed) > 0
+    axes = canvas.axes_of()
+    stacked = sets.stack(sample=["chain", "draw"])
+    azp.plot_ppc_dist(
+        xr.DataTree.from_dict({"posterior_predictive": sets, "observed_data": data}),
+        kind="kde" if smooth else "ecdf",
+        num_samples=len(lines),
+        plot_collection=canvas.collection(axes, stacked, {"overlay_ppc": ["sample"]}),
+        visuals={
+            "predictive_dist": {"color": canvas.BLUE, "alpha": 0.25, "width": 0.7},
+            "observed_dist": {"color": "black", "width": 1.8},
+            "title": False,
+        },
+    )
+    facts = []
+    for name, function in (("mean", np.mean), ("standard deviation", np.std)):
+        ends = np.quantile(function(flat, axis=1), [0.055, 0.945])
+        places = decimals_of(float(np.ptp(ends)), 3)
+        seen, low, high = (rounded(float(n), places) for n in (function(observed), *ends))
+        facts.append(f"{name} {seen} observed, {low} to {high} replicated (89 %)")
+    of = f" of {label}" if label else ""
+    kind = "densities" if smooth else "distribution functions"
+    alt = (
+        f"Distribution of {rows:,} observed values{of} as a black line among the {kind} of "
+        f"{len(lines)} replicated data sets: {'; '.join(facts)}."
+    )
+    return canvas.panel(label, axes, alt)
+
+
 # --- models of one variable -----------------------------------------------------------------------
 
 
 def _measured(report: Validated) -> Iterator[Measured]:
     """Return the numbers of each target or column."""
-    (name,) = _names(report)
+    name = _name(report)
     observed: Any = report.exact["observed_data"][name]
     draws = _replicated(report, name)
     axes = [observed.coords[axis].to_numpy() for axis in observed.dims[1:]]
@@ -122,12 +233,10 @@ def counts(report: Validated) -> Counts:
 
     One for each group or column and, if there is more than one outcome to count, category.
     """
-    (name,) = _names(report)
+    name, coords = _name(report), report.posterior.coords
     observed = np.asarray(report.exact["observed_data"][name])[None]
     draws = _replicated(report, name)
-
     rows = report.data.rows if isinstance(report.data, Grouped) else report.data
-    coords = report.posterior.coords
     problems = {axis: coords[axis] for axis in coords if axis != "category"}
     if isinstance(rows, MultinomialCounts):
         what, outcomes = "count", None
@@ -146,9 +255,9 @@ def counts(report: Validated) -> Counts:
         problems = problems or {"value": (0, 1)}
     members = _members(report)
     axes = {**problems, **({"category": coords["category"]} if "category" in coords else {})}
-    flat = [_totals(x, members, outcomes).reshape(len(x), -1) for x in (observed, draws)]
+    seen, drawn = (_totals(x, members, outcomes).reshape(len(x), -1) for x in (observed, draws))
     labels = [tuple(map(str, at)) for at in product(*axes.values())] if axes else [("all rows",)]
-    return Counts(what, labels, flat[0][0], flat[1])
+    return Counts(what, labels, seen[0], drawn)
 
 
 def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> Counts:
@@ -161,20 +270,18 @@ def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> 
 
 
 def _members(report: Validated) -> list[Numbers]:
-    """Return, for each group, which rows belong to it; all rows if there are no groups."""
+    """Return, for each group, which rows belong to it; none if there are no groups."""
     if not isinstance(report.data, Grouped):
         return []
-    grouped = report.data
-    blank = Grouped(np.zeros(len(grouped.by)), grouped.by, report.posterior.coords["group"])
-    codes = checked.trials(blank).batch.groups
-    return [np.flatnonzero(codes == g) for g in range(len(report.posterior.coords["group"]))]
+    by, groups = report.data.by, report.posterior.coords["group"]
+    codes = checked.trials(Grouped(np.zeros(len(by)), by, groups)).batch.groups
+    return [np.flatnonzero(codes == g) for g in range(len(groups))]
 
 
 def _totals(x: Numbers, members: list[Numbers], outcomes: Sequence[int] | None) -> Numbers:
     """Add up rows (axis 1), or count outcomes in them, within groups; outcomes come last."""
     if outcomes is not None:
-        each = [_totals(x == outcome, members, None) for outcome in outcomes]
-        return np.stack(each, axis=-1)
+        return np.stack([_totals(x == outcome, members, None) for outcome in outcomes], axis=-1)
     if not members:
         return x.sum(axis=1, dtype=np.int64)
     return np.stack([x[:, rows].sum(axis=1, dtype=np.int64) for rows in members], axis=1)
@@ -223,22 +330,17 @@ def _columns(report: Validated, name: str, block: str) -> list[Measured]:
 
 def _present(title: str, seen: Numbers, draws: Numbers) -> Measured:
     """Return a column without the cells that are missing: NaN, or -1 among whole numbers."""
-    gone = np.isnan(seen) if seen.dtype.kind == "f" else seen == -1
-    return (
-        Measured(title, seen[~gone], draws[:, ~gone])
-        if gone.any()
-        else Measured(title, seen, draws)
-    )
+    here = ~np.isnan(seen) if seen.dtype.kind == "f" else seen != -1
+    return Measured(title, seen[here], draws[:, here])
 
 
 def _counted(title: str, what: str, columns: list[Measured], levels: Sequence[Any] = ()) -> Counts:
     """Count in each column how often each level occurs, or ones where there are no levels."""
-    codes = range(len(levels)) if levels else (1,)
     labels = []
     for column, level in product(columns, levels or ("",)):
         whole = (column.title if column.title != title else "", str(level))
         labels.append(tuple(part for part in whole if part) or (title,))
-    pairs = list(product(columns, codes))
+    pairs = list(product(columns, range(len(levels)) if levels else (1,)))
     seen = np.array([(column.observed == code).sum() for column, code in pairs])
     drawn = np.stack([(c.replicated == code).sum(1, dtype=np.int64) for c, code in pairs], 1)
     return Counts(what, labels, seen, drawn, title)

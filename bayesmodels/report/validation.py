@@ -122,7 +122,7 @@ def validate(
         "seed": "not given" if seed is None else seed,
     }
     run = Run(settings, _PACKAGES, source, progress, generator)
-    if _from_pymc(model):
+    if is_pymc(model):
         if data is not None or likelihood is not None:
             msg = "data, likelihood: a PyMC model holds its own; validate it without them."
             raise DataError(msg)
@@ -136,7 +136,7 @@ def validate(
     return validate_belief(model, data, run)
 
 
-def _from_pymc(model: Any) -> bool:
+def is_pymc(model: Any) -> bool:
     """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
     pymc = sys.modules.get("pymc")
     return pymc is not None and isinstance(model, pymc.Model)
