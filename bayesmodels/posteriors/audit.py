@@ -49,18 +49,10 @@ _STARTS: dict[str, Bounds] = {
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found in the graph.
+    """What in the graph is not known to be analytic: operations, and a number of comparisons.
 
-    Attributes
-    ----------
-    opaque : tuple of str
-        Operations that are not known to be analytic.
-    questions : int
-        Comparisons and the like that bounds do not answer.
-    ask : callable
-        From a point's inputs to the answers, one array a question.
-    margins : callable
-        From a point's inputs to how near each comparison is to falling out differently.
+    From a point's inputs `ask` gives the answers, one array a question, and `margins` how near each
+    comparison is to falling out differently.
     """
 
     opaque: tuple[str, ...]
@@ -77,14 +69,9 @@ class Audit:
 def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
     """Look through the graph of a joint density, from its continuous variables downwards.
 
-    Parameters
-    ----------
-    field : Field
-        The model.
-    rest : mapping, optional
-        Names of other variables whose values must not change what the density is in those of the
-        field, and their kinds of support. Only terms that have variables of the field count then,
-        and not what PyMC checks of its parameters.
+    `rest` has the kinds of support of other variables whose values must not change what the density
+    is in those of the field. Only terms that have variables of the field count then, and not what
+    PyMC checks of its parameters.
     """
     by_name = {point.name: point for point in field.points}
     smooth = [by_name[s.name] for s in field.continuous]

@@ -23,15 +23,7 @@ class OutOfTime(NotConjugate):
 
 
 class Budget:
-    """Seconds that a search may compute, and how long an evaluation of the density takes.
-
-    Parameters
-    ----------
-    seconds : float
-        From now on.
-    names : sequence of str
-        The variables whose law is searched for.
-    """
+    """Seconds that a search for the law of some variables may compute, from now on."""
 
     def __init__(self, seconds: float, names: Sequence[str]) -> None:
         self._seconds, self._end = seconds, time.thread_time() + seconds
@@ -40,26 +32,14 @@ class Budget:
 
     @contextmanager
     def evaluation(self) -> Iterator[None]:
-        """Measure an evaluation of the joint density and its slopes, if there is time left for it.
-
-        Raises
-        ------
-        OutOfTime
-            If there is not.
-        """
+        """Measure an evaluation of the joint density and its slopes, if there is time for it."""
         self.check()
         start = time.thread_time()
         yield
         self._each = min(self._each, time.thread_time() - start)
 
     def check(self) -> None:
-        """Go on if there is time left.
-
-        Raises
-        ------
-        OutOfTime
-            If there is not.
-        """
+        """Refuse if no time is left."""
         if time.thread_time() > self._end:
             raise OutOfTime(
                 f"the search for a closed form of {self._names} has not ended within "
@@ -67,13 +47,7 @@ class Budget:
             )
 
     def ask(self, evaluations: int, what: str) -> None:
-        """Go on if so many evaluations can be done in the time that is left.
-
-        Raises
-        ------
-        OutOfTime
-            If they cannot.
-        """
+        """Refuse if so many evaluations can't be done in the time that is left."""
         if np.isfinite(self._each) and time.thread_time() + evaluations * self._each > self._end:
             raise OutOfTime(
                 f"{what} would take about {evaluations:,} evaluations of the joint density of "

@@ -32,18 +32,9 @@ def otherwise(
     far: Sequence[Place],
     rng: np.random.Generator,
 ) -> list[Place]:
-    """Return points with answers that none of the given points has.
+    """Return points with answers to the audit's questions that none of the given points has.
 
-    Parameters
-    ----------
-    field : Field
-        The model.
-    found : Audit
-        Its questions.
-    near, far : sequence of point
-        Points from the proposed posterior, and from a much wider law.
-    rng : numpy.random.Generator
-        Source of randomness.
+    Those `near` are from the proposed posterior, those `far` from a much wider law.
     """
     seen = {_answers(field, found, point) for point in (*near, *far)}
     result: list[Place] = []

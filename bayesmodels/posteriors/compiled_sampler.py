@@ -32,16 +32,9 @@ _TUNE = 500  # steps
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A PyMC model as a graph.
+    """A PyMC model as a graph: its constants in the order in which they are met, and all the rest.
 
-    Attributes
-    ----------
-    graph : pymc.model.fgraph.FunctionGraph
-        The graph.
-    constants : list of pytensor.graph.Constant
-        All its constants, in the order in which they are met.
-    form : str
-        All but their values: operations, what goes into each, and shapes.
+    The form has operations, what goes into each, and shapes.
     """
 
     graph: Any
@@ -84,13 +77,7 @@ class Anatomy:
 
 
 class Sampler:
-    """PyMC models that are alike, compiled once for nutpie's No-U-Turn sampler.
-
-    Parameters
-    ----------
-    models : sequence of pymc.Model
-        A few of them, by which it is seen what differs.
-    """
+    """PyMC models that are alike, compiled once for nutpie; from a few it is seen what differs."""
 
     def __init__(self, models: Sequence[pm.Model]) -> None:
         self._model = models[0]

@@ -47,25 +47,8 @@ CONTINUOUS = ("unit", "simplex", "positive", "real")
 class Conditionals:
     """A model's joint log density with any of its variables held at given values.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model; of variables with a support of no known kind there are no slopes.
-    budget : Budget
-        For evaluations.
-
-    Attributes
-    ----------
-    supports : dict of Support
-        Of the variables that may be in a block.
-    reasons : dict of str
-        Why variables may not that the density has no slopes by.
-    slopes : Slopes
-        By all variables that may be in a block.
-    points, terms : list
-        Inputs and log terms of the graph.
-    joint : JointDensity
-        The joint density with its rounding bound.
+    `supports` has the variables that may be in a block and `reasons` why others may not that the
+    density has no slopes by; `joint` is the joint density with its rounding bound.
     """
 
     def __init__(self, model: pm.Model, budget: Budget) -> None:
@@ -101,13 +84,7 @@ class Conditionals:
         return Field(self.slopes, [self.supports[name] for name in names], [], rest)
 
     def somewhere(self, rng: np.random.Generator) -> Point:
-        """Return a point with a finite density, near where PyMC's samplers start.
-
-        Raises
-        ------
-        NotConjugate
-            If none was found.
-        """
+        """Return a point with a finite density, near where PyMC's samplers start."""
         start = self._start
         for reach in np.linspace(1, _LEAST, _TRIES):  # the later the nearer
             moved = {
@@ -176,13 +153,7 @@ class Conditionals:
         ]
 
     def groups(self, names: Sequence[str]) -> list[Group]:
-        """Return groups of finite elements that meet variables, and each other, in a summand.
-
-        Raises
-        ------
-        NotConjugate
-            If they have too many configurations.
-        """
+        """Return groups of finite elements that meet variables, and each other, in a summand."""
         met, own = self._met
         rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
         places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
@@ -208,11 +179,6 @@ class Conditionals:
         The log density is a sum, and so is what a closed form needs of it. So of finite variables
         in different summands, one has to take each of its values while the others stay; of those
         in the same summand all configurations are taken.
-
-        Raises
-        ------
-        NotConjugate
-            If there are too many.
         """
         result = [self.somewhere(rng) for _ in range(_POINTS)]
         for each in self._configurations(names, rng):

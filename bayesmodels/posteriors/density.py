@@ -69,19 +69,7 @@ PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The joint log density at one point.
-
-    Attributes
-    ----------
-    value : float
-        Sum of all log terms, correctly rounded.
-    rounding : float
-        Bound on the error of `value`.
-    slope : float
-        Derivative of the value along the given direction.
-    slope_rounding : float
-        Bound on the error of `slope`.
-    """
+    """The joint log density at a point, its slope along a direction, and bounds on their errors."""
 
     value: float
     rounding: float
@@ -92,25 +80,9 @@ class Evaluation:
 class JointDensity:
     """The joint log density of a PyMC model over its free variables, untransformed.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model. Its slope is the one along its continuous variables.
-    natural : pair of list, optional
-        What `natural_terms` gives for the model, if it is at hand.
-
-    Attributes
-    ----------
-    simplex : frozenset of str
-        Variables whose last axis adds up to one, so that only some directions are possible.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model() as model:
-    ...     x = pm.Normal("x")
-    >>> round(JointDensity(model)({"x": 0.0}, {"x": 1.0}).value, 6)
-    -0.918939
+    Its slope is the one along its continuous variables; those in `simplex` add up to one along the
+    last axis, so that only some directions are possible. `natural` is what `natural_terms` gives,
+    if it is at hand.
     """
 
     def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:
@@ -170,13 +142,7 @@ class JointDensity:
 
 
 def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
-    """Return inputs and log terms of a model's joint density, untransformed and in double.
-
-    Raises
-    ------
-    NotConjugate
-        If PyMC has no log density of a variable, or it is another one with every evaluation.
-    """
+    """Return inputs and log terms of a model's joint density, untransformed and in double."""
     points, terms = named_terms(model)
     for name, term in terms.items():
         drawn = [v.owner.op for v in ancestors([term]) if v.owner and _draws(v.owner)]
@@ -242,10 +208,7 @@ def no_gradient(points: list[Any], result: Any) -> str:
 
 @contextmanager
 def without_initial_values(model: pm.Model) -> Iterator[None]:
-    """Let a model forget for a moment where its user wants the sampler to start.
-
-    PyMC does not copy models that know it.
-    """
+    """Let a model forget where its sampler should start: PyMC does not copy models that know it."""
     known = dict(model.rvs_to_initial_values)
     for rv in known:
         model.rvs_to_initial_values[rv] = None

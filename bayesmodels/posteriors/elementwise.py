@@ -20,19 +20,7 @@ Part = tuple[NDArray[np.intp], Any, NDArray[np.intp]]
 class Scattered:
     """Laws of elements put together to the law of an array, used like a frozen SciPy law.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Shape of the array.
-    parts : sequence of (places, law, own)
-        Elements `own` of a law belong at the flat `places` of the array.
-
-    Examples
-    --------
-    >>> one, two = stats.norm([0.0, 5.0]), stats.gamma([2.0])
-    >>> law = Scattered((3,), [([0, 2], one, [0, 1]), ([1], two, [0])])
-    >>> law.mean()
-    array([0., 2., 5.])
+    Of each part (places, law, own) the elements `own` of the law belong at flat `places`.
     """
 
     def __init__(self, shape: tuple[int, ...], parts: Sequence[Part]) -> None:
@@ -104,13 +92,7 @@ class Scattered:
 
 
 class Certain:
-    """Indicators of the values of finite variables, each one with its probability.
-
-    Parameters
-    ----------
-    mass : ndarray
-        Probabilities; the values are along the last axis.
-    """
+    """Indicators of the values of finite variables, each with its probability; values come last."""
 
     def __init__(self, mass: Array) -> None:
         self._law = stats.bernoulli(np.clip(mass, 0.0, 1.0))

@@ -34,20 +34,9 @@ compared with the joint density; None if it is impossible."""
 class Finite:
     """Elements of finite variables, with the laws of continuous elements given them.
 
-    Attributes
-    ----------
-    elements : ndarray of int
-        Which elements of finite variables.
-    table : ndarray of shape (configurations, elements)
-        Their levels, counted from zero; impossible configurations are left out.
-    log_weights : ndarray of shape (configurations,)
-        Log probabilities.
-    factors : list of list of Factor
-        For each configuration the laws of the continuous elements; may be empty.
-    losses : ndarray of shape (configurations,)
-        How many times the rounding error of its own a configuration's parameters may have.
-    changes : int
-        How many log densities a weight was added up from.
+    The table has the levels of one possible configuration a row, counted from zero. Given it
+    there are `factors`, which may have `losses` times the rounding error of their own parameters. A
+    weight was added up from so many `changes` of the log density.
     """
 
     elements: Elements
@@ -67,16 +56,9 @@ class Finite:
 class Groups:
     """How finite elements depend on each other and on continuous ones.
 
-    Attributes
-    ----------
-    alone : list of ndarray of int
-        Groups of finite elements that are factors of the joint density of their own.
-    joined : ndarray of int
-        The other finite elements, which are enumerated together.
-    moves : ndarray of bool
-        For each continuous element whether it meets a finite one in some factor.
-    separate : bool
-        Whether no factor has two of the joined elements.
+    Groups `alone` are factors of the joint density of their own; those `joined` are enumerated
+    together, and are `separate` if no factor has two of them. `moves` says which continuous
+    elements meet a finite one in some factor.
     """
 
     alone: list[Elements]
@@ -125,13 +107,7 @@ def _solved(
 
 
 def configurations(field: Field, elements: Elements, most: int) -> Levels:
-    """Return all configurations of some finite elements.
-
-    Raises
-    ------
-    NotConjugate
-        If there are more than `most`.
-    """
+    """Return all configurations of some finite elements, if there are at most so many."""
     sizes = field.sizes[elements]
     with np.errstate(over="ignore"):
         number = float(np.prod(sizes.astype(float)))
@@ -174,13 +150,7 @@ def enumerated(
 
 
 def value_at(field: Field, x: Array, levels: Levels) -> float:
-    """Return the joint log density, which may be minus infinity but nothing else that is no number.
-
-    Raises
-    ------
-    NotConjugate
-        If it is.
-    """
+    """Return the joint log density, which may be minus infinity but else must be a number."""
     value, _ = field(x, levels)
     if np.isnan(value) or value == np.inf:
         names = ", ".join(s.name for s in field.finite)

@@ -205,13 +205,7 @@ def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:
 
 
 def _impossible(field: Field, levels: Levels, found: Audit, rng: np.random.Generator) -> None:
-    """Make sure that levels at which the density is zero at one point have none at any.
-
-    Raises
-    ------
-    NotConjugate
-        If that is not so, or not known.
-    """
+    """Make sure that levels at which the density is zero at one point have none at any."""
     points = [somewhere(field, rng, spread) for spread in (MILD, WILD, MILD)]
     if not found.analytic or any(field(point, levels)[0] > -np.inf for point in points):
         raise NotConjugate(

@@ -34,19 +34,9 @@ _TIMES = (Mul, TrueDiv)
 def meetings(
     points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]
 ) -> NDArray[np.bool_]:
-    """Return the sets of elements that meet in a summand, one set a row.
+    """Return the sets of elements that meet in a summand, one a row; `at` are possible values.
 
-    Parameters
-    ----------
-    points, terms : sequence
-        Inputs and log terms of a graph.
-    at : sequence of ndarray
-        Possible values of the inputs, which tell shapes.
-
-    Returns
-    -------
-    ndarray of bool, of shape (sets, elements)
-        Elements of all inputs in their order, each input row by row.
+    Elements are those of all inputs in their order, each input row by row.
     """
     nodes, moving = _moving(points, terms)
     summands = _summands(terms, moving)

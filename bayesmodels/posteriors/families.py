@@ -33,19 +33,7 @@ UNITS = 64.0
 
 @dataclass(frozen=True)
 class ElementLaw:
-    """The marginal laws of some elements, all of one family.
-
-    Attributes
-    ----------
-    elements : ndarray of int
-        Which elements.
-    family : str
-        Name of the family.
-    law : Law
-        Elementwise.
-    parameters : dict of ndarray
-        By name, one value an element.
-    """
+    """The marginal laws of some elements of one family; each parameter has one value an element."""
 
     elements: Elements
     family: str
@@ -84,16 +72,9 @@ class Factor(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """Independent elements, or rows of simplexes, of one exponential family.
+    """Independent elements of one exponential family, or simplexes row by row.
 
-    Attributes
-    ----------
-    elements : ndarray of int
-        Row by row.
-    family : Family
-        The family.
-    parameters : tuple of ndarray
-        One value an element each; of simplexes of shape (rows, K).
+    Parameters have one value an element each; of simplexes the shape (rows, K).
     """
 
     elements: Elements
@@ -450,13 +431,7 @@ def _family(factor: Factor) -> Family | None:
 
 
 def positive(*parameters: Array) -> None:
-    """Make sure that parameters are those of a density.
-
-    Raises
-    ------
-    NotConjugate
-        If they are not.
-    """
+    """Refuse parameters that are not those of a density."""
     if not all((part > 0).all() for part in parameters):
         raise NotConjugate(_IMPROPER)
 

@@ -28,20 +28,10 @@ Levels = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """A model's joint log density, and its slopes by some variables.
+    """A model's joint log density, and its slopes by the variables `names`.
 
-    Attributes
-    ----------
-    points, terms : list
-        Inputs and log terms of the graph.
-    names : list of str
-        The variables that there are slopes by.
-    run : callable
-        From values of the inputs to log density and slopes.
-    out_of_range : callable
-        From what PyMC says of a parameter that is out of its range to the reason of a refusal.
-    budget : Budget
-        For evaluations.
+    Inputs and log terms of the graph are `points` and `terms`; `out_of_range` makes the reason of a
+    refusal of what PyMC says of a parameter that is out of its range.
     """
 
     points: list[Any]
@@ -52,13 +42,7 @@ class Slopes:
     budget: Budget
 
     def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
-        """Return the joint log density and its slopes by name.
-
-        Raises
-        ------
-        NotConjugate
-            If PyMC finds a parameter of a distribution out of its range at this point.
-        """
+        """Return the joint log density and its slopes by name, if PyMC's checks let it."""
         inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
         try:
             # The caller looks at what is not finite.
@@ -82,22 +66,7 @@ class Slopes:
 
 
 def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
-    """Return the field over all free variables of a model.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        The model.
-    supports : sequence of Support
-        Of its free variables.
-    budget : Budget, optional
-        For evaluations.
-
-    Raises
-    ------
-    NotConjugate
-        If the density has no slopes.
-    """
+    """Return the field over all free variables of a model."""
     continuous = [s for s in supports if s.kind != "finite"]
     finite = [s for s in supports if s.kind == "finite"]
     with config.change_flags(floatX="float64", traceback__limit=0):
@@ -127,26 +96,10 @@ def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = U
 class Field:
     """Joint log density and its slopes, over all elements of some variables in one row.
 
-    Elements of continuous variables are numbered in the order of `continuous`, those of finite
-    variables in the order of `finite`, each variable row by row.
-
-    Parameters
-    ----------
-    slopes : Slopes
-        The model.
-    continuous, finite : sequence of Support
-        The variables by kind.
-    rest : mapping
-        Values at which all others are held; may have more, which is not looked at.
-
-    Attributes
-    ----------
-    owner : ndarray of int
-        For each continuous element the number of its variable.
-    kind : ndarray of str
-        For each continuous element the kind of its support.
-    start : ndarray of int
-        For each continuous variable the number of its first element.
+    Elements are numbered in the order of the variables, each variable row by row; all other
+    variables are held at `rest`. For each continuous element there are `owner`, the number of its
+    variable, and `kind`, that of its support; for each continuous variable `start`, the number of
+    its first element.
     """
 
     def __init__(
@@ -203,13 +156,7 @@ class Field:
         return np.concatenate(flat).astype(float) if flat else np.zeros(0)
 
     def __call__(self, x: Array, levels: Levels) -> tuple[float, Array]:
-        """Return the joint log density and its slope by every continuous element.
-
-        Raises
-        ------
-        NotConjugate
-            If PyMC finds a parameter of a distribution out of its range at this point.
-        """
+        """Return the joint log density and its slope by every continuous element."""
         total, slopes = self._slopes(self.variables(x, levels))
         return total, self.row(slopes)
 

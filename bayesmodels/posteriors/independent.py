@@ -94,20 +94,9 @@ def visit(
 def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
     """Solve for the parameters of every element; weigh each point by the size of its terms.
 
-    Parameters
-    ----------
-    features : ndarray of shape (elements, points, parameters)
-        What the parameters are multiplied by.
-    values : ndarray of shape (elements, points)
-        Scores.
-    floor : ndarray of shape (elements, points)
-        Size of terms that are always there.
-
-    Returns
-    -------
-    parameters : ndarray of shape (elements, parameters)
-    discrepancy : ndarray of shape (elements,)
-        Largest residual over the summed sizes of the terms.
+    Features have the shape (elements, points, parameters); values, which are scores, and floor, the
+    size of terms that are always there, (elements, points). Returned are parameters and, for each
+    element, the largest residual over the summed sizes of the terms.
     """
     known = np.isfinite(values) & np.isfinite(features).all(-1)
     features = np.where(known[..., None], features, 0.0)

@@ -62,16 +62,8 @@ _TENSORS = SimpleNamespace(
 class NormalGroup:
     """Variables that are jointly normal given the rest.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The variables.
-    shapes : tuple of tuple
-        Their shapes.
-    arrow : Arrow
-        How their precision is taken apart.
-    centre, step : ndarray
-        Where the slopes are looked at, and how far apart.
+    `arrow` says how their precision is taken apart, `centre` and `step` where the slopes are looked
+    at and how far apart.
     """
 
     names: tuple[str, ...]
@@ -99,14 +91,7 @@ class NormalGroup:
 class Alone:
     """A variable whose elements (or rows, of simplexes) are independent given the rest.
 
-    Attributes
-    ----------
-    name : str
-        The variable.
-    family : Family
-        That of the elements.
-    first, second : ndarray
-        Where the slopes are looked at.
+    Their slopes are looked at at two points.
     """
 
     name: str
@@ -152,17 +137,7 @@ class _Part:
 
 
 class Marginal:
-    """A conjugate block: its log marginal density as a graph, and its law given the rest.
-
-    Parameters
-    ----------
-    conditionals : Conditionals
-        The model with some variables held.
-    normals : NormalGroup or None
-        The normal variables of the block.
-    alone : sequence of Alone
-        Its other variables.
-    """
+    """A conjugate block: its log marginal density as a graph, and its law given the rest."""
 
     def __init__(
         self, conditionals: Conditionals, normals: NormalGroup | None, alone: Sequence[Alone]
@@ -211,12 +186,7 @@ class Marginal:
     ) -> tuple[dict[Any, Array], Any, dict[str, Any]]:
         """Return the graph's inputs for the probes with their values, log density and slopes.
 
-        Parameters
-        ----------
-        rest : mapping
-            What takes the place of points of the rest.
-        batch : tuple
-            Axes before that of the probes.
+        `rest` has what takes the place of points, `batch` the axes before that of the probes.
         """
         inputs: dict[Any, Array] = {}
         values: list[Any] = []

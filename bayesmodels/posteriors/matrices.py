@@ -25,13 +25,7 @@ def normal_matrix(
     levels: Levels,
     rng: np.random.Generator,
 ) -> NormalMatrix:
-    """Return the law of a matrix and of the vectors that depend on it.
-
-    Raises
-    ------
-    NotConjugate
-        If it is no Wishart or inverse-Wishart law, with normal vectors of proportional precision.
-    """
+    """Return the law of a matrix and of the vectors that depend on it."""
     width = int(np.sqrt(len(matrix)))
     name = field.continuous[field.owner[matrix[0]]].name
     probe = _Probe(field, real, matrix, x, levels, width)

@@ -44,13 +44,7 @@ _POWERS = (-1, 1, -2, 2)
 def standing_together(
     field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
 ) -> list[Factor]:
-    """Return laws of the groups of elements that depend on each other.
-
-    Raises
-    ------
-    NotConjugate
-        If the law of a group is of no known family.
-    """
+    """Return laws of the groups of elements that depend on each other."""
     if len(chosen) > _MOST:
         raise NotConjugate(
             f"{len(chosen)} elements, {_names(field, chosen)}, do not have laws of their own; a "
@@ -140,13 +134,7 @@ def _alone(field: Field, node: Elements, names: str) -> str:
 def gaussian(
     field: Field, real: Elements, x: Array, levels: Levels, rng: np.random.Generator
 ) -> Gaussian:
-    """Return the joint normal law of some elements, the others held at x.
-
-    Raises
-    ------
-    NotConjugate
-        If the slope is not linear in them, or falls off in some direction not at all.
-    """
+    """Return the joint normal law of some elements, the others held at x."""
     field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
     x = x.copy()
     step = np.ones(len(real))
@@ -252,11 +240,8 @@ def scaled(
 ) -> ScaledGaussian:
     """Return the law of elements that are normal given a scale, and of the scale.
 
-    Raises
-    ------
-    NotConjugate
-        If the precision is not a power of the scale, the centre moves with the scale, or the
-        scale's own law is not a Gamma law of that power.
+    Refused if the precision is not a power of the scale, the centre moves with the scale, or the
+    scale's own law is not a Gamma law of that power.
     """
     law = gaussian(field, real, x, levels, rng)
     k = _power(field, law, scale, x, levels, rng)

@@ -30,20 +30,8 @@ class NormalMatrix:
     .. math:: \Sigma \sim \mathrm{IW}(S, \nu) \text{ or } \Sigma^{-1} \sim W(S^{-1}, \nu), \qquad
         (u_1, \dots, u_n)^\top \mid \Sigma \sim \mathrm{MN}(U_0, K^{-1}, \Sigma)
 
-    Attributes
-    ----------
-    elements : ndarray of int
-        Those of the vectors, row by row, and then those of the matrix.
-    precision : bool
-        Whether M is the precision and not the covariance.
-    df : float
-        Degrees of freedom.
-    scale : ndarray of shape (D, D)
-        The matrix S: of M as a covariance its scale, of M as a precision the inverse of that.
-    location : ndarray of shape (n, D)
-        Means of the vectors; n may be 0.
-    strength : ndarray of shape (n, n)
-        The matrix K.
+    Elements are those of the vectors, row by row, and then those of M, a precision if `precision`.
+    `df` is the number of degrees of freedom, `scale` S, `location` U_0 and `strength` K.
     """
 
     elements: Elements

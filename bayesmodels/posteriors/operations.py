@@ -60,18 +60,10 @@ _POSITIVE, _SHARE = (0.0, np.inf), (0.0, 1.0)
 class Operation:
     """What is known of an operation.
 
-    Attributes
-    ----------
-    bounds : callable
-        From bounds on what goes in to those on what comes out.
-    questions : callable
-        From a node and bounds on what goes into it to expressions that must be the same everywhere
-        if the operation is to be analytic. A border counts as outside: supports are open, so that
-        it is never met.
-    compares : bool
-        Whether it compares two numbers.
-    moves : bool
-        Whether it only moves numbers, without rounding.
+    `bounds` leads from bounds on what goes in to those on what comes out, and `questions` from a
+    node and bounds on what goes into it to expressions that must be the same everywhere if the
+    operation is to be analytic. (A border counts as outside: supports are open, so that it is never
+    met.) It may compare two numbers, or only move numbers without rounding.
     """
 
     bounds: Callable[..., Bounds] = lambda *_: EVERYTHING

@@ -39,14 +39,7 @@ _POINTS = 3
 def partial_posterior(
     model: pm.Model, rng: np.random.Generator, budget: Budget
 ) -> PartialPosterior:
-    """Integrate what is conjugate given the rest out of a model; called by `exact`.
-
-    Raises
-    ------
-    NotConjugate
-        If nothing is conjugate given the rest, or nothing would remain, or the result could not
-        be verified.
-    """
+    """Integrate what is conjugate given the rest out of a model; called by `exact`."""
     conditionals = Conditionals(model, budget)
     choice = choose(model, conditionals, rng, one_by_one=False)
     try:
@@ -91,11 +84,6 @@ def _verified(
 
     The joint density less that of the block given the rest must be the same at several values of
     the block, and be the density of the model that remains.
-
-    Raises
-    ------
-    NotConjugate
-        If they differ by more than rounding.
     """
     density = JointDensity(remaining)
     names = list(marginal.probes)
@@ -137,13 +125,7 @@ def _verified(
 def _audited(
     conditionals: Conditionals, names: Sequence[str], start: Point
 ) -> tuple[Audit, tuple[str, ...]]:
-    """Return what is not analytic, in the block or in what its law is given, and in words.
-
-    Raises
-    ------
-    NotConjugate
-        If the law may change with a whole number that has infinitely many values.
-    """
+    """Return what is not analytic, in the block or in what its law is given, and in words."""
     view = conditionals.given(names, start)
     rest = {
         p.name: conditionals.supports[p.name].kind if p.name in conditionals.supports else "real"

@@ -36,14 +36,9 @@ _SINGLE = ("float16", "float32")
 
 @dataclass(frozen=True)
 class _Units:
-    """How often a value is rounded: as it is made, and in the sums that it goes into.
+    """How often a value is rounded: in units as it is made, and in the sums that it goes into.
 
-    Attributes
-    ----------
-    made : float
-        Units in the last place as it is made, and in sums that are rounded once.
-    rows, whole, pairs : int
-        Number of sums over its last axis, over all of it, and over all of it in pairs of blocks.
+    These are over its last axis, over all of it, or over all of it in pairs of blocks.
     """
 
     made: float
@@ -109,12 +104,9 @@ def derivatives(
     held: Sequence[Any] = (),
     nothing: Literal["zero", "none"] = "zero",
 ) -> list[Any]:
-    """Return derivatives, with held results as if they were constant.
+    """Return derivatives, with held results as if they were constant; raise if there are none.
 
-    Raises
-    ------
-    NotImplementedError, NullTypeGradError
-        If there are none, or PyTensor has but a loop for each number, which takes minutes.
+    A loop for each number, which PyTensor has for some, takes minutes and counts as none.
     """
     if not by:
         return []

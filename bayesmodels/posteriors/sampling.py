@@ -111,17 +111,7 @@ def sample(
 def exact_tree(
     posterior: ExactPosterior, draws: int, chains: int, rng: np.random.Generator
 ) -> xr.DataTree:
-    """Return exact draws with the groups that `pm.sample` returns.
-
-    Parameters
-    ----------
-    posterior : ExactPosterior
-        The closed form.
-    draws, chains : int
-        Numbers of draws a chain and of chains.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return exact draws with the groups that `pm.sample` returns."""
     from arviz_base import from_dict
 
     tree = reading.to_datatree(posterior, draws, chains, rng)
@@ -148,19 +138,7 @@ def exact_tree(
 def sampled(
     model: pm.Model, draws: int, rng: np.random.Generator, **pm_sample_kwargs: Any
 ) -> xr.DataTree:
-    """Return draws of `pm.sample`.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model.
-    draws : int
-        Number of draws a chain.
-    rng : numpy.random.Generator
-        Source of randomness.
-    **pm_sample_kwargs
-        For `pm.sample`.
-    """
+    """Return draws of `pm.sample`."""
     seed = int(rng.integers(2**31))
     with all_or_nothing(), same_rounding():
         tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)

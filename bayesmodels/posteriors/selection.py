@@ -41,18 +41,10 @@ _NOTHING = 1e-13  # of the diagonal: a smaller precision is none
 
 @dataclass(frozen=True)
 class Choice:
-    """What was found.
+    """Which variables are integrated out, normal ones and others.
 
-    Attributes
-    ----------
-    families : dict of str
-        Of each variable that is conjugate given all others, its family.
-    reasons : dict of str
-        Of each other variable, and each that is conjugate but kept, why.
-    normals : tuple of str
-        Normal variables that are integrated out.
-    alone : tuple of str
-        Other variables that are.
+    `families` are those of all variables that are conjugate given the rest; `reasons` say of the
+    others, and of those that are conjugate but kept, why.
     """
 
     families: dict[str, str]
@@ -66,17 +58,8 @@ def choose(
 ) -> Choice:
     """Say which variables are conjugate given the rest, and which to integrate out.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        The model.
-    conditionals : Conditionals
-        The model with some variables held.
-    rng : numpy.random.Generator
-        Source of points.
-    one_by_one : bool
-        Whether every variable's law is verified; else only those of variables that are kept, since
-        the others' are verified together later.
+    Every law is verified if `one_by_one`; else only those of variables that are kept, since the
+    others' are verified together later.
     """
     points = [conditionals.somewhere(rng) for _ in range(2)]
     families: dict[str, str] = {}
@@ -148,13 +131,7 @@ def _family(
 def proposed(
     view: Field, point: Mapping[str, NDArray[Any]], rng: np.random.Generator
 ) -> list[Factor]:
-    """Return the law of one variable given the others.
-
-    Raises
-    ------
-    NotConjugate
-        If it has none of a known family.
-    """
+    """Return the law of one variable given the others, if it is of a known family."""
     everything, x = np.arange(view.size), view.row(point)
     if view.kind[0] == "real":
         return [gaussian(view, everything, x, _NONE, rng)]

@@ -14,17 +14,7 @@ from bayesmodels.posteriors.gradient import Field, Levels
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Independent factors, some of which may depend on finite variables.
-
-    Attributes
-    ----------
-    field : Field
-        Numbers the elements.
-    factors : list of Factor
-        Laws of continuous elements that depend on no finite variable.
-    finite : list of Finite
-        Finite variables, and what depends on them.
-    """
+    """Independent factors, some of which depend on finite variables: these are in `finite`."""
 
     field: Field
     factors: list[Factor]

@@ -72,13 +72,7 @@ class Support:
 
 
 def supports(model: pm.Model) -> list[Support]:
-    """Return the support of every free variable, in the model's order.
-
-    Raises
-    ------
-    NotConjugate
-        If a variable's support is none of those that families of this package live on.
-    """
+    """Return the support of every free variable, in the model's order, if all have a known one."""
     found = {rv.name: _support(frozen, rv, shape) for frozen, rv, shape in _shaped(model)}
     return [found[rv.name] for rv in model.free_RVs]
 

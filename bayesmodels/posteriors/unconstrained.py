@@ -22,31 +22,8 @@ _TOGETHER = 2_000_000  # observed numbers times points in one call, which bounds
 class Unconstrained:
     """The joint log density of a model where its free variables have been transformed to R^D.
 
-    The coordinates are those in which PyMC samples, and the density includes the log Jacobian.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        All free variables must be continuous.
-
-    Attributes
-    ----------
-    names : list of str
-        The free variables.
-
-    Raises
-    ------
-    DataError
-        If a free variable is discrete, or there is none.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model() as model:
-    ...     sigma = pm.HalfNormal("sigma")
-    >>> space = Unconstrained(model)
-    >>> space.coordinates({"sigma": np.ones((1, 3))}).shape
-    (1, 3, 1)
+    The coordinates are those in which PyMC samples, and the density includes the log Jacobian. All
+    free variables must be continuous.
     """
 
     def __init__(self, model: pm.Model) -> None:
@@ -79,13 +56,7 @@ class Unconstrained:
         self._shapes: list[tuple[int, ...]] = []
 
     def coordinates(self, draws: Any) -> Array:
-        """Return coordinates of draws, of shape (chain, draw, D).
-
-        Raises
-        ------
-        DataError
-            If a variable is missing, has another number of axes, or has no finite coordinates.
-        """
+        """Return coordinates of draws, of shape (chain, draw, D)."""
         group = group_of(draws)
         flat = []
         for name, point in zip(self.names, self._natural, strict=True):

@@ -47,20 +47,11 @@ class Imprecise(NotConjugate):
 
 @dataclass(frozen=True)
 class Verification:
-    """What the comparison found.
+    """What the comparison found at so many points.
 
-    Attributes
-    ----------
-    points : int
-        Number of points compared.
-    value, slope : float
-        Largest discrepancies over their rounding bounds.
-    log_evidence : float
-        The constant, at the point with the tightest bound.
-    bound : float
-        Its rounding bound.
-    settled : bool
-        Whether the density is known to be analytic, so that the points stand for all others.
+    `value` and `slope` are the largest discrepancies over their rounding bounds; `log_evidence` is
+    the constant at the point with the tightest `bound`. If `settled`, the density is known to be
+    analytic, so that the points stand for all others.
     """
 
     points: int
@@ -78,17 +69,11 @@ def verify(
     rng: np.random.Generator,
     looks: tuple[int, int, int] = MANY,
 ) -> Verification:
-    """Compare a proposed posterior with the model's joint density.
+    """Compare a proposed posterior with the joint density; refuse what rounding can't explain.
 
     What depends on finite variables must have been compared for each of their values before, as
-    a posterior with these values held, or be added up from such.
-
-    Raises
-    ------
-    NotConjugate
-        If they differ by more than rounding.
-    Imprecise
-        If rounding leaves no digits to compare.
+    a posterior with these values held, or be added up from such. Where rounding leaves no digits
+    to compare, the refusal is `Imprecise`.
     """
     field = solution.field
     near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
