@@ -8,7 +8,9 @@ mix all that goes into it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,8 @@ from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_in
 from bayesmodels.posteriors.density import PYTHON_MODE
 from bayesmodels.posteriors.operations import scalar
 
-Numbers = NDArray[np.intp]
+Sets = NDArray[Any]
+"""Sets of elements, each held as the bits of one of Python's integers."""
 
 _ADDED = (Add, Sub, Neg)
 _TIMES = (Mul, TrueDiv)
@@ -44,20 +47,22 @@ def meetings(
     asked = list(needed | set(summands))
     values = function(list(points), asked, mode=PYTHON_MODE, on_unused_input="ignore")(*at)
     known = dict(zip(asked, values, strict=True))
-    sets = _Sets()
-    found: dict[Any, Numbers] = {}
+    found: dict[Any, Sets] = {}
     start = 0
     for point, value in zip(points, at, strict=True):
-        found[point] = sets.single(start, np.shape(value))
+        single = [1 << (start + i) for i in range(np.size(value))]
+        found[point] = np.array(single, dtype=object).reshape(np.shape(value))
         start += np.size(value)
     for node in nodes:
         parts = [_of(found, known, v) for v in node.inputs]
         for out in node.outputs:
-            found[out] = np.broadcast_to(
-                _after(sets, node, parts, known, moving), np.shape(known[out])
-            )
-    met = [np.unique(_of(found, known, v)) for v in summands]
-    return sets.rows(np.unique(np.concatenate([np.zeros(1, dtype=int), *met])), start)
+            made = np.asarray(_after(node, parts, known, moving), dtype=object)
+            found[out] = np.broadcast_to(made, np.shape(known[out]))
+    met = {each for v in summands for each in np.ravel(_of(found, known, v))}
+    width = (start + 7) // 8
+    packed = b"".join(each.to_bytes(width, "little") for each in met | {0})
+    rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, width)
+    return np.unpackbits(rows, axis=-1, bitorder="little")[:, :start].astype(bool)
 
 
 def _moving(points: Sequence[Any], terms: Sequence[Any]) -> tuple[list[Any], set[Any]]:
@@ -90,70 +95,17 @@ def _steady(node: Any, moving: set[Any]) -> bool:
     return isinstance(node.op, same)
 
 
-def _of(found: dict[Any, Numbers], known: dict[Any, Any], v: Any) -> Numbers:
-    """Return the number of the set of each element of a variable; none is set 0."""
-    return found[v] if v in found else np.broadcast_to(0, np.shape(known.get(v, 0)))
+def _of(found: dict[Any, Sets], known: dict[Any, Any], v: Any) -> Sets:
+    """Return the set of each element of a variable, which may be empty."""
+    if v in found:
+        return found[v]
+    return np.broadcast_to(np.array(0, dtype=object), np.shape(known.get(v, 0)))
 
 
-class _Sets:
-    """Sets of elements, each of which has a number; they are held as the bits of an integer."""
-
-    def __init__(self) -> None:
-        self._sets = [0]
-        self._numbers = {0: 0}
-
-    def _number(self, one: int) -> int:
-        if one not in self._numbers:
-            self._numbers[one] = len(self._sets)
-            self._sets.append(one)
-        return self._numbers[one]
-
-    def single(self, start: int, shape: tuple[int, ...]) -> Numbers:
-        """Return sets of one element each, counted from `start`."""
-        size = int(np.prod(shape, dtype=int))
-        return np.array([self._number(1 << (start + i)) for i in range(size)], int).reshape(shape)
-
-    def union(self, a: Numbers, b: Numbers) -> Numbers:
-        """Return the sets that hold what either holds."""
-        a, b = np.broadcast_arrays(a, b)
-        if not a.any():
-            return np.asarray(b)
-        if not b.any():
-            return np.asarray(a)
-        pairs, which = np.unique(a * len(self._sets) + b, return_inverse=True)
-        count = len(self._sets)
-        made = [self._number(self._sets[p // count] | self._sets[p % count]) for p in pairs]
-        return np.array(made, dtype=int)[which].reshape(a.shape)
-
-    def folded(self, a: Numbers, axes: Sequence[int] | None = None) -> Numbers:
-        """Return the sets that hold what is held along some axes, which are kept with length 1."""
-        axes = range(a.ndim) if axes is None else [axis % a.ndim for axis in axes]
-        shape = tuple(1 if axis in axes else n for axis, n in enumerate(a.shape))
-        rest = [axis for axis in range(a.ndim) if axis not in axes]
-        lines = np.transpose(a, [*axes, *rest]).reshape(-1, int(np.prod(shape, dtype=int)))
-        if not lines.size:
-            return np.zeros(shape, dtype=int)
-        while len(lines) > 1:
-            half = len(lines) // 2
-            both = self.union(lines[:half], lines[half : 2 * half])
-            lines = np.concatenate([both, lines[2 * half :]])
-        return lines.reshape(shape)
-
-    def everything(self, parts: Sequence[Numbers]) -> Numbers:
-        """Return the one set that holds all."""
-        whole = np.zeros((), dtype=int)
-        for part in parts:
-            whole = self.union(whole, self.folded(part).reshape(()))
-        return whole
-
-    def rows(self, numbers: Numbers, size: int) -> NDArray[np.bool_]:
-        """Return sets as rows that say which elements they hold."""
-        width = (size + 7) // 8
-        packed = [
-            np.frombuffer(self._sets[n].to_bytes(width, "little"), dtype=np.uint8) for n in numbers
-        ]
-        bits = np.unpackbits(np.array(packed).reshape(-1, width), axis=-1, bitorder="little")
-        return bits[:, :size].astype(bool)
+def _folded(sets: Sets, axes: Iterable[int]) -> Sets:
+    """Return the unions of sets along some axes, which are kept with length 1."""
+    made = np.bitwise_or.reduce(sets, axis=tuple(axes), keepdims=True, initial=0)
+    return np.asarray(made, dtype=object)
 
 
 def _summands(terms: Sequence[Any], moving: set[Any]) -> list[Any]:
@@ -210,11 +162,12 @@ def _inner(  # noqa: C901, PLR0911 - a table
 
 
 def _after(  # noqa: C901, PLR0912 - a table
-    sets: _Sets, node: Any, parts: list[Numbers], known: dict[Any, Any], moving: set[Any]
-) -> Numbers:
+    node: Any, parts: list[Sets], known: dict[Any, Any], moving: set[Any]
+) -> Sets | int:
     """Return the set of elements that each element of a node's result depends on."""
     op = node.op
-    result = None
+    moved = [part for v, part in zip(node.inputs, parts, strict=True) if v in moving]
+    result: Sets | int | None = None
     if isinstance(op, CheckAndRaise):
         result = parts[0]
     elif isinstance(op, Elemwise):
@@ -223,12 +176,10 @@ def _after(  # noqa: C901, PLR0912 - a table
         elif scalar(op) is Second:
             result = parts[1]
         else:
-            result = parts[0]
-            for part in parts[1:]:
-                result = sets.union(result, part)
+            result = reduce(np.bitwise_or, moved)
     elif isinstance(op, CAReduce):
         axes = range(parts[0].ndim) if op.axis is None else op.axis
-        result = np.squeeze(sets.folded(parts[0], axes), tuple(axes))
+        result = np.squeeze(_folded(parts[0], axes), tuple(axes))
     elif isinstance(op, MakeVector):
         result = np.stack(parts)
     elif isinstance(op, Alloc) and not any(v in moving for v in node.inputs[1:]):
@@ -236,34 +187,29 @@ def _after(  # noqa: C901, PLR0912 - a table
     elif isinstance(op, Join) and hasattr(op, "axis"):  # which was an input of older ones
         result = np.concatenate(parts, axis=op.axis)
     elif isinstance(op, DimShuffle | Reshape | SpecifyShape):
-        shaped = [
-            part if v in moving else known.get(v)
-            for v, part in zip(node.inputs, parts, strict=True)
-        ]
         if not any(v in moving for v in node.inputs[1:]):
-            result = _moved(op, shaped, parts)
+            result = _moved(op, [known.get(v) for v in node.inputs[1:]], parts[0])
     elif isinstance(op, Subtensor | AdvancedSubtensor):
-        result = _taken(sets, node, parts, known, moving)
-    return sets.everything(parts) if result is None else result
+        result = _taken(node, parts, known, moving)
+    if result is None:  # an operation that is not known mixes all
+        result = reduce(or_, (each for part in moved for each in np.ravel(part)), 0)
+    return result
 
 
-def _moved(op: Any, given: list[Any], parts: list[Numbers]) -> Numbers:
+def _moved(op: Any, given: list[Any], sets: Sets) -> Sets:
     """Return what an operation that only moves elements does to their sets."""
     if isinstance(op, Reshape):
-        return parts[0].reshape(tuple(int(n) for n in given[1]))
+        return sets.reshape(tuple(int(n) for n in given[0]))
     if isinstance(op, DimShuffle):
         kept = [axis for axis in op.new_order if axis != "x"]
-        dropped = tuple(axis for axis in range(parts[0].ndim) if axis not in kept)
-        moved = np.transpose(parts[0], [*kept, *dropped])
-        moved = moved.reshape(moved.shape[: len(kept)])
+        dropped = tuple(axis for axis in range(sets.ndim) if axis not in kept)
+        moved = np.transpose(sets, [*kept, *dropped])
         at = tuple(i for i, axis in enumerate(op.new_order) if axis == "x")
-        return np.expand_dims(moved, at)
-    return parts[0]
+        return np.expand_dims(moved.reshape(moved.shape[: len(kept)]), at)
+    return sets
 
 
-def _taken(
-    sets: _Sets, node: Any, parts: list[Numbers], known: dict[Any, Any], moving: set[Any]
-) -> Numbers | None:
+def _taken(node: Any, parts: list[Sets], known: dict[Any, Any], moving: set[Any]) -> Sets | None:
     """Return the sets of elements that are taken by their index; None if shapes may change."""
     source = parts[0]
     index = list(unflatten_index_variables(node.inputs[1:], node.op.idx_list))
@@ -276,7 +222,7 @@ def _taken(
         if isinstance(entry, slice) or entry not in moving:
             continue
         # Any element along this axis may be the one that is taken.
-        source = np.broadcast_to(sets.folded(source, [axis]), source.shape)
+        source = np.broadcast_to(_folded(source, [axis]), source.shape)
         extra.append((axis, chosen[entry]))
     taken = source[tuple(actual)]
     for axis, which in extra:
@@ -288,7 +234,7 @@ def _taken(
         numbers = np.broadcast_to(np.arange(which.size).reshape(line), shape)
         index = [*actual]
         index[axis] = np.arange(which.size).reshape(which.shape)
-        taken = sets.union(taken, which.ravel()[numbers[tuple(index)]])
+        taken = taken | which.ravel()[numbers[tuple(index)]]
     return taken
 
 

@@ -108,16 +108,17 @@ class Independent:
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
-        flat = [np.ravel(value) for value in self.parameters]
-        found = dict(zip(self.family.parameters, flat, strict=True))
         law = self.family.law(*self.parameters)
-        return [ElementLaw(self.elements, self.family.name, law, found)]
+        return [ElementLaw(self.elements, self.family.name, law, self._by_name())]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
         of = "" if abs(self.family.power) == 1 else "the square of "
-        pairs = zip(self.family.parameters, self.parameters, strict=True)
-        return f"{of}{names} has {self.family.title}{_values(*(x for pair in pairs for x in pair))}"
+        return f"{of}{names} has {self.family.title}{_values(self._by_name())}"
+
+    def _by_name(self) -> dict[str, Array]:
+        flat = map(np.ravel, self.parameters)
+        return dict(zip(self.family.parameters, flat, strict=True))
 
     def natural(self, centre: Array) -> Arrays:
         """Return the natural parameters, wherever the centre is."""
@@ -137,76 +138,22 @@ class Independent:
         return Independent(self.elements, self.family, parameters)
 
 
-@dataclass(frozen=True, eq=False)
-class Normals:
-    r"""Independent :math:`x \sim N(m, 1 / \lambda)`."""
+def _times(matrix: Array, x: Array) -> Array:
+    """Return the product of a symmetric or triangular matrix, or the diagonal of one, with rows."""
+    return np.asarray(x * matrix if matrix.ndim == 1 else x @ matrix.T)
 
-    elements: Elements
-    location: Array
-    precision: Array
 
-    def log_density(self, x: Array) -> Array:
-        """Return the log density."""
-        each = 0.5 * np.log(self.precision) - HALF_LOG_2PI
-        result: Array = (each - 0.5 * self.precision * (x - self.location) ** 2).sum(-1)
-        return result
-
-    def rounding(self, x: Array) -> Array:
-        """Return a bound on the rounding error."""
-        gap = np.abs(x - self.location)
-        each = self.precision * gap * (gap + np.abs(self.location)) + np.abs(np.log(self.precision))
-        result: Array = UNITS * EPS * (each + 1).sum(-1)
-        return result
-
-    def slope(self, x: Array) -> tuple[Array, Array]:
-        """Return the gradient and a bound on its error."""
-        # The location is known to a part of itself and of a standard deviation.
-        spread = np.abs(self.location) + 1 / np.sqrt(self.precision)
-        size = self.precision * (np.abs(x) + spread)
-        return -self.precision * (x - self.location), UNITS * EPS * size
-
-    def sample(self, draws: int, rng: np.random.Generator) -> Array:
-        """Return independent draws."""
-        z = rng.standard_normal((draws, len(self.elements)))
-        return self.location + z / np.sqrt(self.precision)
-
-    def mode(self) -> Array:
-        """Return the mode."""
-        return self.location
-
-    def laws(self) -> list[ElementLaw]:
-        """Return the law of every element."""
-        sd = 1 / np.sqrt(self.precision)
-        found = {"mean": self.location, "sd": sd}
-        return [ElementLaw(self.elements, "Normal", stats.norm(self.location, sd), found)]
-
-    def sentence(self, names: str) -> str:
-        """Say what is known."""
-        return f"{names} has a normal law{_values('mean', self.location)}"
-
-    def natural(self, centre: Array) -> Arrays:
-        """Return natural parameters; numbers are counted from the centre, so nothing cancels."""
-        return self.precision, self.precision * (self.location - centre)
-
-    def magnitudes(self, centre: Array) -> Arrays:
-        """Return what errors of natural parameters are measured in, as bounds do."""
-        del centre
-        spread = np.abs(self.location) + 1 / np.sqrt(self.precision)
-        return self.precision, self.precision * spread
-
-    def like(self, natural: Arrays, centre: Array) -> Normals:
-        """Return the same with other natural parameters."""
-        precision, pull = natural
-        positive(precision)
-        return Normals(self.elements, centre + pull / precision, precision)
+def _diagonal(matrix: Array) -> Array:
+    return matrix if matrix.ndim == 1 else np.diag(matrix)
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
     r"""Jointly normal elements, :math:`x \sim N(m, \Lambda^{-1})` with :math:`\Lambda = R^\top R`.
 
-    `precision` is kept for the rounding bound; all else uses the upper triangular `root`. So is
-    `reach`: how far from the location the slopes were looked at that it was read off.
+    `precision` is kept for the rounding bound; all else uses the upper triangular `root`. Of
+    independent elements both are diagonals. `reach` is how far from the location the slopes were
+    looked at that it was read off.
     """
 
     elements: Elements
@@ -215,6 +162,16 @@ class Gaussian:
     root: Array
     reach: Array | float = 0.0
 
+    @classmethod
+    def independent(cls, elements: Elements, location: Array, precision: Array) -> Gaussian:
+        """Return the law of elements that do not depend on each other."""
+        return cls(elements, location, precision, np.sqrt(precision))
+
+    @property
+    def joint(self) -> bool:
+        """Whether elements may depend on each other."""
+        return self.root.ndim > 1
+
     @property
     def known(self) -> Array:
         """What the error of the location is measured in, beside its deviations."""
@@ -222,25 +179,29 @@ class Gaussian:
 
     def square(self, x: Array) -> Array:
         """Return (x - m)' precision (x - m)."""
-        result: Array = (((x - self.location) @ self.root.T) ** 2).sum(-1)
-        return result
+        return np.asarray((_times(self.root, x - self.location) ** 2).sum(-1))
 
     def square_size(self, x: Array) -> Array:
         """Return the summed magnitudes of the terms of `square`."""
         gap = np.abs(x - self.location)
-        result: Array = (gap @ np.abs(self.precision) * (gap + self.known)).sum(-1)
-        return result
+        return np.asarray((_times(np.abs(self.precision), gap) * (gap + self.known)).sum(-1))
 
     @property
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
-        return float(np.log(np.diag(self.root)).sum())
+        return float(np.log(_diagonal(self.root)).sum())
+
+    def _half(self) -> Array:
+        """Return the inverse of the root."""
+        return np.asarray(solve_triangular(self.root, np.eye(len(self.location))))
 
     @property
     def determinant_rounding(self) -> float:
         """A bound, to first order, on the error of that, in units of rounding."""
+        if not self.joint:
+            return len(self.location) / 2
         # d log det = trace(precision^-1 d precision), where every entry is off by its own size.
-        half = solve_triangular(self.root, np.eye(len(self.location)))
+        half = self._half()
         return float((np.abs(half @ half.T) * np.abs(self.precision)).sum() / 2)
 
     def log_density(self, x: Array) -> Array:
@@ -250,18 +211,21 @@ class Gaussian:
 
     def rounding(self, x: Array) -> Array:
         """Return a bound on the rounding error."""
-        size = self.square_size(x) + np.abs(np.log(np.diag(self.root))).sum()
+        size = self.square_size(x) + np.abs(np.log(_diagonal(self.root))).sum()
         return UNITS * EPS * (size + self.determinant_rounding + len(self.location))
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient and a bound on its error."""
-        slope = -self.root.T @ (self.root @ (x - self.location))
-        spread = self.known + 1 / np.sqrt(np.diag(self.precision))
-        size = np.abs(self.precision) @ (np.abs(x) + spread)
+        # The location is known to a part of itself and of a standard deviation.
+        spread = self.known + 1 / np.sqrt(_diagonal(self.precision))
+        size = _times(np.abs(self.precision), np.abs(x) + spread)
+        slope = -_times(self.root.T, _times(self.root, x - self.location))
         return slope, UNITS * EPS * size
 
     def deviations(self, draws: int, rng: np.random.Generator) -> Array:
         """Return draws of x - m."""
+        if not self.joint:
+            return np.asarray(rng.standard_normal((draws, len(self.elements))) / self.root)
         z = rng.standard_normal((len(self.elements), draws))
         return np.asarray(solve_triangular(self.root, z)).T
 
@@ -275,8 +239,7 @@ class Gaussian:
 
     def sd(self) -> Array:
         """Return standard deviations."""
-        half = solve_triangular(self.root, np.eye(len(self.location)))
-        return np.asarray(np.sqrt((half**2).sum(-1)))
+        return np.sqrt((self._half() ** 2).sum(-1)) if self.joint else 1 / self.root
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
@@ -286,26 +249,31 @@ class Gaussian:
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
+        if not self.joint:
+            return f"{names} has a normal law{_values({'mean': self.location})}"
         if len(self.elements) == 1:
             return f"{names} is normal"
         verb = "are" if " and " in names else "is"
         return f"{names} {verb} jointly normal ({len(self.elements)} elements)"
 
     def natural(self, centre: Array) -> Arrays:
-        """Return natural parameters, counted from the centre."""
-        return self.precision, self.precision @ (self.location - centre)
+        """Return natural parameters; numbers are counted from the centre, so nothing cancels."""
+        return self.precision, _times(self.precision, self.location - centre)
 
     def magnitudes(self, centre: Array) -> Arrays:
         """Return what errors of natural parameters are measured in, as bounds do."""
         del centre
-        size = np.sqrt(np.diag(self.precision))
+        size = np.sqrt(_diagonal(self.precision))
         spread = np.abs(self.location) + 1 / size
-        return np.outer(size, size), np.abs(self.precision) @ spread
+        pull = _times(np.abs(self.precision), spread)
+        return (np.outer(size, size) if self.joint else self.precision), pull
 
     def like(self, natural: Arrays, centre: Array) -> Gaussian:
         """Return the same with other natural parameters."""
         precision, pull = natural
-        positive(np.diag(precision))
+        positive(_diagonal(precision))
+        if not self.joint:
+            return Gaussian.independent(self.elements, centre + pull / precision, precision)
         size = np.sqrt(np.diag(precision))
         try:
             root = np.linalg.cholesky(precision / np.outer(size, size)).T * size
@@ -408,7 +376,7 @@ class ScaledGaussian:
         return ScaledGaussian(self.elements, inner, gamma)
 
 
-Additive = Independent | Normals | Gaussian | ScaledGaussian
+Additive = Independent | Gaussian | ScaledGaussian
 """Factors whose natural parameters are those of their log density."""
 
 
@@ -420,14 +388,21 @@ def additive(factors: Sequence[Factor]) -> TypeGuard[list[Additive]]:
 def same_kinds(one: Sequence[Factor], other: Sequence[Additive]) -> TypeGuard[list[Additive]]:
     """Whether two lists of factors differ in their parameters only."""
     return len(one) == len(other) and all(
-        type(a) is type(b) and np.array_equal(a.elements, b.elements) and _family(a) == _family(b)
+        type(a) is type(b) and np.array_equal(a.elements, b.elements) and _kind(a) == _kind(b)
         for a, b in zip(one, other, strict=True)
     )
 
 
-def _family(factor: Factor) -> Family | None:
-    gamma = factor.gamma if isinstance(factor, ScaledGaussian) else factor
-    return gamma.family if isinstance(gamma, Independent) else None
+def _kind(factor: Factor) -> Family | bool | None:
+    match factor:
+        case Independent(family=family) | ScaledGaussian(gamma=Independent(family=family)):
+            return family
+        case Gaussian():
+            return factor.joint
+    return None
+
+
+_IMPROPER = "with some values of the finite variables the posterior of the others is improper."
 
 
 def positive(*parameters: Array) -> None:
@@ -436,15 +411,9 @@ def positive(*parameters: Array) -> None:
         raise NotConjugate(_IMPROPER)
 
 
-_IMPROPER = "with some values of the finite variables the posterior of the others is improper."
-
-
-def _values(*pairs: Any) -> str:
+def _values(parameters: dict[str, Array]) -> str:
     """Say the parameters where there is one element only."""
-    names, values = pairs[::2], pairs[1::2]
-    if any(np.size(value) != 1 for value in values):
+    if any(np.size(value) != 1 for value in parameters.values()):
         return ""
-    inner = ", ".join(
-        f"{name} {float(np.ravel(value)[0]):.6g}" for name, value in zip(names, values, strict=True)
-    )
-    return f" with {inner}"
+    said = (f"{name} {float(np.ravel(value)[0]):.6g}" for name, value in parameters.items())
+    return f" with {', '.join(said)}"

@@ -99,7 +99,7 @@ class Field:
     Elements are numbered in the order of the variables, each variable row by row; all other
     variables are held at `rest`. For each continuous element there are `owner`, the number of its
     variable, and `kind`, that of its support; for each continuous variable `start`, the number of
-    its first element.
+    its first element. Of finite elements `finite_owner` has the numbers of their variables.
     """
 
     def __init__(
@@ -118,11 +118,13 @@ class Field:
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
         self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        sizes = [s.size for s in self.finite]
+        self.finite_owner = np.repeat(np.arange(len(sizes)), sizes)
 
     @property
     def sizes(self) -> NDArray[np.intp]:
         """Number of levels of each finite element."""
-        return np.repeat([s.levels for s in self.finite], [s.size for s in self.finite]).astype(int)
+        return np.array([s.levels for s in self.finite], dtype=int)[self.finite_owner]
 
     @property
     def size(self) -> int:

@@ -30,7 +30,7 @@ from bayesmodels.numerics.exponential_families import (
     gamma,
     generalized_inverse_gaussian,
 )
-from bayesmodels.posteriors.families import EPS, Elements, Factor, Independent, Normals
+from bayesmodels.posteriors.families import EPS, Elements, Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
 
@@ -248,7 +248,7 @@ def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> lis
     """Return laws with natural parameters that were found."""
     if kind == "real":
         _check_proper(field, own, at[:, 1] > 0)
-        return [Normals(own, at[:, 0] / at[:, 1], at[:, 1])]
+        return [Gaussian.independent(own, at[:, 0] / at[:, 1], at[:, 1])]
     if kind == "unit":
         return [_law(field, own, BETA, BETA.usual(*at.T))]
     both = generalized_inverse_gaussian(power)

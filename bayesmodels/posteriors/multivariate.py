@@ -29,7 +29,7 @@ from bayesmodels.posteriors.families import (
 )
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import LOOSE, fit, line_features
-from bayesmodels.posteriors.matrices import normal_matrix
+from bayesmodels.posteriors.normal_matrix import normal_matrix
 from bayesmodels.posteriors.points import matrices, score, simplex_rows, somewhere
 from bayesmodels.posteriors.support import listed
 

@@ -1,5 +1,7 @@
-"""Wishart and inverse-Wishart laws, with normal vectors that share the matrix.
+r"""Wishart and inverse-Wishart laws, with normal vectors that share the matrix; how to find them.
 
+At M = t I the score of the matrix and the curvature of the vectors say which of the two M is; the
+curvature there is the strength K of the vectors, since their precision is K times M or its inverse.
 Sources: Bernardo and Smith (1994), appendix A.2; Murphy (2012), sections 4.5 and 4.6.3.
 """
 
@@ -9,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import multigammaln
 
+from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.numerics.wishart import (
@@ -21,6 +25,8 @@ from bayesmodels.numerics.wishart import (
     wishart_marginals,
 )
 from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements
+from bayesmodels.posteriors.gradient import Field, Levels
+from bayesmodels.posteriors.independent import LOOSE
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +46,6 @@ class NormalMatrix:
     scale: Array
     location: Array
     strength: Array
-
-    @property
-    def width(self) -> int:
-        """Number of rows of the matrix."""
-        return len(self.scale)
 
     def _parts(self, x: Array) -> tuple[Array, Array]:
         n, width = self.location.shape
@@ -68,13 +69,18 @@ class NormalMatrix:
             trace = (scatter * matrix).sum((-2, -1))
         else:
             trace = np.trace(np.linalg.solve(matrix, scatter), axis1=-2, axis2=-1)
-        own = df - width - 1 if self.precision else df + width + 1
         constant = 0.5 * df * (np.linalg.slogdet(self.scale)[1] - width * np.log(2))
         constant -= multigammaln(df / 2, width) + n * width * HALF_LOG_2PI
         if n:
             constant += 0.5 * width * np.linalg.slogdet(self.strength)[1]
-        result: Array = constant + 0.5 * (own + n) * log_det - 0.5 * trace
+        result: Array = constant + 0.5 * self._power * log_det - 0.5 * trace
         return result
+
+    @property
+    def _power(self) -> float:
+        """That of the precision's determinant in the density, times two."""
+        n, width = self.location.shape
+        return self.df + n + (-width - 1 if self.precision else width + 1)
 
     def rounding(self, x: Array) -> Array:
         """Return a bound on the rounding error."""
@@ -89,12 +95,8 @@ class NormalMatrix:
         condition = np.linalg.cond(matrix) + np.linalg.cond(self.scale)
         logs = np.abs(np.linalg.slogdet(matrix)[1]) + np.abs(np.linalg.slogdet(self.scale)[1])
         each = (df + width + 1 + n) * (logs + width * (1 + np.log(df + width)))
-        result: Array = (
-            UNITS
-            * EPS
-            * (each + trace * (1 if self.precision else condition) + (df + width) * condition)
-        )
-        return result
+        size = each + trace * (1 if self.precision else condition) + (df + width) * condition
+        return np.asarray(UNITS * EPS * size)
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient, symmetric in the matrix, and a bound on its error."""
@@ -109,13 +111,11 @@ class NormalMatrix:
         size_vectors = size_vectors @ np.abs(tight) * np.linalg.cond(matrix)
         size = np.abs(scatter) + np.abs(self.scale)
         if self.precision:
-            by_matrix = 0.5 * (df - width - 1 + n) * inverse - 0.5 * scatter
-            size = size + (df + width + 1 + n) * np.abs(inverse)
+            by_matrix = 0.5 * self._power * inverse - 0.5 * scatter
         else:
-            by_matrix = -0.5 * (df + width + 1 + n) * inverse + 0.5 * inverse @ scatter @ inverse
+            by_matrix = -0.5 * self._power * inverse + 0.5 * inverse @ scatter @ inverse
             size = np.abs(inverse) @ size @ np.abs(inverse)
-            size = size + (df + width + 1 + n) * np.abs(inverse)
-        size = size * np.linalg.cond(matrix)
+        size = (size + (df + width + 1 + n) * np.abs(inverse)) * np.linalg.cond(matrix)
         slope = np.concatenate([by_vectors.ravel(), by_matrix.ravel()])
         return slope, UNITS * EPS * np.concatenate([size_vectors.ravel(), size.ravel()])
 
@@ -139,19 +139,17 @@ class NormalMatrix:
 
     def mode(self) -> Array:
         """Return the mode; NaN where it is on the border."""
-        n, width = self.location.shape
         if self.precision:
-            factor = self.df - width - 1 + n
-            matrix = factor * np.linalg.inv(self.scale) if factor > 0 else self.scale * np.nan
+            inside = self._power > 0
+            matrix = self._power * np.linalg.inv(self.scale) if inside else self.scale * np.nan
         else:
-            matrix = self.scale / (self.df + width + 1 + n)
+            matrix = self.scale / self._power
         return np.concatenate([self.location.ravel(), matrix.ravel()])
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
         (n, width), df = self.location.shape, self.df
-        found = []
-        cut = n * width
+        found, cut = [], n * width
         if n:
             half = solve_triangular(np.linalg.cholesky(self.strength), np.eye(n), lower=True)
             size = np.sqrt((half**2).sum(0))  # sd of a vector in units of the matrix
@@ -161,19 +159,15 @@ class NormalMatrix:
             law = stats.t(df_each, mean, scale)
             values = {"df": df_each, "mean": mean, "scale": scale}
             found.append(ElementLaw(self.elements[:cut], "StudentT", law, values))
-        df_each = np.full(width * width, float(df))
-        own: Any
-        if self.precision:
-            scale = np.linalg.inv(self.scale)
-            own = wishart_marginals(df, scale)
-            family = "Wishart"
-        else:
-            scale = self.scale
-            own = inverse_wishart_marginals(np.asarray(df, dtype=float), scale)
-            family = "InverseWishart"
-        values = {"df": df_each, "scale": scale.ravel()}
-        found.append(ElementLaw(self.elements[cut:], family, own, values))
-        return found
+        scale = np.linalg.inv(self.scale) if self.precision else self.scale
+        own: Any = (
+            wishart_marginals(df, scale)
+            if self.precision
+            else inverse_wishart_marginals(np.asarray(df, dtype=float), scale)
+        )
+        values = {"df": np.full(width * width, float(df)), "scale": scale.ravel()}
+        family = "Wishart" if self.precision else "InverseWishart"
+        return [*found, ElementLaw(self.elements[cut:], family, own, values)]
 
     def sentence(self, names: str) -> str:
         """Say what is known."""
@@ -182,3 +176,157 @@ class NormalMatrix:
         verb = "have" if len(self.location) else "has"
         a = "a" if normal or self.precision else "an"
         return f"{names} {verb} {a} {normal}{family} law with {self.df:g} degrees of freedom"
+
+
+def normal_matrix(
+    field: Field,
+    real: Elements,
+    matrix: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
+) -> NormalMatrix:
+    """Return the law of a matrix and of the vectors that depend on it."""
+    width = int(np.sqrt(len(matrix)))
+    name = field.continuous[field.owner[matrix[0]]].name
+    probe = _Probe(field, real, matrix, x.copy(), levels, width)
+    if len(real) % width:
+        raise NotConjugate(_no_family(name))
+    order, kind = _order(probe, name) if len(real) else (np.arange(0), None)
+    probe.real = real = real[order]
+    vectors = len(real) // width
+    scale = 1.0
+    location = np.zeros((vectors, width))
+    strength = np.zeros((vectors, vectors))
+    for _ in range(2):
+        if vectors:
+            curvature, location = probe.centre(scale * np.eye(width), location)
+            size = 1 / scale if kind == "covariance" else scale
+            by_place = curvature.reshape(vectors, width, vectors, width) / size
+            strength = np.einsum("idjd->ij", by_place) / width
+            strength = (strength + strength.T) / 2
+            expected = np.einsum("ij,de->idje", strength, np.eye(width))
+            if (np.abs(by_place - expected) > LOOSE * np.abs(strength).max()).any():
+                raise NotConjugate(_no_family(name))
+            if np.linalg.eigvalsh(strength).min() <= 0:
+                raise NotConjugate(f"the posterior of the vectors that {name} spreads is improper.")
+        precision, power, rate = _matrix_law(probe, location, scale, kind, rng, name)
+        scale = float(np.exp(np.log(np.diag(rate)).mean()) / max(abs(power), 1))
+        scale = 1 / scale if precision else scale
+    # |M|^power in the joint density, of which the vectors own half a power each.
+    df = 2 * power - vectors + width + 1 if precision else -2 * power - vectors - width - 1
+    if df <= width - 1 or np.linalg.eigvalsh(rate).min() <= 0:
+        raise NotConjugate(f"the posterior of {name} is improper. Give it a proper prior.")
+    return NormalMatrix(np.append(real, matrix), precision, df, rate, location, strength)
+
+
+@dataclass(eq=False)
+class _Probe:
+    """Slopes at chosen values of the matrix and its vectors."""
+
+    field: Field
+    real: Elements
+    matrix: Elements
+    x: Array
+    levels: Levels
+    width: int
+
+    def __call__(self, matrix: Array, vectors: Array) -> tuple[Array, Array]:
+        """Return slopes by the vectors, and by the matrix, symmetric."""
+        self.x[self.matrix] = matrix.ravel()
+        self.x[self.real] = vectors.ravel()
+        slope = self.field(self.x, self.levels)[1]
+        inner = slope[self.matrix].reshape(self.width, self.width)
+        return slope[self.real], (inner + inner.T) / 2
+
+    def centre(self, matrix: Array, start: Array) -> tuple[Array, Array]:
+        """Return curvature and centre of the vectors at a matrix."""
+        flat = start.ravel().astype(float)
+        here = self(matrix, flat)[0]
+        curvature = np.empty((len(flat), len(flat)))
+        for j in range(len(flat)):
+            step = 64.0 * max(1.0, abs(flat[j]))
+            there = flat.copy()
+            there[j] += step
+            curvature[:, j] = (here - self(matrix, there)[0]) / (there[j] - flat[j])
+        curvature = (curvature + curvature.T) / 2
+        for _ in range(3):
+            flat = flat + np.linalg.solve(curvature, self(matrix, flat)[0])
+        return curvature, flat.reshape(start.shape)
+
+
+def _order(probe: _Probe, name: str) -> tuple[NDArray[np.intp], str]:
+    """Sort elements into vectors; say whether the matrix is their covariance or precision."""
+    width, n = probe.width, len(probe.real)
+    zero, one = np.zeros(n), np.ones(n)
+
+    def curvature(matrix: Array) -> Array:
+        diagonal = np.empty(n)
+        at = probe(matrix, zero)[0]
+        for j in range(n):
+            there = zero.copy()
+            there[j] = 1.0
+            diagonal[j] = at[j] - probe(matrix, there)[0][j]
+        return diagonal
+
+    plain = curvature(np.eye(width))
+    ratio = curvature(np.diag(2.0 ** np.arange(width))) / (plain + (plain == 0) * one)
+    place = np.round(np.log2(np.abs(ratio) + (ratio == 0)))
+    if not np.allclose(ratio, 2.0**place, rtol=1e-6):
+        raise NotConjugate(_no_family(name))
+    kind = "precision" if (place > 0).any() or (place == 0).all() else "covariance"
+    place = np.abs(place).astype(int)
+    if width == 1:
+        kind = "precision" if curvature(np.full((1, 1), 2.0))[0] > plain[0] else "covariance"
+    if (np.bincount(place, minlength=width) != n // width).any():
+        raise NotConjugate(_no_family(name))
+    # The k-th element of each place makes the k-th vector; strength is diagonal in blocks anyway.
+    within = np.array([np.flatnonzero(place == d) for d in range(width)]).T
+    return within.ravel(), kind
+
+
+def _matrix_law(
+    probe: _Probe,
+    location: Array,
+    scale: float,
+    kind: str | None,
+    rng: np.random.Generator,
+    name: str,
+) -> tuple[bool, float, Array]:
+    """Return whether M is a precision, the power of its determinant, and its rate or scale."""
+    width = probe.width
+    eye = np.eye(width)
+    sizes = scale * np.array([1.0, 0.05, 20.0])
+    slopes = [probe(size * eye, location)[1] for size in sizes]
+    root = eye + 0.3 * np.tril(rng.standard_normal((width, width)))
+    other = scale * root @ root.T
+    beyond = probe(other, location)[1]
+    for precision in (True, False):
+        if kind is not None and precision != (kind == "precision"):
+            continue
+        # slope = power / t I - S / 2, or power / t I + S / (2 t^2)
+        first, second = slopes[1], slopes[2]
+        t, u = sizes[1], sizes[2]
+        if precision:
+            power = float(np.trace(first - second) / width / (1 / t - 1 / u))
+            rate = -2 * (second - power / u * eye)
+        else:
+            power = float(np.trace(first * t**2 - second * u**2) / width / (t - u))
+            rate = 2 * (first * t**2 - power * t * eye)
+        rate = (rate + rate.T) / 2
+        fits = True
+        for at, seen in ((sizes[0] * eye, slopes[0]), (other, beyond)):
+            inverse = np.linalg.inv(at)
+            pull = -rate / 2 if precision else inverse @ rate @ inverse / 2
+            size = abs(power) * np.abs(inverse).max() + np.abs(pull).max()
+            fits &= bool((np.abs(power * inverse + pull - seen) <= LOOSE * size).all())
+        if fits:
+            return precision, power, rate
+    raise NotConjugate(_no_family(name))
+
+
+def _no_family(name: str) -> str:
+    return (
+        f"the joint density as a function of {name} is neither a Wishart nor an inverse-Wishart "
+        "law's, with normal vectors whose precision or covariance is proportional to it."
+    )

@@ -19,10 +19,10 @@ from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.comparisons import otherwise
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
-from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.points import WILD, somewhere
+from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
@@ -342,20 +342,11 @@ class PartialPosterior:
         posterior = posterior[list(self.remaining)]
         found = self.draw({name: posterior[name].to_numpy() for name in self.remaining}, rng)
         for name, values in found.items():
-            given = self.original.named_vars_to_dims.get(name) or ()
-            shape = values.shape[2:]
-            axes = [
-                (given[i] if i < len(given) else None) or f"{name}_dim_{i}"
-                for i in range(len(shape))
-            ]
-            labels = {axis: self.original.coords.get(axis) for axis in axes}
+            axes = labelled_axes(self.original, name, values.shape[2:])
             posterior[name] = xr.DataArray(
                 values,
-                dims=("chain", "draw", *axes),
-                coords={
-                    axis: np.arange(length) if labels[axis] is None else list(labels[axis])
-                    for axis, length in zip(axes, shape, strict=True)
-                },
+                {axis: list(labels) for axis, labels in axes},
+                ("chain", "draw", *(axis for axis, _ in axes)),
             )
         posterior = posterior[[rv.name for rv in self.original.free_RVs]]
         if self.original.deterministics:
@@ -364,12 +355,7 @@ class PartialPosterior:
         posterior.attrs = tree["posterior"].attrs
         result = tree.copy()
         result["posterior"] = xr.DataTree(posterior)
-        # PyMC writes down what was observed only beside some draws; which ones does not matter.
-        one = {rv.name: posterior[rv.name].to_numpy()[0] for rv in self.original.free_RVs}
-        groups = pm.to_inference_data(prior=one, model=self.original)
-        for name in ("observed_data", "constant_data"):
-            if name in groups.children:
-                result[name] = groups[name].to_dataset()
+        add_data(result, self.original, posterior)
         return result
 
     def explain(self) -> str:

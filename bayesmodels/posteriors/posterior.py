@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
+from pytensor.graph.traversal import ancestors
 
 from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.conditioning import digits_of_factor, digits_of_matrix
@@ -19,7 +20,6 @@ from bayesmodels.input.parameters import asked, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import same_rounding
 from bayesmodels.posteriors.audit import Audit
-from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
@@ -65,20 +65,12 @@ class ExactPosterior:
         self.dims: dict[str, tuple[str, ...]] = {}
         self.coords: Coords = {}
         for name in self._order:
-            self._label(name)
+            axes = labelled_axes(model, name, self._supports[name].shape)
+            self.dims[name] = tuple(axis for axis, _ in axes)
+            self.coords |= dict(axes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
         }
-
-    def _label(self, name: str) -> None:
-        """Give a variable's axes names and labels: its own, or those that ArviZ would give."""
-        given = self.model.named_vars_to_dims.get(name)
-        shape = self._supports[name].shape
-        axes = tuple((given[i] if given else None) or f"{name}_dim_{i}" for i in range(len(shape)))
-        self.dims[name] = axes
-        for axis, length in zip(axes, shape, strict=True):
-            labels = self.model.coords.get(axis)
-            self.coords[axis] = tuple(labels if labels is not None else range(length))
 
     mean = reading.mean
     var = reading.var
@@ -174,17 +166,14 @@ class ExactPosterior:
 
     def _probabilities(self, name: str) -> Array:
         """Return how probable each value of each element of a finite variable is."""
-        at = 0
-        for s in self._solution.field.finite:
-            if s.name == name:
-                break
-            at += s.size
-        s = self._supports[name]
+        field, s = self._solution.field, self._supports[name]
+        own = np.flatnonzero(field.finite_owner == list(self.levels).index(name))
         mass = np.zeros((s.size, s.levels))
         for part in self._solution.finite:
             for column, element in enumerate(part.elements):
-                if at <= element < at + s.size:
-                    np.add.at(mass[element - at], part.table[:, column], np.exp(part.log_weights))
+                if element in own:
+                    at = mass[element - own[0]]
+                    np.add.at(at, part.table[:, column], np.exp(part.log_weights))
         return mass.reshape(*s.shape, s.levels)
 
     def marginals(self) -> dict[str, Law]:
@@ -316,9 +305,11 @@ class ExactPosterior:
 
     def explain(self) -> str:
         """Say which variable has which law, and how that was verified."""
+        field = self._solution.field
         parts = [f.sentence(listed(self._owners(f))) for f in self._solution.factors]
         for part in self._solution.finite:
-            who = listed(dict.fromkeys(self._finite_owner(e) for e in part.elements))
+            owners = dict.fromkeys(field.finite_owner[part.elements])
+            who = listed(field.finite[i].name for i in owners)
             sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
             if part.factors[0]:
                 # Numbers differ from configuration to configuration.
@@ -344,14 +335,6 @@ class ExactPosterior:
         field = self._solution.field
         return [field.continuous[i].name for i in dict.fromkeys(field.owner[factor.elements])]
 
-    def _finite_owner(self, element: int) -> str:
-        at = 0
-        for s in self._solution.field.finite:
-            at += s.size
-            if element < at:
-                return s.name
-        raise IndexError(element)
-
     def _why_numerically(self) -> str:
         parts = list(self._audit.opaque)
         if self._audit.questions:
@@ -374,10 +357,46 @@ class ExactPosterior:
 def _digits_lost_by(factor: Factor) -> float:
     """Return what is lost by a law of some elements."""
     match factor:
-        case Gaussian():
+        case Gaussian() if factor.joint:
             return 2 * digits_of_factor(factor.root)
         case ScaledGaussian():
             return 2 * digits_of_factor(factor.gaussian.root)
         case NormalMatrix():
             return max(digits_of_matrix(m) for m in (factor.scale, factor.strength) if m.size)
     return 0.0
+
+
+def labelled_axes(
+    model: pm.Model, name: str, shape: tuple[int, ...]
+) -> list[tuple[str, tuple[Hashable, ...]]]:
+    """Return names and labels of a variable's axes: its own, or those that ArviZ would give."""
+    given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * len(shape))
+    axes = [own or f"{name}_dim_{i}" for i, own in enumerate(given[: len(shape)])]
+    labels = [model.coords.get(axis) for axis in axes]
+    found = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
+    return list(zip(axes, found, strict=True))
+
+
+def deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:
+    """Return the values of a model's Deterministics, from draws of all its free variables."""
+    if not model.deterministics:
+        return draws[[]]
+    above = set(ancestors(model.deterministics))
+    seen = [rv for rv in model.observed_RVs if rv in above]
+    if seen:
+        # PyMC would draw what was observed anew: as for rows of which some are missing.
+        values = {rv.name: model.rvs_to_values[rv].eval() for rv in seen}
+        model = pm.do(model, values)
+    with same_rounding():
+        found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
+    return found
+
+
+def add_data(tree: xr.DataTree, model: pm.Model, free: xr.Dataset) -> None:
+    """Give draws of free variables the observed and constant data, as PyMC writes them down."""
+    # It does so only beside some draws; which ones does not matter.
+    first = {rv.name: free[rv.name].to_numpy()[0] for rv in model.free_RVs}
+    groups = pm.to_inference_data(prior=first, model=model)
+    for name in ("observed_data", "constant_data"):
+        if name in groups.children:
+            tree[name] = groups[name].to_dataset()

@@ -10,13 +10,11 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels import __version__
-from bayesmodels.belief import reading
 from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
-from bayesmodels.posteriors.deterministics import deterministics
 from bayesmodels.posteriors.exact import exact
-from bayesmodels.posteriors.posterior import ExactPosterior
+from bayesmodels.posteriors.posterior import ExactPosterior, add_data
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -114,18 +112,12 @@ def exact_tree(
     """Return exact draws with the groups that `pm.sample` returns."""
     from arviz_base import from_dict
 
-    tree = reading.to_datatree(posterior, draws, chains, rng)
+    tree = posterior.to_datatree(draws, chains, rng)
     free = tree.posterior.to_dataset()
     values = {name: free[name].to_numpy() for name in posterior.dims}
-    tree["posterior"] = free.assign(deterministics(posterior.model, free).data_vars)
     lp = {"lp": np.asarray(posterior.log_density(values))}
     tree["sample_stats"] = from_dict({"sample_stats": lp})["sample_stats"]
-    # PyMC writes down what was observed only beside some draws; which ones does not matter.
-    first = {name: x[0] for name, x in values.items()}
-    groups = pm.to_inference_data(prior=first, model=posterior.model)
-    for name in ("observed_data", "constant_data"):
-        if name in groups.children:
-            tree[name] = groups[name].to_dataset()
+    add_data(tree, posterior.model, free)
     made = {"inference_library": "bayesmodels", "inference_library_version": __version__}
     tree.posterior.attrs |= made
     tree.sample_stats.attrs |= made
