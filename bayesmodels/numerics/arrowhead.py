@@ -12,9 +12,11 @@ Source: Murphy (2012), *Machine Learning*, section 4.3.4.1 (partitioned inverses
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -22,12 +24,17 @@ from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.triangular import EPS, solve_lower
+from bayesmodels.numerics.triangular import EPS
 
 Elements = NDArray[np.intp]
 
 _KEPT = 1e-3  # relative error of a precision that is allowed
 _DERIVATIVES = 10.0  # operations for each log term and probe, about
+
+
+def _compiled(loops: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function; a precision that is not definite makes NaN in it, not an error."""
+    return numba.njit(cache=True, error_model="numpy")(loops)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +43,9 @@ class Arrow:
 
     `groups`, of shape (groups, width), holds the elements of each group, and -1 where it is
     smaller; `hubs` the other elements.
+
+    Precision and slope at a centre are read off `slopes`, of shape (1 + probes, elements): those
+    at the centre, and at each of `probes` of the same `step`.
     """
 
     groups: Elements
@@ -57,125 +67,231 @@ class Arrow:
         moves[width + np.arange(hubs), self.hubs] = step[self.hubs]
         return moves
 
-    def parts(self, slopes: Array, step: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Read D, B, C and the slopes h, k at the centre off the slopes there and at the `probes`.
-
-        `slopes` is of shape (..., 1 + probes, elements), the centre first. Leading axes stay;
-        places that are filled up are independent standard normal ones.
-        """
-        number, width = self.groups.shape
-        there = self.groups >= 0
-        flat = np.where(there, self.groups, 0).ravel()
-        lead = slopes.shape[:-2]
-        change = slopes[..., :1, :] - slopes[..., 1:, :]
-        local = change[..., flat].reshape((*lead, width + len(self.hubs), number, width))
-        # The probe, now before group and place, is the column.
-        columns = local.swapaxes(-3, -1).swapaxes(-3, -2)
-        mask = there[:, :, None] & there[:, None, :]
-        size = np.where(mask, step[flat].reshape(number, 1, width), 1.0)
-        D = columns[..., :width] * (mask / size) + np.eye(width) * ~there[:, :, None]
-        h = slopes[..., 0, :][..., flat].reshape((*lead, number, width)) * there
-        B = columns[..., width:] * (there[:, :, None] / step[self.hubs])
-        C = change[..., width:, :][..., self.hubs] / step[self.hubs][:, None]
-        return D, B, C, h, slopes[..., 0, :][..., self.hubs]
-
     def solve(self, slopes: Array, step: Array, noise: Array) -> Array:
         """Return where the normal law has its mean, from the centre, plus its root times `noise`.
 
-        `slopes` and `step` are as in `parts`, one row a law; `noise` of shape (rows, elements).
+        There is one law a row, with its own slopes and noise.
         """
-        D, B, C, h, k = self.parts(slopes, step)
-        there = self.groups >= 0
-        some = np.where(there, noise[:, self.groups], 0.0)
-        root, by_hubs, own = _halves(D, B, h)
-        top = _schur_root(C, _product(by_hubs, by_hubs))
-        left = k - _product(by_hubs, own[..., None])[..., 0]
-        middle = solve_lower(top, left[..., None])[..., 0]
-        x = np.empty_like(noise)
-        x[:, self.hubs] = _back(top, middle + noise[:, self.hubs])
-        inner = own + some - (by_hubs @ x[:, None, self.hubs, None])[..., 0]
-        x[:, self.groups[there]] = _back(root, inner)[:, there]
-        return x
+        found, lost = _solutions(slopes, self.groups, self.hubs, step, noise)
+        # Where a group's scale is near zero, what the hubs' precision is before and after the
+        # groups are integrated out are both huge and nearly the same.
+        if lost.any():
+            msg = (
+                f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
+                f"{int(lost.argmax())}) some scale is so near zero that rounding leaves less than "
+                "three digits of the law of the others. Keep such scales away from zero by their "
+                "prior, or leave these draws out."
+            )
+            raise DataError(msg)
+        if not np.isfinite(found).all():
+            msg = "Matrix is not positive definite"
+            raise np.linalg.LinAlgError(msg)
+        return np.asarray(found)
 
     def sd(self, slopes: Array, step: Array) -> Array:
         """Return the standard deviations of all elements, one row for each row of slopes."""
-        D, B, C, h, _ = self.parts(slopes, step)
-        root, by_hubs, _ = _halves(D, B, h)
-        top = _schur_root(C, _product(by_hubs, by_hubs))
-        half_hubs = solve_lower(top, _eye(top))
-        half = solve_lower(root, _eye(root))
-        shift = _solve_upper(root, by_hubs)  # D^-1 B
-        spread = shift @ np.swapaxes(half_hubs, -1, -2)[:, None]
-        variance = np.empty((len(slopes), self.size))
-        variance[:, self.hubs] = (half_hubs**2).sum(-2)
-        there = self.groups >= 0
-        variance[:, self.groups[there]] = ((half**2).sum(-2) + (spread**2).sum(-1))[:, there]
-        return np.sqrt(variance)
+        own = np.empty(self.size, dtype=int)  # the probe that moves each element
+        number, width = self.groups.shape
+        places = np.broadcast_to(np.arange(width), (number, width))
+        own[self.groups[self.groups >= 0]] = places[self.groups >= 0]
+        own[self.hubs] = width + np.arange(len(self.hubs))
+        # The derivative of ln |P| / 2 by an entry of the diagonal is half the variance.
+        weights, at = np.array([0.0, 1.0]), np.arange(self.size)
+        found = [
+            integral_slope(row, self.groups, self.hubs, step, weights)[1 + own, at]
+            for row in slopes
+        ]
+        return np.sqrt(-2 * step * np.array(found))
 
     def precision(self, slopes: Array, step: Array) -> Array:
         """Return the whole precision matrix, from the slopes of one row."""
-        D, B, C, _, _ = self.parts(slopes, step)
+        width = self.groups.shape[1]
+        change = slopes[0] - slopes[1:]  # a probe a row
         result = np.zeros((self.size, self.size))
-        for group, inner, outer in zip(self.groups, D, B, strict=True):
-            there = group >= 0
-            own = group[there]
-            result[np.ix_(own, own)] = inner[np.ix_(there, there)]
-            result[np.ix_(own, self.hubs)] = outer[there]
-            result[np.ix_(self.hubs, own)] = outer[there].T
-        result[np.ix_(self.hubs, self.hubs)] = C
-        return _symmetric(result)
+        for group in self.groups:
+            own = group[group >= 0]
+            result[np.ix_(own, own)] = change[: len(own), own].T / step[own]
+        result[:, self.hubs] = change[width:].T / step[self.hubs]
+        inner = np.setdiff1d(np.arange(self.size), self.hubs)
+        result[np.ix_(self.hubs, inner)] = result[np.ix_(inner, self.hubs)].T
+        return np.asarray((result + result.T) / 2)
 
 
-def _schur_root(C: Array, taken: Array) -> Array:
-    """Return the root of what the hubs' precision is once groups are integrated out.
+@_compiled
+def _factors(  # noqa: C901, PLR0912 - loops, which Numba is good at
+    slopes: Any, groups: Any, hubs: Any, step: Any
+) -> Any:
+    """Return roots and results; NaN where the precision is not positive definite.
 
-    Where a group's scale is near zero, both are huge and nearly the same.
+    These are the groups' roots, the same solved for B and h, the hubs' root below k, half the
+    square and half the log determinant, and whether some hub's precision has lost its digits.
     """
-    schur = _symmetric(C - taken)
-    whole, left = (np.diagonal(x, axis1=-2, axis2=-1) for x in (C, schur))
-    lost = ~(np.abs(whole) * EPS < _KEPT * left).all(-1)
-    if lost.any():
-        msg = (
-            f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
-            f"{int(lost.argmax())}) some scale is so near zero that rounding leaves less than "
-            "three digits of the law of the others. Keep such scales away from zero by their "
-            "prior, or leave these draws out."
-        )
-        raise DataError(msg)
-    return np.linalg.cholesky(schur)
+    number, width = groups.shape
+    last = len(hubs)
+    lost = False
+    roots = np.zeros((number, width, width))
+    rights = np.zeros((number, width, last + 1))
+    top = np.zeros((last + 1, last + 1))
+    for a in range(last):
+        e = hubs[a]
+        for b in range(a + 1):
+            top[a, b] = (slopes[0, e] - slopes[1 + width + b, e]) / step[hubs[b]]
+        top[last, a] = slopes[0, e]
+    whole = np.abs(np.diag(top))
+    log_det = 0.0
+    for g in range(number):
+        root, right = roots[g], rights[g]
+        for i in range(width):
+            e = groups[g, i]
+            if e < 0:
+                break
+            for j in range(i + 1):
+                value = (slopes[0, e] - slopes[1 + j, e]) / step[groups[g, j]]
+                for m in range(j):
+                    value -= root[i, m] * root[j, m]
+                root[i, j] = np.sqrt(value) if i == j else value / root[j, j]
+            log_det += np.log(root[i, i])
+            for a in range(last + 1):
+                value = slopes[0, e]
+                if a < last:
+                    value = (value - slopes[1 + width + a, e]) / step[hubs[a]]
+                for m in range(i):
+                    value -= root[i, m] * right[m, a]
+                right[i, a] = value / root[i, i]
+            for a in range(last + 1):
+                for b in range(a + 1):
+                    top[a, b] -= right[i, a] * right[i, b]
+    for a in range(last):
+        lost |= whole[a] * EPS >= _KEPT * top[a, a]
+    for a in range(last + 1):
+        for b in range(a + 1):
+            value = top[a, b]
+            for m in range(b):
+                value -= top[a, m] * top[b, m]
+            if a == last and b == last:
+                top[a, b] = value
+            elif a == b:
+                top[a, b] = np.sqrt(value)
+                log_det += np.log(top[a, b])
+            else:
+                top[a, b] = value / top[b, b]
+    return roots, rights, top, -top[last, last] / 2, log_det, lost
 
 
-def _halves(D: Array, B: Array, h: Array) -> tuple[Array, Array, Array]:
-    """Return the groups' roots, and these solved for what leads to the hubs and for the slopes."""
-    root = np.linalg.cholesky(D)
-    solved = solve_lower(root, np.concatenate([B, h[..., None]], -1))
-    return root, solved[..., :-1], solved[..., -1]
-
-
-def _product(one: Array, other: Array) -> Array:
-    """Return one' other over all places of all groups, for each row."""
-    flat = (len(one), one.shape[1] * one.shape[2])
-    left = one.reshape((*flat, one.shape[-1]))
-    return np.asarray(np.swapaxes(left, -1, -2) @ other.reshape((*flat, other.shape[-1])))
-
-
-def _back(root: Array, right: Array) -> Array:
-    return _solve_upper(root, right[..., None])[..., 0]
-
-
-def _solve_upper(root: Array, right: Array) -> Array:
-    """Solve root' X = B, as a lower triangular system with the order of rows turned round."""
-    turned = np.swapaxes(root, -1, -2)[..., ::-1, ::-1]
-    return solve_lower(turned, right[..., ::-1, :])[..., ::-1, :]
-
-
-def _eye(like: Array) -> Array:
-    return np.broadcast_to(np.eye(like.shape[-1]), like.shape)
-
-
-def _symmetric(x: Array) -> Array:
-    result: Array = (x + np.swapaxes(x, -1, -2)) / 2
+@_compiled
+def _inverse(root: Any, size: int) -> Any:
+    """Return the inverse of the leading part of a lower triangular matrix."""
+    result = np.zeros((size, size))
+    for j in range(size):
+        result[j, j] = 1 / root[j, j]
+        for i in range(j + 1, size):
+            value = 0.0
+            for m in range(j, i):
+                value -= root[i, m] * result[m, j]
+            result[i, j] = value / root[i, i]
     return result
+
+
+@_compiled
+def integral(slopes: Any, groups: Any, hubs: Any, step: Any) -> Any:
+    r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`."""
+    _, _, _, square, log_det, _ = _factors(slopes, groups, hubs, step)
+    return np.array([square, log_det])
+
+
+@_compiled
+def integral_slope(  # noqa: C901, PLR0912 - as above
+    slopes: Any, groups: Any, hubs: Any, step: Any, weights: Any
+) -> Any:
+    """Return the derivative of the weighted sum of both results of `integral` by all slopes."""
+    roots, rights, top, _, _, _ = _factors(slopes, groups, hubs, step)
+    number, width = groups.shape
+    last = len(hubs)
+    result = np.zeros_like(slopes)
+    half = _inverse(top, last)
+    cov = np.zeros((last, last))
+    for a in range(last):
+        for b in range(last):
+            for m in range(max(a, b), last):
+                cov[a, b] += half[m, a] * half[m, b]
+    mean = np.zeros(last)
+    for a in range(last):
+        for m in range(a, last):
+            mean[a] += half[m, a] * top[last, m]
+    for a in range(last):
+        e = hubs[a]
+        result[0, e] += weights[0] * mean[a]
+        for b in range(a + 1):
+            value = weights[1] * cov[a, b] - weights[0] * mean[a] * mean[b]
+            value *= (0.5 if a == b else 1.0) / step[hubs[b]]
+            result[0, e] += value
+            result[1 + width + b, e] -= value
+    for g in range(number):
+        size = 0
+        while size < width and groups[g, size] >= 0:
+            size += 1
+        half = _inverse(roots[g], size)
+        shift = np.zeros((size, last))  # D^-1 B
+        across = np.zeros((size, last))  # covariance with the hubs
+        own = np.zeros(size)
+        for i in range(size):
+            for m in range(i, size):
+                own[i] += half[m, i] * rights[g, m, last]
+                for a in range(last):
+                    shift[i, a] += half[m, i] * rights[g, m, a]
+            for a in range(last):
+                own[i] -= shift[i, a] * mean[a]
+                for b in range(last):
+                    across[i, a] -= shift[i, b] * cov[b, a]
+        for i in range(size):
+            e = groups[g, i]
+            result[0, e] += weights[0] * own[i]
+            for j in range(i + 1):
+                value = 0.0
+                for m in range(i, size):
+                    value += half[m, i] * half[m, j]
+                for a in range(last):
+                    value -= across[i, a] * shift[j, a]
+                value = weights[1] * value - weights[0] * own[i] * own[j]
+                value *= (0.5 if i == j else 1.0) / step[groups[g, j]]
+                result[0, e] += value
+                result[1 + j, e] -= value
+            for a in range(last):
+                value = weights[1] * across[i, a] - weights[0] * own[i] * mean[a]
+                value /= step[hubs[a]]
+                result[0, e] += value
+                result[1 + width + a, e] -= value
+    return result
+
+
+@_compiled
+def _solutions(slopes: Any, groups: Any, hubs: Any, step: Any, noise: Any) -> Any:
+    """Return P^-1 h + R^-1 noise, and whether digits are lost, for each row of slopes."""
+    number, width = groups.shape
+    last = len(hubs)
+    x = np.empty_like(noise)
+    lost = np.zeros(len(noise), dtype=np.bool_)
+    for row in range(len(noise)):
+        roots, rights, top, _, _, lost[row] = _factors(slopes[row], groups, hubs, step)
+        at = x[row]
+        for a in range(last - 1, -1, -1):
+            value = top[last, a] + noise[row, hubs[a]]
+            for m in range(a + 1, last):
+                value -= top[m, a] * at[hubs[m]]
+            at[hubs[a]] = value / top[a, a]
+        for g in range(number):
+            for i in range(width - 1, -1, -1):
+                e = groups[g, i]
+                if e < 0:
+                    continue
+                value = rights[g, i, last] + noise[row, e]
+                for a in range(last):
+                    value -= rights[g, i, a] * at[hubs[a]]
+                for m in range(i + 1, width):
+                    if groups[g, m] >= 0:
+                        value -= roots[g, m, i] * at[groups[g, m]]
+                at[e] = value / roots[g, i, i]
+    return x, lost
 
 
 def arrow(linked: NDArray[np.bool_], rows: int) -> Arrow:

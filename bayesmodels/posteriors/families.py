@@ -198,8 +198,8 @@ class Gaussian:
     @property
     def determinant_rounding(self) -> float:
         """A bound, to first order, on the error of that, in units of rounding."""
-        if not self.joint:
-            return len(self.location) / 2
+        if not self.joint:  # where entries move it by less than its logs round
+            return float(np.abs(np.log(self.root)).sum())
         # d log det = trace(precision^-1 d precision), where every entry is off by its own size.
         half = self._half()
         return float((np.abs(half @ half.T) * np.abs(self.precision)).sum() / 2)
