@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,43 +113,31 @@ def mixed(weights: Array, factors: Sequence[Sequence[Factor]]) -> list[ElementLa
     """
     if not factors or not factors[0]:
         return []
-    by_element: dict[int, list[tuple[str, Any, int, int]]] = {}
-    for number, each in enumerate(factors):
-        for factor in each:
-            for law in factor.laws():
-                for own, element in enumerate(law.elements):
-                    by_element.setdefault(int(element), []).append((law.family, law, own, number))
-    found = []
-    for element, parts in by_element.items():
-        mixture = MixtureLaw(weights, _stacked([(each.law, own) for _, each, own, _ in parts]))
-        found.append(ElementLaw(np.array([element]), "Mixture", mixture, {}))
-    return found
+    by_element: dict[int, list[tuple[Any, int]]] = {}
+    for law in (law for each in factors for factor in each for law in factor.laws()):
+        for own, element in enumerate(law.elements):
+            by_element.setdefault(int(element), []).append((law.law, own))
+    return [
+        ElementLaw(np.array([element]), "Mixture", MixtureLaw(weights, _stacked(parts)), {})
+        for element, parts in by_element.items()
+    ]
 
 
 def _stacked(parts: Sequence[tuple[Any, int]]) -> Any:
     """Return the laws of one element in several configurations as one law along a first axis."""
-    first = parts[0][0]
-    names = sorted(getattr(first, "kwds", ()))
-    alike = all(
-        hasattr(law, "args")
-        and type(law.dist) is type(first.dist)
-        and len(law.args) == len(first.args)
-        and sorted(law.kwds) == names
-        for law, _ in parts
-    )
-    if not alike:  # of several kinds, or of a kind that SciPy does not have
+    frozen = all(hasattr(law, "args") for law, _ in parts)
+    kinds = {(type(law.dist), len(law.args), *law.kwds) for law, _ in parts} if frozen else ()
+    if len(kinds) != 1:  # of several kinds, or of a kind that SciPy does not have
         return Stacked([Scattered((), [(np.array([0]), law, np.array([i]))]) for law, i in parts])
 
-    def taken(law: Any, value: Any, own: int) -> float:
-        return float(np.ravel(np.broadcast_to(value, np.shape(law.std())))[own])
+    def along(values: Iterable[Any]) -> Array:
+        pairs = zip(values, parts, strict=True)
+        own = [np.broadcast_to(v, np.shape(law.std())).flat[i] for v, (law, i) in pairs]
+        return np.array(own, dtype=float)
 
-    args = [
-        np.array([taken(law, law.args[k], own) for law, own in parts])
-        for k in range(len(first.args))
-    ]
-    named = {
-        name: np.array([taken(law, law.kwds[name], own) for law, own in parts]) for name in names
-    }
+    args = [along(each) for each in zip(*(law.args for law, _ in parts), strict=True)]
+    first = parts[0][0]
+    named = {name: along(law.kwds[name] for law, _ in parts) for name in first.kwds}
     return first.dist(*args, **named)
 
 
