@@ -69,7 +69,19 @@ PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The joint log density at a point, its slope along a direction, and bounds on their errors."""
+    """The joint log density at one point.
+
+    Attributes
+    ----------
+    value : float
+        Sum of all log terms, correctly rounded.
+    rounding : float
+        Bound on the error of `value`.
+    slope : float
+        Derivative of the value along the given direction.
+    slope_rounding : float
+        Bound on the error of `slope`.
+    """
 
     value: float
     rounding: float
@@ -80,9 +92,25 @@ class Evaluation:
 class JointDensity:
     """The joint log density of a PyMC model over its free variables, untransformed.
 
-    Its slope is the one along its continuous variables; those in `simplex` add up to one along the
-    last axis, so that only some directions are possible. `natural` is what `natural_terms` gives,
-    if it is at hand.
+    Parameters
+    ----------
+    model : pymc.Model
+        Any model. Its slope is the one along its continuous variables.
+    natural : pair of list, optional
+        What `natural_terms` gives for the model, if it is at hand.
+
+    Attributes
+    ----------
+    simplex : frozenset of str
+        Variables whose last axis adds up to one, so that only some directions are possible.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> with pm.Model() as model:
+    ...     x = pm.Normal("x")
+    >>> round(JointDensity(model)({"x": 0.0}, {"x": 1.0}).value, 6)
+    -0.918939
     """
 
     def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:

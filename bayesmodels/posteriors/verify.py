@@ -47,11 +47,20 @@ class Imprecise(NotConjugate):
 
 @dataclass(frozen=True)
 class Verification:
-    """What the comparison found at so many points.
+    """What the comparison found.
 
-    `value` and `slope` are the largest discrepancies over their rounding bounds; `log_evidence` is
-    the constant at the point with the tightest `bound`. If `settled`, the density is known to be
-    analytic, so that the points stand for all others.
+    Attributes
+    ----------
+    points : int
+        Number of points compared.
+    value, slope : float
+        Largest discrepancies over their rounding bounds.
+    log_evidence : float
+        The constant, at the point with the tightest bound.
+    bound : float
+        Its rounding bound.
+    settled : bool
+        Whether the density is known to be analytic, so that the points stand for all others.
     """
 
     points: int
