@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
@@ -14,17 +14,16 @@ import numpy as np
 from bayesmodels.errors import DataError, NumericsWarning
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import randomness
+from bayesmodels.models.mixture import em_steps
 from bayesmodels.models.mixture.em import (
     EMResult,
     best_first,
     check_settings,
-    numbers_a_row,
     result,
     side_by_side,
-    slices,
 )
-from bayesmodels.models.mixture.em_steps import Ends, Estimate, Expected, LatentRows, Point, Steps
-from bayesmodels.models.mixture.latent_rows import MixtureStatistic, latent_rows
+from bayesmodels.models.mixture.em_steps import Ends, Estimate, Expected, Point, Steps
+from bayesmodels.models.mixture.latent_rows import LatentRows, MixtureStatistic, latent_rows, slices
 from bayesmodels.numerics import Array
 from bayesmodels.scale.passes import Pass
 from bayesmodels.scale.sources import ROWS
@@ -129,14 +128,14 @@ def em(
         msg = "source: must have at least one row; got none."
         raise DataError(msg)
     wide = model.with_axes(sample.rows)
-    work = Steps(wide, list(wide.cells_of(sample.rows)), estimate)
+    work = Steps(wide, sample.rows, estimate)
     if start is None:
         point, found = _begun(model, work, sample.rows, number, rng)
     else:
         point = work.read(start)
-        number = len(point.pi)
+        number = len(point["pi"])
         found = [1] * number
-    chunked = _Chunked(wide, sample.rows.axes, numbers_a_row(work))
+    chunked = _Chunked(wide, sample.rows.axes, work.numbers_a_row)
     step = 0
 
     def expected(at: Point) -> Expected:
@@ -211,14 +210,15 @@ class _Chunked:
     numbers: int
 
     def expected(self, at: Point, data: Any, _number: int) -> Expected:
-        return reduce(add, (rows.expected(at) for rows in self._rows(data, len(at.pi))))
+        return self._sum(em_steps.expected, at, data)
 
     def ends(self, at: Point, data: Any, _number: int) -> Ends:
-        return reduce(add, (rows.ends(at) for rows in self._rows(data, len(at.pi))))
+        return self._sum(em_steps.ends, at, data)
 
-    def _rows(self, data: Any, starts: int) -> Iterator[LatentRows]:
+    def _sum(self, of_rows: Callable[[LatentRows, Point], Any], at: Point, data: Any) -> Any:
         s = self.model.statistic(data)
         if s.axes != self.axes:
             msg = f"data: chunks must have the same columns; got {s.axes}, others {self.axes}."
             raise DataError(msg)
-        return (LatentRows(self.model, some) for some in slices(s, starts * self.numbers))
+        some = slices(s, len(at["pi"]) * self.numbers)
+        return reduce(add, (of_rows(LatentRows(self.model, rows), at) for rows in some))

@@ -12,9 +12,9 @@ Dempster, Laird and Rubin (1977); Murphy (2012), section 11.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -24,21 +24,25 @@ from bayesmodels.belief.declaring import Names
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.models.mixture.em_steps import (
-    AT_ONCE,
     Ends,
     Estimate,
-    LatentRows,
     Point,
     Run,
     Steps,
+    ends,
+    expected,
+    random,
+    taken,
 )
 from bayesmodels.models.mixture.latent_rows import (
-    Cells,
+    AT_ONCE,
     Discrete,
     LatentClassModel,
+    LatentRows,
     MixtureStatistic,
-    Numbers,
+    slices,
 )
+from bayesmodels.models.mixture.standard_errors import standard_errors
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -153,8 +157,6 @@ class EMResult:
         DataError
             If the information is not positive definite, or the rows were read in chunks.
         """
-        from bayesmodels.models.mixture.standard_errors import standard_errors
-
         if self._statistic is None:
             msg = (
                 "standard_errors: need the rows, which were read in chunks and not kept. Use "
@@ -247,23 +249,24 @@ def em(
         msg = "data: EM needs at least one row; got none."
         raise DataError(msg)
     model = self.with_axes(s)
-    work, rows = Steps(model, list(model.cells_of(s)), estimate), LatentRows(model, s)
+    work, rows = Steps(model, s, estimate), LatentRows(model, s)
+    pass_at = partial(expected, rows)
     runs: list[Run] = []
     if start is not None:
-        first = rows.expected(work.read(start))
+        first = pass_at(work.read(start))
         number = len(first.counts)
-        runs = work.climb(first, rows.expected, steps, tolerance)
+        runs = work.climb(first, pass_at, steps, tolerance)
     else:
-        together = max(1, AT_ONCE // (len(s.labels) * numbers_a_row(work)))
+        together = max(1, AT_ONCE // (len(s.labels) * work.numbers_a_row))
         for begin in range(0, number, together):
             some = min(together, number - begin)
             progress(f"EM: starts {begin + 1} to {begin + some} of {number}")
-            runs += work.climb(rows.random(some, rng), rows.expected, steps, tolerance)
+            runs += work.climb(random(rows, some, rng), pass_at, steps, tolerance)
     usable = best_first(runs)
     point = side_by_side([run.end for run in usable])
-    numbers = len(usable) * numbers_a_row(work)
-    ends = reduce(add, (LatentRows(model, some).ends(point) for some in slices(s, numbers)))
-    return result(work, usable, ends, number, s)
+    numbers = len(usable) * work.numbers_a_row
+    told = reduce(add, (ends(LatentRows(model, some), point) for some in slices(s, numbers)))
+    return result(work, usable, told, number, s)
 
 
 def check_settings(
@@ -279,33 +282,11 @@ def check_settings(
     if not tolerance > 0:
         msg = f"tolerance: must be positive; got {tolerance!r}."
         raise DataError(msg)
-    return (
-        checked.count(starts, "starts", 1),
-        checked.count(iterations, "iterations", 1),
-    )
-
-
-def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
-    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
-    step = max(1, AT_ONCE // numbers)
-    for at in range(0, max(len(s.labels), 1), step):
-        yield s.take(np.arange(at, min(at + step, len(s.labels))))
-
-
-def numbers_a_row(work: Steps) -> int:
-    """Return how many numbers a pass makes of a row and a start."""
-    widths = (part.x.shape[1] for part, _ in work.cells if isinstance(part, Numbers))
-    return len(work.model.classes.alpha) * max(1, max(widths, default=1))
+    return checked.count(starts, "starts", 1), checked.count(iterations, "iterations", 1)
 
 
 def best_first(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that ended well, the best first.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
+    """Return the runs that ended well, the best first; refuse if there is none."""
     usable = sorted((run for run in runs if not run.collapsed), key=lambda run: -run.objective)
     if not usable:
         msg = (
@@ -319,59 +300,45 @@ def best_first(runs: Sequence[Run]) -> list[Run]:
 
 def side_by_side(points: Sequence[Point]) -> Point:
     """Return the parameters of all these starts."""
-    blocks = zip(*(point.parameters for point in points), strict=True)
-    return Point(
-        np.concatenate([point.pi for point in points]),
-        tuple({v: np.concatenate([own[v] for own in same]) for v in same[0]} for same in blocks),
-    )
+    return {name: np.concatenate([point[name] for point in points]) for name in points[0]}
 
 
 def result(
-    work: Steps, runs: Sequence[Run], ends: Ends, starts: int, s: MixtureStatistic | None
+    work: Steps, runs: Sequence[Run], told: Ends, starts: int, s: MixtureStatistic | None
 ) -> EMResult:
     """Put equal optima together and describe the best one.
 
-    Parameters
-    ----------
-    work : Steps
-        Whose runs these are.
-    runs : sequence of Run
-        The best first; none of them collapsed.
-    ends : Ends
-        What all rows say about them.
-    starts : int
-        Number of starts, those that collapsed included.
-    s : MixtureStatistic, optional
-        The rows, if they are kept.
+    `runs` are the best first, none of them collapsed, and `told` is what all rows say of them;
+    `starts` counts those that collapsed as well; `s` are the rows, if they are kept.
     """
     optima: dict[int, int] = {}
     for i, run in enumerate(runs):
-        same = next((k for k in optima if ends.apart[i, k] < _SAME), i)
+        same = next((k for k in optima if told.apart[i, k] < _SAME), i)
         optima[same] = optima.get(same, 0) + run.found
     best = runs[0]
     if not best.converged:
         warn(f"EM: {_UNFINISHED}")
-    free = sum(int(np.prod(run_shape(part))) for part, _ in work.cells)
+    classes = len(work.model.classes.alpha)
     usable = sum(run.found for run in runs)
     return EMResult(
         estimate=work.estimate,
         optima=tuple(
-            Optimum(runs[k].objective, runs[k].log_likelihood, work.named(runs[k].end), found)
+            Optimum(runs[k].objective, runs[k].log_likelihood, taken(runs[k].end, 0), found)
             for k, found in optima.items()
         ),
         trace=best.trace,
         converged=sum(run.found for run in runs if run.converged),
         starts=starts,
-        findings=tuple(_findings(work, best, ends, usable, starts)),
-        number_of_rows=float(ends.counts.sum()),
-        free_parameters=free + len(work.model.classes.alpha) - 1,
-        entropy=max(ends.entropy, 0.0),
+        findings=tuple(_findings(work, best, told, usable, starts)),
+        number_of_rows=float(told.counts.sum()),
+        free_parameters=classes * sum(part.free for part, _ in work.cells) + classes - 1,
+        entropy=max(told.entropy, 0.0),
         _model=work.model,
         _statistic=s,
     )
 
 
-def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> list[str]:
+def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> list[str]:
     labels = work.model.classes.coords["category"]
     said = []
     if not best.converged:
@@ -381,19 +348,19 @@ def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> l
             f"{starts - usable} of {starts} starts ended where a class of numbers has no "
             "spread and the likelihood no bound; they are left out."
         )
-    number = ends.counts.sum()
-    empty = [c for c in range(len(labels)) if ends.counts[c] < _EDGE * number]
+    number = told.counts.sum()
+    empty = [c for c in range(len(labels)) if told.counts[c] < _EDGE * number]
     said += [f"Class {labels[c]!r} is empty: fewer classes fit as well." for c in empty]
     said += [
         f"Classes {labels[a]!r} and {labels[b]!r} are the same: fewer fit as well."
         for a in range(len(labels))
         for b in range(a + 1, len(labels))
-        if a not in empty and b not in empty and ends.gaps[a, b] < _SAME
+        if a not in empty and b not in empty and told.gaps[a, b] < _SAME
     ]
     edges = []
-    for (part, names), values in zip(work.cells, best.end.parameters, strict=True):
+    for part, names in work.cells:
         if isinstance(part, Discrete):
-            levels = part.levels({v: x[0] for v, x in values.items()})
+            levels = part.levels({"theta": best.end[names("theta")][0]})
             at = np.argwhere((levels < _EDGE) & ~np.isin(np.arange(len(labels)), empty)[:, None])
             edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
     if edges:
@@ -402,14 +369,6 @@ def _findings(work: Steps, best: Run, ends: Ends, usable: int, starts: int) -> l
             f"On the border of what is possible: {some}. Standard errors there have no meaning."
         )
     return said
-
-
-def run_shape(part: Cells) -> tuple[int, ...]:
-    """Return the shape of a block's free parameters."""
-    size = len(part.belief.coords["class"])
-    if isinstance(part, Numbers):
-        return (size, part.x.shape[1], 2)
-    return (size, *part.shape[:-1], part.shape[-1] - 1)
 
 
 def _named_edge(part: Discrete, names: Names, c: int, place: int) -> str:

@@ -1,59 +1,42 @@
 """The steps of EM: what is added up over rows, and what is made of the sums.
 
 A pass over rows at given parameters ends in sums, which merge with ``+``; a step makes the next
-parameters of them alone. So rows may be in memory, or be read again for every step.
+parameters of them alone. So rows may be in memory, or be read again for every step. Parameters are
+those of several starts side by side: by variable name, with an axis of starts in front.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from bayesmodels.belief.declaring import Names
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.mixture.latent_rows import (
-    UNKNOWN,
-    Cells,
     Discrete,
     LatentClassModel,
+    LatentRows,
     MixtureStatistic,
+    Moments,
     Numbers,
+    shares,
 )
 from bayesmodels.numerics import Array
 
 Estimate = Literal["mle", "map"]
+Point = dict[str, Array]
+"""Parameters by variable name, with an axis of starts in front."""
 
-AT_ONCE = 8_000_000
-"""Numbers that a pass spreads out at once, at most."""
 _COLLAPSED = 1e-10  # part of a column's variance
-_PART = np.finfo(float).eps
+_SUM = 1e-9  # what probabilities may miss of 1
 
 
-@dataclass(frozen=True)
-class Point:
-    """Parameters of several starts side by side.
-
-    Attributes
-    ----------
-    pi : ndarray of shape (starts, class)
-        Class probabilities.
-    parameters : tuple of dict
-        Of each block, its variables with the leading axes of starts and classes.
-    """
-
-    pi: Array
-    parameters: tuple[dict[str, Array], ...]
-
-    def take(self, at: NDArray[Any]) -> Point:
-        """Return some of the starts."""
-        return Point(
-            self.pi[at], tuple({v: x[at] for v, x in own.items()} for own in self.parameters)
-        )
+def taken(point: Point, at: Any) -> Point:
+    """Return some of the starts."""
+    return {name: x[at] for name, x in point.items()}
 
 
 @dataclass(frozen=True)
@@ -66,10 +49,9 @@ class Expected:
         Rows in each class.
     blocks : tuple
         Of each block what its `gathered` returns.
-    log_likelihood : ndarray of shape (starts,)
-        Of the rows, at the parameters that the parts come from.
-    sizes : ndarray of shape (starts,)
-        Sum of the sizes of its terms, which bounds its rounding error.
+    log_likelihood, sizes : ndarray of shape (starts,)
+        Of the rows, at the parameters that the parts come from; and the sum of the sizes of its
+        terms, which bounds its rounding error.
     """
 
     counts: Array
@@ -86,6 +68,36 @@ class Expected:
         )
 
 
+def _gathered(rows: LatentRows, parts: Array, logs: Array, at: Point | None) -> Expected:
+    parts *= rows.weights[:, None, None]
+    blocks = []
+    for part, names in rows.cells:
+        known = None if at is None else {v: at[names(v)] for v in part.belief.dims}
+        blocks.append(part.gathered(parts, known))
+    return Expected(
+        parts.sum(0),
+        tuple(blocks),
+        rows.weights @ logs,
+        rows.weights @ np.abs(logs),
+    )
+
+
+def expected(rows: LatentRows, at: Point) -> Expected:
+    """Return the sums at given parameters."""
+    return _gathered(rows, *shares(rows.log_joint(at)), at)
+
+
+def random(rows: LatentRows, starts: int, rng: np.random.Generator) -> Expected:
+    """Return the sums at class probabilities of each row that are drawn uniformly."""
+    n, classes = rows.allowed.shape
+    parts = rng.standard_exponential((n, starts, classes))
+    parts /= parts.sum(-1, keepdims=True)
+    if not rows.allowed.all():
+        parts *= rows.allowed[:, None]
+        parts /= parts.sum(-1, keepdims=True)
+    return _gathered(rows, parts, np.zeros((n, starts)), None)
+
+
 @dataclass(frozen=True)
 class Ends:
     """What rows say about the ends of several runs, the best first; ``a + b`` merges rows.
@@ -94,10 +106,8 @@ class Ends:
     ----------
     apart : ndarray of shape (runs, runs)
         Largest difference of a row's log density between two runs.
-    counts : ndarray of shape (class,)
-        Rows in each class of the best.
-    entropy : float
-        Of the classes given the rows, of the best.
+    counts, entropy : ndarray of shape (class,), float
+        Of the best run: rows in each class, and entropy of the classes given the rows.
     gaps : ndarray of shape (class, class)
         Largest difference of a row's log density between two classes of the best.
     """
@@ -116,99 +126,28 @@ class Ends:
         )
 
 
-class LatentRows:
-    """Rows in the form in which a pass needs them."""
-
-    def __init__(self, model: LatentClassModel, s: MixtureStatistic) -> None:
-        self.cells = [part for part, _ in model.cells_of(s)]
-        self.weights = s.weights
-        size = len(model.classes.alpha)
-        self.allowed = np.ones((len(s.labels), 1, size), dtype=bool)
-        known = s.labels != UNKNOWN
-        self.allowed[known] = (np.arange(size) == s.labels[known, None])[:, None]
-        self.some_known = bool(known.any())
-
-    def random(self, starts: int, rng: np.random.Generator) -> Expected:
-        """Return the sums at class probabilities of each row that are drawn uniformly."""
-        shape = (len(self.weights), starts, self.allowed.shape[-1])
-        parts = rng.standard_exponential(shape)
-        parts /= parts.sum(-1, keepdims=True)
-        if self.some_known:
-            parts = np.where(self.allowed, parts, 0.0)
-            parts /= parts.sum(-1, keepdims=True)
-        return self._gathered(parts, np.zeros(parts.shape[:2]))
-
-    def expected(self, at: Point) -> Expected:
-        """Return the sums at given parameters."""
-        joint = self.log_joint(at)
-        top = joint.max(-1, keepdims=True)
-        np.subtract(joint, top, out=joint)
-        np.exp(joint, out=joint)
-        total = joint.sum(-1, keepdims=True)
-        joint /= total
-        return self._gathered(joint, np.log(total[..., 0]) + top[..., 0])
-
-    def log_joint(self, at: Point) -> Array:
-        """Return the log density (n, starts, class) of each row and class."""
-        with np.errstate(divide="ignore"):
-            joint = np.log(at.pi)[None] + np.zeros((len(self.weights), 1, 1))
-        for part, values in zip(self.cells, at.parameters, strict=True):
-            joint += part.log_density(values)
-        return np.where(self.allowed, joint, -np.inf) if self.some_known else joint
-
-    def ends(self, at: Point) -> Ends:
-        """Return how far runs and classes are apart, and how certain the best run's classes are."""
-        joint = self.log_joint(at)
-        top = joint.max(-1, keepdims=True)
-        shares = np.exp(joint - top)
-        total = shares.sum(-1, keepdims=True)
-        rows = (np.log(total) + top)[self.weights > 0, :, 0]
-        best = shares[:, 0] / total[:, 0]
-        own = [{v: x[:1] for v, x in values.items()} for values in at.parameters]
-        by_class = sum(
-            (part.log_density(values)[:, 0] for part, values in zip(self.cells, own, strict=True)),
-            start=np.zeros(best.shape),
-        )
-        return Ends(
-            _largest_gaps(rows),
-            self.weights @ best,
-            -float(self.weights @ xlogy(best, best).sum(-1)),
-            _largest_gaps(by_class),
-        )
-
-    def _gathered(self, parts: Array, rows: Array) -> Expected:
-        parts *= self.weights[:, None, None]
-        return Expected(
-            parts.sum(0),
-            tuple(part.gathered(parts) for part in self.cells),
-            self.weights @ rows,
-            self.weights @ np.abs(rows),
-        )
+def ends(rows: LatentRows, at: Point) -> Ends:
+    """Return how far runs and classes are apart, and how certain the best run's classes are."""
+    parts, logs = shares(rows.log_joint(at))
+    best = parts[:, 0]
+    return Ends(
+        _largest_gaps(logs[rows.weights > 0]),
+        rows.weights @ best,
+        -float(rows.weights @ xlogy(best, best).sum(-1)),
+        _largest_gaps(rows.log_densities(taken(at, slice(1)))[:, 0]),
+    )
 
 
 def _largest_gaps(columns: Array) -> Array:
     """Return the largest absolute difference in a row between every two columns."""
-    return np.stack(
-        [np.abs(columns - one[:, None]).max(0, initial=0.0) for one in columns.T], axis=0
-    )
+    return np.stack([np.abs(columns - one[:, None]).max(0, initial=0.0) for one in columns.T])
 
 
 @dataclass
 class Run:
-    """Where one start ended.
+    """Where one start ended: `found` says for how many starts it stands.
 
-    Attributes
-    ----------
-    end : Point
-        Of a single start.
-    objective, log_likelihood : float
-        There.
-    trace : ndarray
-        Objective after each step.
-    converged, collapsed : bool
-        Whether it stopped by itself; whether a class lost its spread.
-    found : int
-        Number of starts for which this one stands.
+    It may have stopped by itself (`converged`), or where a class lost its spread (`collapsed`).
     """
 
     end: Point
@@ -221,135 +160,100 @@ class Run:
 
 
 class Steps:
-    """Priors in the form in which the steps need them; `cells` are those of some rows."""
+    """Priors in the form in which the steps need them; `s` are some of the rows."""
 
-    def __init__(
-        self, model: LatentClassModel, cells: Sequence[tuple[Cells, Names]], estimate: Estimate
-    ) -> None:
-        self.model, self.cells, self.estimate = model, cells, estimate
-        if estimate == "map":
-            self._check_priors()
-
-    def _check_priors(self) -> None:
-        for part, names in [(None, None), *self.cells]:
-            pseudo = (
-                self.model.classes.alpha
-                if part is None
-                else part.pseudo_counts()
-                if isinstance(part, Discrete)
-                else np.ones(1)
-            )
-            if (pseudo < 1).any():
-                name = "pi" if names is None else names("theta")
+    def __init__(self, model: LatentClassModel, s: MixtureStatistic, estimate: Estimate) -> None:
+        self.model, self.cells, self.estimate = model, list(model.cells_of(s)), estimate
+        self.with_prior = estimate == "map"
+        pseudo = {"pi": model.classes.alpha} | {
+            names("theta"): part.pseudo_counts()
+            for part, names in self.cells
+            if isinstance(part, Discrete)
+        }
+        for name, alpha in pseudo.items():
+            if self.with_prior and (alpha < 1).any():
                 msg = (
                     f"{name}: MAP needs pseudo-counts of at least 1, or the density has no bound "
-                    f"on the border; got {pseudo.min():g}. Use larger ones, or estimate='mle'."
+                    f"on the border; got {alpha.min():g}. Use larger ones, or estimate='mle'."
                 )
                 raise PriorError(msg)
+
+    @property
+    def numbers_a_row(self) -> int:
+        """How many numbers a pass makes of a row and a start."""
+        widths = (part.x.shape[1] for part, _ in self.cells if isinstance(part, Numbers))
+        return len(self.model.classes.alpha) * max(1, max(widths, default=1))
 
     def maximised(self, sums: Expected) -> Point:
         """Return the parameters that fit the sums best."""
         counts = sums.counts
-        if self.estimate == "map":
+        if self.with_prior:
             counts = counts + self.model.classes.alpha - 1
-        found = [
-            part.map_estimate(own) if self.estimate == "map" else part.estimate(own)
-            for (part, _), own in zip(self.cells, sums.blocks, strict=True)
-        ]
-        return Point(counts / counts.sum(-1, keepdims=True), tuple(found))
+        found = {"pi": counts / counts.sum(-1, keepdims=True)}
+        for (part, names), own in zip(self.cells, sums.blocks, strict=True):
+            best = part.estimate(own, prior=self.with_prior)
+            found |= {names(variable): x for variable, x in best.items()}
+        return found
 
     def log_prior(self, at: Point) -> Array:
         """Return the log prior density of each start's parameters; 0 for maximum likelihood."""
-        if self.estimate == "mle":
-            return np.zeros(len(at.pi))
-        total = np.asarray(self.model.classes.log_density({"theta": at.pi}))
-        for (part, _), values in zip(self.cells, at.parameters, strict=True):
-            each = np.asarray(part.belief.log_density(values))
-            total = total + each.reshape(len(at.pi), -1).sum(-1)
+        if not self.with_prior:
+            return np.zeros(len(at["pi"]))
+        total = np.asarray(self.model.classes.log_density({"theta": at["pi"]}))
+        for part, names in self.cells:
+            own = {v: at[names(v)] for v in part.belief.dims}
+            total = total + part.belief.log_density(own).reshape(len(total), -1).sum(-1)
         return total
 
     def climb(
-        self,
-        sums: Expected,
-        expected: Callable[[Point], Expected],
-        steps: int,
-        tolerance: float,
+        self, sums: Expected, pass_at: Callable[[Point], Expected], steps: int, tolerance: float
     ) -> list[Run]:
-        """Take steps from each start until none gains `tolerance` a row.
+        """Take steps from the sums of each start until none gains `tolerance` a row.
 
-        Parameters
-        ----------
-        sums : Expected
-            Of the starts.
-        expected : callable
-            The sums over all rows at given parameters: one pass.
-        steps : int
-            At most.
-        tolerance : float
-            Gain in the objective a row.
+        `pass_at` returns the sums over all rows at given parameters.
         """
         number = float(sums.counts[0].sum())
-        spreads = [_spread(own) for own in sums.blocks]
-        runs: list[Run | None] = [None] * len(sums.counts)
-        running = np.arange(len(runs))
-        traces: list[list[float]] = [[] for _ in runs]
+        spreads = {
+            names("sigma2"): _spread(own).reshape(part.shape[:-1])
+            for (part, names), own in zip(self.cells, sums.blocks, strict=True)
+            if isinstance(part, Numbers) and not self.with_prior
+        }
+        running = np.arange(len(sums.counts))
+        runs: dict[int, Run] = {}
+        traces: list[list[float]] = [[] for _ in running]
         before = np.full(len(running), -np.inf)
         at = self.maximised(sums)
         for step in range(steps):
-            collapsed = self._collapsed(at, spreads)
-            if collapsed.any():  # a variance of 0 has no density; the start ends here
-                at = self._mended(at, collapsed)
-            sums = expected(at)
+            collapsed = np.zeros(len(running), dtype=bool)
+            for name, spread in spreads.items():
+                low = at[name] <= _COLLAPSED * spread
+                collapsed |= low.reshape(len(running), -1).any(-1)
+            for name in spreads if collapsed.any() else ():
+                # A variance of 0 has no density; the start ends here.
+                shape = (-1, *(1,) * (at[name].ndim - 1))
+                at[name] = np.where(collapsed.reshape(shape), 1.0, at[name])
+            sums = pass_at(at)
             objective = sums.log_likelihood + self.log_prior(at)
-            slack = 1000 * _PART * (sums.sizes + number + np.abs(objective))
-            _check_rise(before, objective, slack, collapsed, step)
-            for run, value in zip(running.tolist(), objective.tolist(), strict=True):
-                traces[run].append(value)
+            slack = 1000 * np.finfo(float).eps * (sums.sizes + number + np.abs(objective))
+            _check_rise(before, objective, np.where(collapsed, np.inf, slack), step)
             converged = objective - before < tolerance * number
             done = converged | collapsed | (step == steps - 1)
-            for i in np.flatnonzero(done).tolist():
-                place = int(running[i])
-                runs[place] = Run(
-                    end=at.take(np.array([i])),
-                    objective=float(objective[i]),
-                    log_likelihood=float(sums.log_likelihood[i]),
-                    trace=np.array(traces[place]),
-                    converged=bool(converged[i]),
-                    collapsed=bool(collapsed[i]),
-                )
+            for i, run in enumerate(running.tolist()):
+                traces[run].append(float(objective[i]))
+                if done[i]:
+                    runs[run] = Run(
+                        end=taken(at, [i]),
+                        objective=float(objective[i]),
+                        log_likelihood=float(sums.log_likelihood[i]),
+                        trace=np.array(traces[run]),
+                        converged=bool(converged[i]),
+                        collapsed=bool(collapsed[i]),
+                    )
             if done.all():
                 break
             running, before = running[~done], objective[~done]
-            at = self.maximised(sums).take(~done)
-        return [run for run in runs if run is not None]
-
-    def _collapsed(self, at: Point, spreads: Sequence[Any]) -> NDArray[np.bool_]:
-        """Return which starts have a class without spread, for maximum likelihood."""
-        found = np.zeros(len(at.pi), dtype=bool)
-        for (part, _), values, spread in zip(self.cells, at.parameters, spreads, strict=True):
-            if isinstance(part, Numbers) and self.estimate == "mle":
-                low = values["sigma2"] <= _COLLAPSED * spread
-                found |= low.reshape(len(at.pi), -1).any(-1)
-        return found
-
-    def _mended(self, at: Point, collapsed: NDArray[np.bool_]) -> Point:
-        mended = []
-        for (part, _), values in zip(self.cells, at.parameters, strict=True):
-            if isinstance(part, Numbers):
-                shape = (-1, *(1,) * (values["sigma2"].ndim - 1))
-                safe = np.where(collapsed.reshape(shape), 1.0, values["sigma2"])
-                mended.append({**values, "sigma2": safe})
-            else:
-                mended.append(values)
-        return Point(at.pi, tuple(mended))
-
-    def named(self, at: Point) -> dict[str, Array]:
-        """Return the parameters of a single start by variable name."""
-        (_, names) = self.model.parts()[0]
-        found = {names("theta"): at.pi[0]}
-        for (_, own), values in zip(self.cells, at.parameters, strict=True):
-            found |= {own(v): x[0] for v, x in values.items()}
-        return found
+            at = taken(self.maximised(sums), ~done)
+        return [runs[run] for run in sorted(runs)]
 
     def read(self, parameters: Mapping[str, Any]) -> Point:
         """Check parameters by variable name, maybe with an axis of starts in front.
@@ -359,30 +263,25 @@ class Steps:
         DataError
             If a variable is not there, has another shape, or a value that it cannot have.
         """
-        classes, names = self.model.parts()[0]
-        size = len(classes.alpha)
-        pi = _value(parameters, names("theta"), (size,))
-        if (np.abs(pi.sum(-1) - 1) > _SUM).any():
-            msg = f"start: {names('theta')} must add up to 1; got {pi.sum(-1).max():g}."
+        found = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
+        if (np.abs(found["pi"].sum(-1) - 1) > _SUM).any():
+            msg = f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}."
             raise DataError(msg)
-        found = []
-        for part, own in self.cells:
-            shapes = {
-                v: tuple(len(part.belief.coords[axis]) for axis in axes)
-                for v, axes in part.belief.dims.items()
-            }
-            found.append({v: _value(parameters, own(v), shapes[v]) for v in shapes})
-        starts = {len(x) for x in (pi, *(x for values in found for x in values.values()))}
+        for part, names in self.cells:
+            coords = part.belief.coords
+            for v, axes in part.belief.dims.items():
+                shape = tuple(len(coords[axis]) for axis in axes)
+                found[names(v)] = _value(parameters, names(v), v, shape)
+        starts = {len(x) for x in found.values()}
         if len(starts) > 1:
             msg = f"start: variables must have equally many starts; got {sorted(starts)}."
             raise DataError(msg)
-        return Point(pi, tuple(found))
+        return found
 
 
-_SUM = 1e-9  # what probabilities may miss of 1
-
-
-def _value(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+def _value(
+    parameters: Mapping[str, Any], name: str, variable: str, shape: tuple[int, ...]
+) -> Array:
     if name not in parameters:
         msg = f"start: must hold {name!r}; has {list(parameters)}."
         raise DataError(msg)
@@ -391,30 +290,24 @@ def _value(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> 
     if x.shape[1:] != shape or x.ndim != len(shape) + 1:
         msg = f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."
         raise DataError(msg)
-    probability = not name.startswith(("mu", "sigma2"))
-    bad = ~np.isfinite(x) | ((x < 0) | (x > 1) if probability else False)
-    if name.startswith("sigma2"):
-        bad |= ~(x > 0)
+    outside = {"theta": (x < 0) | (x > 1), "sigma2": x <= 0}
+    bad = ~np.isfinite(x) | outside.get(variable, False)
     if bad.any():
         msg = f"start: {name} holds {x[bad][0]:g}, which it cannot be."
         raise DataError(msg)
     return x
 
 
-def _spread(gathered: Any) -> Any:
-    """Return the variance of each column of numbers over all classes; None for other blocks."""
-    if isinstance(gathered, np.ndarray):
-        return None
-    n, mean, scatter = (x[0] for x in (gathered.n, gathered.mean, gathered.scatter))
+def _spread(sums: Moments) -> Array:
+    """Return the variance of each column of numbers over all classes."""
+    n, mean, scatter = sums.n[0], sums.mean[0], sums.scatter[0]
     total = np.maximum(n.sum(0), np.finfo(float).tiny)
     gap = mean - (n * mean).sum(0) / total
-    return (scatter + n * gap**2).sum(0) / total
+    return np.asarray((scatter + n * gap**2).sum(0) / total)
 
 
-def _check_rise(
-    before: Array, objective: Array, slack: Array, collapsed: NDArray[np.bool_], step: int
-) -> None:
-    fell = (before - objective > slack) & ~collapsed
+def _check_rise(before: Array, objective: Array, slack: Array, step: int) -> None:
+    fell = before - objective > slack
     if fell.any():
         at = int(fell.argmax())
         msg = (

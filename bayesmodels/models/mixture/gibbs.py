@@ -186,11 +186,12 @@ def _numbers(parts: list[Numbers], n: int, size: int) -> tuple[Array, ...]:
     if not parts:
         return np.zeros((n, 0)), np.zeros((n, 0)), *(np.zeros((size, 0)),) * 4
     beliefs = [part.belief for part in parts]
-    here = [np.ones_like(part.x) if part.here is None else part.here for part in parts]
     priors = [
         np.concatenate([getattr(b, name).reshape(size, -1) for b in beliefs], axis=1)
         for name in ("location", "kappa", "shape", "scale")
     ]
-    priors[0] = priors[0] - np.concatenate([part.centre for part in parts])
-    x = np.concatenate([part.x for part in parts], axis=1)
-    return x, np.concatenate(here, axis=1), *map(np.ascontiguousarray, priors)
+    centre = np.concatenate([part.centre for part in parts])
+    priors[0] = priors[0] - centre
+    x = np.concatenate([part.x for part in parts], axis=1) - centre
+    here = np.concatenate([part.here for part in parts], axis=1)
+    return x, here, *map(np.ascontiguousarray, priors)

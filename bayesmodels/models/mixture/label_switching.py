@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bayesmodels.belief.reading import group_of, places
-from bayesmodels.models.mixture.latent_rows import latent_rows
+from bayesmodels.models.mixture.latent_rows import LatentRows, latent_rows, shares
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
 
@@ -163,9 +163,7 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     s = latent_rows(model.classes, model.blocks, data).spread(_MOST_ROWS)
     met = model.with_axes(s)
     known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
-    joint = met.log_joint_of(s, known)
-    share = np.exp(joint - joint.max(-1, keepdims=True))
-    share /= share.sum(-1, keepdims=True)
+    share = np.moveaxis(shares(LatentRows(met, s).log_joint(known))[0], 0, -2)
     lead = share.shape[:2]
     alike = model.interchangeable(data)
     if alike:

@@ -252,6 +252,11 @@ class Discrete:
         """Whether the rows are bits, the level 1 before the level 0."""
         return isinstance(self.belief, BetaBernoulli)
 
+    @property
+    def free(self) -> int:
+        """Number of free parameters of a class."""
+        return prod(self.shape[:-1]) * (self.shape[-1] - 1)
+
     def levels(self, parameters: Mapping[str, Any]) -> Array:
         """Return the probabilities (..., class, features * levels) of all levels."""
         theta = np.asarray(parameters["theta"], dtype=float)
@@ -266,15 +271,15 @@ class Discrete:
 
     def log_density(self, parameters: Mapping[str, Any]) -> Array:
         """Return log masses (n, ..., class); impossible levels get the log of the least double."""
-        levels = self.levels(parameters)
-        logs = np.log(np.maximum(levels, _LEAST))
+        logs = np.log(np.maximum(self.levels(parameters), _LEAST))
         lead = logs.shape[:-1]
         found = self.indicators @ logs.reshape(-1, logs.shape[-1]).T
         found += self.coefficients[:, None]
         return np.asarray(found).reshape(len(self.coefficients), *lead)
 
-    def gathered(self, parts: Array) -> Array:
+    def gathered(self, parts: Array, parameters: Mapping[str, Any] | None = None) -> Array:
         """Return counts (..., class, features * levels) of rows that are classes' by parts."""
+        del parameters
         found = self.indicators.T @ _table(parts)
         return np.asarray(found).T.reshape(*parts.shape[1:], -1)
 
@@ -300,51 +305,39 @@ class Discrete:
         """Return log masses (n, class) as a tensor of PyMC's variables."""
         from pymc import math
 
-        theta = parameters["theta"]
-        size, width = len(self.belief.coords["class"]), self.shape[-1]
-        cells = np.prod(self.indicators.shape, dtype=float)
-        if cells > _DENSE:
+        table, width = self.indicators, self.shape[-1]
+        if prod(table.shape) > _DENSE:
             msg = (
-                f"data: {self.indicators.shape[0]:,} distinct rows of {self.indicators.shape[1]:,} "
+                f"data: {table.shape[0]:,} distinct rows of {table.shape[1]:,} "
                 "levels are too many for a PyMC model of a mixture, which spreads them out. Use "
                 "`em` or `bayesmodels.gibbs_draws`."
             )
             raise DataError(msg)
-        table = np.asarray(
-            self.indicators
-            if isinstance(self.indicators, np.ndarray)
-            else self.indicators.toarray()
-        )
+        table = dense(table)[:, None, :]
+        theta = parameters["theta"].reshape((len(self.belief.coords["class"]), -1))
         if self.bits:
-            ones, zeros = table[:, None, ::width], table[:, None, 1::width]
-            theta = theta.reshape((size, -1))
+            ones, zeros = table[..., ::width], table[..., 1::width]
             terms = ones * math.log(theta)[None] + zeros * math.log1p(-theta)[None]
         else:
-            terms = table[:, None, :] * math.log(theta.reshape((size, -1)))[None]
+            terms = table * math.log(theta)[None]
         return terms.sum(-1) + self.coefficients[:, None]
 
-    def estimate(self, gathered: Array) -> dict[str, Array]:
-        """Return the maximum-likelihood estimates; the prior's mean where a class has no cell."""
-        return self._shares(gathered, 0.0)
-
-    def map_estimate(self, gathered: Array) -> dict[str, Array]:
-        """Return where the posterior density is largest, on the simplex's border if need be."""
-        return self._shares(gathered, self.pseudo_counts() - 1)
+    def estimate(self, gathered: Array, *, prior: bool) -> dict[str, Array]:
+        """Return where likelihood (and `prior`) are largest; the prior's mean without any cell."""
+        size = self.shape[-1]
+        extra = self.pseudo_counts() - 1 if prior else 0.0
+        counts = np.maximum(gathered + extra, 0).reshape(*gathered.shape[:-1], -1, size)
+        whole = counts.sum(-1, keepdims=True)
+        alone = self.levels(self.belief.mean()).reshape(*gathered.shape[-2:-1], -1, size)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares = np.where(whole > 0, counts / whole, alone)
+        return self.named(shares.reshape(gathered.shape))
 
     def pseudo_counts(self) -> Array:
         """Return the prior's pseudo-counts of shape (class, features * levels)."""
         belief = self.belief
         alpha = np.stack([belief.alpha, belief.beta], -1) if self.bits else belief.alpha
         return np.asarray(alpha.reshape(len(alpha), -1))
-
-    def _shares(self, totals: Array, extra: Array | float) -> dict[str, Array]:
-        size = self.shape[-1]
-        counts = np.maximum(totals + extra, 0).reshape(*totals.shape[:-1], -1, size)
-        whole = counts.sum(-1, keepdims=True)
-        alone = self.levels(self.belief.mean()).reshape(*totals.shape[-2:-1], -1, size)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares = np.where(whole > 0, counts / whole, alone)
-        return self.named(shares.reshape(totals.shape))
 
     def new_rows(
         self, parameters: Mapping[str, Any], classes: NDArray[np.intp], rng: np.random.Generator
@@ -360,6 +353,38 @@ class Discrete:
 
 
 @dataclass(frozen=True)
+class Moments:
+    """Sums of x - `about` and of its square over rows that are the classes' by parts.
+
+    All are of shape (..., class, features); ``a + b`` merges disjoint sets of rows.
+    """
+
+    about: Array
+    n: Array
+    first: Array
+    second: Array
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.about, self.n + other.n, self.first + other.first, self.second + other.second
+        )
+
+    @property
+    def _shift(self) -> Array:
+        return np.divide(self.first, self.n, out=np.zeros_like(self.n), where=self.n > 0)
+
+    @property
+    def mean(self) -> Array:
+        """Means; where a class has no rows, what the sums are about."""
+        return self.about + self._shift
+
+    @property
+    def scatter(self) -> Array:
+        """Sums of squared distances from the means."""
+        return np.maximum(self.second - self.first * self._shift, 0.0)
+
+
+@dataclass(frozen=True)
 class Numbers:
     """Rows of numbers.
 
@@ -368,33 +393,47 @@ class Numbers:
     belief : NormalInverseGamma
         With the axis ``class``.
     x : ndarray of shape (n, features)
-        Numbers less the centre of their column; 0 where missing.
-    here : ndarray of shape (n, features), optional
-        1 where a number is there; None if all are.
-    centre : ndarray of shape (features,)
-        What was taken from each column.
+        Numbers; 0 where missing.
+    here : ndarray of shape (n, features)
+        1 where a number is there, else 0.
     shape : tuple of int
-        Lengths of the belief's axes behind ``class``.
+        Lengths of the belief's axes behind ``class``, and 2: for a mean and a variance.
     """
 
     belief: NormalInverseGamma
     x: Array
-    here: Array | None
-    centre: Array
+    here: Array
     shape: tuple[int, ...]
+
+    @property
+    def free(self) -> int:
+        """Number of free parameters of a class."""
+        return prod(self.shape)
+
+    def levels(self, parameters: Mapping[str, Any]) -> Array:
+        """Return means and variances (..., class, features * 2)."""
+        pairs = np.stack([np.asarray(parameters[v], float) for v in ("mu", "sigma2")], axis=-1)
+        return pairs.reshape(*pairs.shape[: pairs.ndim - len(self.shape)], -1)
+
+    def named(self, levels: Array) -> dict[str, Array]:
+        """Return the variables that `levels` hold."""
+        pairs = levels.reshape(*levels.shape[:-1], *self.shape)
+        return {"mu": pairs[..., 0], "sigma2": pairs[..., 1]}
 
     def log_density(self, parameters: Mapping[str, Any]) -> Array:
         """Return log densities (n, ..., class)."""
-        mu, sigma2 = (_flat(parameters[name], len(self.shape)) for name in ("mu", "sigma2"))
+        levels = self.levels(parameters)
+        mu, sigma2 = levels[..., ::2], levels[..., 1::2]
         result = np.zeros((len(self.x), *mu.shape[:-1]))
+        rows = (-1, *(1,) * (mu.ndim - 1))
+        missing = not self.here.all()
         for j in range(self.x.shape[1]):
-            logs = -0.5 * np.log(sigma2[..., j]) - HALF_LOG_2PI
-            term = self.x[:, j].reshape(-1, *(1,) * logs.ndim) - (mu[..., j] - self.centre[j])
+            term = self.x[:, j].reshape(rows) - mu[..., j]
             term *= term
             term *= -0.5 / sigma2[..., j]
-            term += logs
-            if self.here is not None:
-                term *= self.here[:, j].reshape(-1, *(1,) * logs.ndim)
+            term += -0.5 * np.log(sigma2[..., j]) - HALF_LOG_2PI
+            if missing:
+                term *= self.here[:, j].reshape(rows)
             result += term
         return result
 
@@ -404,55 +443,54 @@ class Numbers:
 
         size = len(self.belief.coords["class"])
         mu, sigma2 = (parameters[name].reshape((size, -1))[None] for name in ("mu", "sigma2"))
-        # Not the centred rows: the declaration is to be as a user would write it.
-        x = (self.x + self.centre)[:, None, :]
-        terms = -0.5 * (x - mu) ** 2 / sigma2 - 0.5 * math.log(sigma2) - HALF_LOG_2PI
-        return (terms if self.here is None else self.here[:, None, :] * terms).sum(-1)
-
-    def moments(self, parts: Array) -> tuple[Array, Array, Array]:
-        """Return row counts, centred means and scatters (..., class, features)."""
-        flat = _table(parts)
-        x, found = self.x, []
-        here = np.ones_like(x) if self.here is None else self.here
-        for j in range(x.shape[1]):
-            w = flat * here[:, j, None]
-            n = w.sum(0)
-            mean = np.divide(w.T @ x[:, j], n, out=np.zeros_like(n), where=n > 0)
-            gap = x[:, j, None] - mean
-            mean = mean + np.divide((w * gap).sum(0), n, out=np.zeros_like(n), where=n > 0)
-            gap = x[:, j, None] - mean
-            gap *= gap
-            gap *= w
-            found.append((n, mean, gap.sum(0)))
-        lead = parts.shape[1:]
-        n, mean, scatter = (
-            np.stack(part, -1).reshape(*lead, -1) for part in zip(*found, strict=True)
+        terms = (
+            -0.5 * (self.x[:, None, :] - mu) ** 2 / sigma2 - 0.5 * math.log(sigma2) - HALF_LOG_2PI
         )
-        return n, mean, scatter
+        return (terms if self.here.all() else self.here[:, None, :] * terms).sum(-1)
+
+    @property
+    def centre(self) -> Array:
+        """Mean of each column."""
+        n = self.here.sum(0)
+        return np.divide(self.x.sum(0), n, out=np.zeros_like(n), where=n > 0)
+
+    def gathered(self, parts: Array, parameters: Mapping[str, Any] | None = None) -> Moments:
+        """Return moments of rows that are classes' by parts, about known means or the columns'."""
+        return self._moments(
+            parts, self.centre if parameters is None else self.levels(parameters)[..., ::2]
+        )
+
+    def _moments(self, parts: Array, about: Array) -> Moments:
+        shape = (*parts.shape[1:], self.x.shape[1])
+        about = np.broadcast_to(about, shape)
+        flat, missing, found = _table(parts), not self.here.all(), []
+        for j, centres in enumerate(about.reshape(-1, shape[-1]).T):
+            w = flat * self.here[:, j, None] if missing else flat
+            gap = self.x[:, j, None] - centres
+            heavy = w * gap
+            found.append((w.sum(0), heavy.sum(0), np.einsum("ij,ij->j", heavy, gap)))
+        sums = (np.stack(part, -1).reshape(shape) for part in zip(*found, strict=True))
+        return Moments(about, *sums)
 
     def statistic(self, parts: Array, coords: Coords) -> NormalStatistic:
         """Return the statistic of rows that belong to classes by parts (n, ..., class)."""
-        n, mean, scatter = self.moments(parts)
-        shape = (*parts.shape[1:], *self.shape)
-        place = np.where(n > 0, self.centre + mean, 0.0)
-        n, place, scatter = (part.reshape(shape) for part in (n, place, scatter))
-        return NormalStatistic(n, place, scatter, coords)
+        near = self._moments(parts, self.centre).mean
+        return self._statistic_of(self._moments(parts, near), coords)
 
-    def gathered(self, parts: Array) -> NormalStatistic:
-        """Return the statistic of rows that are classes' by parts (n, starts, class)."""
-        return self.statistic(parts, {"start": tuple(range(parts.shape[1])), **self.belief.coords})
+    def _statistic_of(self, sums: Moments, coords: Coords) -> NormalStatistic:
+        shape = (*sums.n.shape[:-1], *self.shape[:-1])
+        mean = np.where(sums.n > 0, sums.mean, 0.0)
+        n, mean, scatter = (part.reshape(shape) for part in (sums.n, mean, sums.scatter))
+        return NormalStatistic(n, mean, scatter, coords)
 
-    def estimate(self, gathered: NormalStatistic) -> dict[str, Array]:
-        """Return the maximum-likelihood estimates; a variance of 0 where a class has no spread."""
-        n, scatter = gathered.n, gathered.scatter
-        return {
-            "sigma2": np.divide(scatter, n, out=np.zeros_like(n), where=n > 0),
-            "mu": np.where(n > 0, gathered.mean, self.centre.reshape(self.shape)),
-        }
-
-    def map_estimate(self, gathered: NormalStatistic) -> dict[str, Array]:
-        """Return the joint mode of the posterior of each class."""
-        return self.belief.update(gathered).mode()
+    def estimate(self, gathered: Moments, *, prior: bool) -> dict[str, Array]:
+        """Return where likelihood (and `prior`) are largest; no variance without spread."""
+        if prior:
+            starts = {"start": tuple(range(len(gathered.n))), **self.belief.coords}
+            return self.belief.update(self._statistic_of(gathered, starts)).mode()
+        n = gathered.n
+        variances = np.divide(gathered.scatter, n, out=np.zeros_like(n), where=n > 0)
+        return self.named(np.stack([gathered.mean, variances], -1).reshape(*n.shape[:-1], -1))
 
     def new_rows(
         self, parameters: Mapping[str, Any], classes: NDArray[np.intp], rng: np.random.Generator
@@ -477,9 +515,6 @@ class LatentClassModel(Protocol):
     def terms(self) -> Any:
         """Terms of an exact posterior; None of a prior."""
 
-    def parts(self) -> list[tuple[Any, Names]]:
-        """Return the beliefs about classes and blocks, with their names."""
-
     def statistic(self, data: Any) -> MixtureStatistic:
         """Return the distinct rows and how often each occurs."""
 
@@ -489,51 +524,89 @@ class LatentClassModel(Protocol):
     def cells_of(self, s: MixtureStatistic) -> Iterator[tuple[Cells, Names]]:
         """Yield the rows of each block, with its names."""
 
-    def log_joint_of(self, s: MixtureStatistic, draws: Draws) -> Array:
-        """Return log densities of rows and classes under draws."""
-
     def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
         """Return the probability of each class for each new row."""
 
 
-def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
-    """Return the rows of a block as a mixture uses them.
+class LatentRows:
+    """Rows of all blocks in the form in which a pass over them needs them."""
 
-    Parameters
-    ----------
-    belief : Belief
-        The block's prior.
-    x : ndarray or sparse array
-        Its checked rows.
-    coords : dict
-        Axes of the belief once it has met rows.
-    name : str
-        Name of the block.
+    def __init__(self, model: LatentClassModel, s: MixtureStatistic) -> None:
+        self.cells, self.weights = list(model.cells_of(s)), s.weights
+        size = len(model.classes.alpha)
+        self.allowed = np.ones((len(s.labels), size), dtype=bool)
+        known = s.labels != UNKNOWN
+        self.allowed[known] = np.arange(size) == s.labels[known, None]
+
+    def log_densities(self, at: Draws) -> Array:
+        """Return log densities (n, samples..., class) of the rows in each class."""
+        found = np.zeros((len(self.weights), *np.shape(at["pi"])))
+        for part, names in self.cells:
+            found += part.log_density({v: at[names(v)] for v in part.belief.dims})
+        return found
+
+    def log_joint(self, at: Draws) -> Array:
+        """Return the same of rows and classes; -inf where the class is known to be another."""
+        pi = np.asarray(at["pi"], dtype=float)
+        joint = self.log_densities(at)
+        with np.errstate(divide="ignore"):  # a draw may round to 0
+            joint += np.log(pi)
+        if self.allowed.all():
+            return joint
+        return np.where(np.expand_dims(self.allowed, tuple(range(1, pi.ndim))), joint, -np.inf)
+
+
+def shares(joint: Array) -> tuple[Array, Array]:
+    """Turn log densities into probabilities of the classes, in place; return the log totals, too.
+
+    Classes are on the last axis. Where none is possible the log total is -inf.
     """
+    top = joint.max(-1, keepdims=True)
+    np.subtract(joint, np.where(np.isfinite(top), top, 0.0), out=joint)
+    np.exp(joint, out=joint)
+    total = joint.sum(-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint /= total
+        return joint, (np.log(total) + top)[..., 0]
+
+
+AT_ONCE = 8_000_000
+"""Numbers that a pass spreads out at once, at most."""
+
+
+def slices(s: MixtureStatistic, numbers: int) -> Iterator[MixtureStatistic]:
+    """Yield some rows after the others, as many as can be spread out into `numbers` each."""
+    step = max(1, AT_ONCE // numbers)
+    for at in range(0, max(len(s.labels), 1), step):
+        yield s.take(np.arange(at, min(at + step, len(s.labels))))
+
+
+def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
+    """Return the checked rows `x` of the block `name` as a mixture uses them.
+
+    The belief gets the axes `coords`, which it has once it has met rows.
+    """
+    lengths = tuple(map(len, coords.values()))
+    inner = lengths[1:]
+    wide: Any
     if isinstance(belief, NormalInverseGamma):
-        shape = tuple(len(labels) for labels in coords.values())[1:]
-        wide = _spread(belief, NormalStatistic(np.zeros(_lengths(coords)), coords=coords))
+        wide = belief.update(NormalStatistic(np.zeros(lengths), coords=coords))
         flat = _table(np.asarray(x, dtype=float))
-        gone = np.isnan(flat)
-        here = None if not gone.any() else (~gone).astype(float)
-        centre = _centres(flat, gone)
-        return Numbers(wide, np.where(gone, 0.0, flat - centre), here, centre, shape)
+        here = ~np.isnan(flat)
+        return Numbers(wide, np.where(here, flat, 0.0), here.astype(float), (*inner, 2))
     if isinstance(belief, BetaBernoulli):
-        wide = _spread(belief, BernoulliStatistic(np.zeros(_lengths(coords)), coords=coords))
-        shape = (*_lengths(coords)[1:], 2)
+        wide = belief.update(BernoulliStatistic(np.zeros(lengths), coords=coords))
         bits = _table(np.asarray(x, dtype=float))
         codes = np.where(np.isnan(bits), -1, 1 - np.nan_to_num(bits)).astype(np.intp)
-        return Discrete(wide, _indicators(codes, 2), shape, np.zeros(len(x)))
+        return Discrete(wide, _indicators(codes, 2), (*inner, 2), np.zeros(len(x)))
     if isinstance(belief, DirichletCategorical):
         axes = {axis: labels for axis, labels in coords.items() if axis != "category"}
-        shape = _lengths(coords)[1:]
-        empty = CategoricalStatistic(np.zeros(_lengths(coords)), coords=axes)
-        wide = _spread(belief, empty)
-        if len(shape) == x.ndim - 1:  # counts have the axis of categories, codes do not
+        wide = belief.update(CategoricalStatistic(np.zeros(lengths), coords=axes))
+        if len(inner) == x.ndim - 1:  # counts have the axis of categories, codes do not
             table = csr_array(x) if checked.sparse(x) else np.asarray(x, dtype=float)
-            return Discrete(wide, table, shape, _coefficients(x), np.asarray(x.sum(-1), float))
+            return Discrete(wide, table, inner, _coefficients(x), np.asarray(x.sum(-1), float))
         codes = _table(np.asarray(x, dtype=np.intp))
-        return Discrete(wide, _indicators(codes, shape[-1]), shape, np.zeros(len(x)))
+        return Discrete(wide, _indicators(codes, inner[-1]), inner, np.zeros(len(x)))
     msg = (
         f"{argument(name)}: a mixture takes BetaBernoulli, DirichletCategorical and "
         f"NormalInverseGamma features; got {type(belief).__name__}. For vectors use one "
@@ -542,23 +615,14 @@ def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
     raise PriorError(msg)
 
 
-def _spread(belief: Any, empty: Any) -> Any:
-    """Return the belief with all axes of the rows it is going to meet."""
-    return belief.update(empty)
-
-
 def _table(x: NDArray[Any]) -> NDArray[Any]:
     """Return rows as a table of columns, also if there are none."""
     return x.reshape(len(x), prod(x.shape[1:]))
 
 
-def _lengths(coords: Coords) -> tuple[int, ...]:
-    return tuple(len(labels) for labels in coords.values())
-
-
-def _centres(x: Array, gone: NDArray[np.bool_]) -> Array:
-    n = (~gone).sum(0)
-    return np.divide(np.where(gone, 0, x).sum(0), n, out=np.zeros(x.shape[1]), where=n > 0)
+def dense(table: Any) -> NDArray[Any]:
+    """Return a table that may be sparse as an array."""
+    return np.asarray(table.toarray() if checked.sparse(table) else table)
 
 
 def _indicators(codes: NDArray[np.intp], size: int) -> Any:
@@ -580,12 +644,6 @@ def _coefficients(x: Any) -> Array:
     rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     each = np.bincount(rows, gammaln(x.data + 1.0), x.shape[0])
     return np.asarray(gammaln(np.asarray(x.sum(-1), float) + 1) - each)
-
-
-def _flat(parameter: Any, inner: int) -> Array:
-    """Return a parameter (..., class, inner...) as (..., class, features)."""
-    array = np.asarray(parameter, dtype=float)
-    return array.reshape(*array.shape[: array.ndim - inner], -1)
 
 
 def _of_class(parameter: Any, classes: NDArray[np.intp], size: int) -> Array:

@@ -43,16 +43,17 @@ from bayesmodels.models.mixture.em import em
 from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
     Cells,
+    LatentRows,
     MixtureStatistic,
     cells,
     latent_rows,
+    shares,
 )
 from bayesmodels.models.mixture.terms import (
     Terms,
     allotments,
     every_term,
-    log_evidence_of_terms,
-    refuse,
+    refuse_beyond,
     taken,
     terms_of,
 )
@@ -169,8 +170,10 @@ class NaiveBayesMixture(ProductOfBeliefs):
         if not len(s.labels):
             return wide
         new = every_term(wide.rows_by_block(s), s, len(self.classes.alpha), self.budget)
-        terms = new if self.terms is None else self._with(new)
-        return wide.with_terms(terms)
+        if self.terms is not None:
+            refuse_beyond(self.budget, len(self.terms) * len(new))
+            new = self.terms.crossed(new)
+        return wide.with_terms(new)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln \sum_z p(z)\, p(x \mid z)`, of rows in the order observed.
@@ -243,14 +246,14 @@ class NaiveBayesMixture(ProductOfBeliefs):
         ndarray of shape (..., n, class)
             Rows add up to one.
         """
-        joint = self.log_joint(rows, parameters)
-        if np.isneginf(joint.max(-1, initial=-np.inf)).any() and joint.size:
+        share, logs = shares(self.log_joint(rows, parameters))
+        if np.isneginf(logs).any():
             msg = (
                 "rows: a row has probability 0 in every class under these parameters. Use "
                 "parameters off the border, or leave them out to integrate over the belief."
             )
             raise DataError(msg)
-        return np.asarray(np.exp(joint - logsumexp(joint, axis=-1, keepdims=True)))
+        return share
 
     def co_clustering(self, rows: Any, parameters: Draws | None = None) -> Array:
         r"""Return the probability that two rows belong to the same class.
@@ -287,11 +290,10 @@ class NaiveBayesMixture(ProductOfBeliefs):
             total /= len(flat)
             np.fill_diagonal(total, 1.0)
             return total
-        prior = self if self.terms is None else self.with_terms(None)
         raw = latent_rows(self.classes, self.blocks, rows)
         first, inverse = raw.patterns()
         s = raw.take(first, np.bincount(inverse, raw.weights, len(first)))
-        wide = prior.with_axes(s)
+        wide = self.with_axes(s)  # whose terms play no part in it
         allotted, ways = allotments(s, len(self.classes.alpha), self.budget)
         logs = ways + wide.log_evidence_of(terms_of(wide.rows_by_block(s), allotted))
         weight = np.exp(logs - logsumexp(logs))
@@ -375,10 +377,9 @@ class NaiveBayesMixture(ProductOfBeliefs):
         if self.terms is None:
             return super().log_density_rounding(draws)
         each = self._by_term(draws, "log_density") + self.log_weights
-        share = np.exp(each - each.max(-1, keepdims=True))
-        share /= share.sum(-1, keepdims=True)
         own = self._by_term(draws, "log_density_rounding") + self._weight_rounding
         size = np.abs(each).max(-1, where=np.isfinite(each), initial=0)
+        share, _ = shares(each)
         return np.asarray((share * own).sum(-1) + 4 * np.finfo(float).eps * (1 + size))
 
     def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
@@ -412,15 +413,8 @@ class NaiveBayesMixture(ProductOfBeliefs):
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row, its class summed out unless it is known."""
         s = latent_rows(self.classes, self.blocks, data)
-        total = self.log_joint_of(s, draws)
-        known = s.labels != UNKNOWN
-        result = _log_sum(total)
-        result[..., known] = np.take_along_axis(
-            total[..., known, :],
-            np.broadcast_to(s.labels[known, None], (*total.shape[:-2], known.sum(), 1)),
-            -1,
-        )[..., 0]
-        return {"rows": result}
+        _, logs = shares(LatentRows(self.with_axes(s), s).log_joint(draws))
+        return {"rows": np.moveaxis(logs, 0, -1)}
 
     def replicate(
         self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
@@ -456,15 +450,11 @@ class NaiveBayesMixture(ProductOfBeliefs):
         s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
         met = self.with_axes(s)
         known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
-        joint = met.log_joint_of(s, known)
-        top = joint.max(-1, keepdims=True)
-        share = np.exp(joint - top)
-        total = share.sum(-1, keepdims=True)
-        share /= total
+        share, logs = shares(LatentRows(met, s).log_joint(known))
         return {
             "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],
-            "log_density": np.log(total[..., 0]) + top[..., 0],
-            "same_class": (share[..., 1:, :] * share[..., :-1, :]).sum(-1),
+            "log_density": np.moveaxis(logs, 0, -1),
+            "same_class": np.moveaxis((share[1:] * share[:-1]).sum(-1), 0, -1),
         }
 
     def interchangeable(self, data: Any) -> bool:
@@ -575,13 +565,21 @@ class NaiveBayesMixture(ProductOfBeliefs):
 
     def log_evidence_of(self, terms: Terms) -> Array:
         """Return the log evidence of rows and classes under the prior, one number a term."""
-        beliefs = {name: block.belief for name, block in self.blocks.items()}
-        return log_evidence_of_terms(self.classes, beliefs, terms)
+        counted = CategoricalStatistic(terms.counts, coords={"term": range(len(terms))})
+        total = np.asarray(self.classes.log_evidence(counted))
+        for name, block in self.blocks.items():
+            each = np.asarray(block.belief.log_evidence(terms.parts[name]))
+            total = total + each.reshape(len(terms), -1).sum(-1)
+        return total
+
+    @property
+    def _known_terms(self) -> Terms:
+        assert self.terms is not None  # noqa: S101 - for the type checker; callers have looked
+        return self.terms
 
     def after_terms(self, at: NDArray[np.intp]) -> list[tuple[Any, Names]]:
         """Return the beliefs after some of the terms, with the leading axis ``term``."""
-        terms = self.terms
-        assert terms is not None  # noqa: S101 - for the type checker; callers have looked
+        terms = self._known_terms
         (classes, own), *rest = self.parts()
         counted = CategoricalStatistic(terms.counts[at], coords={"term": range(len(at))})
         found = [(classes.update(counted), own)]
@@ -610,32 +608,14 @@ class NaiveBayesMixture(ProductOfBeliefs):
     @cached_property
     def log_terms(self) -> Array:
         """Log of each term's multiplicity times its evidence."""
-        terms = self.terms
-        assert terms is not None  # noqa: S101 - as above
-        return terms.log_multiplicity + self.log_evidence_of(terms)
+        return self._known_terms.log_multiplicity + self.log_evidence_of(self._known_terms)
 
     @cached_property
     def _weight_rounding(self) -> Array:
         """Bound on the rounding errors of the terms' log weights."""
-        terms = self.terms
-        assert terms is not None  # noqa: S101 - as above
+        terms = self._known_terms
         size = 1 + np.abs(self.log_terms) + np.abs(terms.log_multiplicity)
         return np.asarray(16 * np.finfo(float).eps * (size + terms.places))
-
-    def _with(self, new: Terms) -> Terms:
-        terms = self.terms
-        assert terms is not None  # noqa: S101 - as above
-        if len(terms) * len(new) > self.budget:
-            refuse(len(terms) * len(new), self.budget)
-        return terms.crossed(new)
-
-    def log_joint_of(self, s: MixtureStatistic, draws: Draws) -> Array:
-        """Return log densities (samples..., n, class) of rows and classes under draws."""
-        with np.errstate(divide="ignore"):  # a draw may round to 0
-            total = np.log(np.asarray(draws["pi"], dtype=float))[None]
-        for part, names in self.with_axes(s).cells_of(s):
-            total = total + part.log_density({v: draws[names(v)] for v in part.belief.dims})
-        return np.moveaxis(total, 0, -2)
 
     def __repr__(self) -> str:
         """Show the prior, and of a posterior the number of terms."""

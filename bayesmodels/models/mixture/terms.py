@@ -13,9 +13,13 @@ from scipy.special import gammaln
 
 from bayesmodels.belief.values import fill, value
 from bayesmodels.errors import DataError
-from bayesmodels.input import data as checked
-from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
-from bayesmodels.models.mixture.latent_rows import UNKNOWN, Cells, Discrete, MixtureStatistic
+from bayesmodels.models.mixture.latent_rows import (
+    UNKNOWN,
+    Cells,
+    Discrete,
+    MixtureStatistic,
+    dense,
+)
 from bayesmodels.numerics import Array
 
 
@@ -68,31 +72,21 @@ class Terms:
         keys = [self.counts, *(_keys(part) for part in self.parts.values())]
         table = np.concatenate([key.reshape(len(self), -1) for key in keys], axis=1)
         _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-        kept = self.take(first)
-        top = np.full(len(first), -np.inf)
-        np.maximum.at(top, inverse, self.log_multiplicity)
-        total = np.bincount(inverse, np.exp(self.log_multiplicity - top[inverse]), len(first))
-        return replace(kept, log_multiplicity=top + np.log(total))
+        return replace(self.take(first), log_multiplicity=_added(self.log_multiplicity, inverse))
+
+
+def _added(logs: Array, codes: NDArray[np.intp]) -> Array:
+    """Return the log of the sum of exponentials of all logs with each code."""
+    top = np.full(codes.max(initial=-1) + 1, -np.inf)
+    np.maximum.at(top, codes, logs)
+    return np.asarray(top + np.log(np.bincount(codes, np.exp(logs - top[codes]), len(top))))
 
 
 def every_term(blocks: Mapping[str, Cells], s: MixtureStatistic, size: int, budget: int) -> Terms:
-    """Return the terms of all ways to allot rows to classes.
+    """Return the terms of all ways to allot rows to classes; refuse more than the budget.
 
-    Parameters
-    ----------
-    blocks : mapping
-        The rows of each block.
-    s : MixtureStatistic
-        Their weights, and the classes that are known.
-    size : int
-        Number of classes.
-    budget : int
-        Number of terms at most.
-
-    Raises
-    ------
-    DataError
-        If there are more, or weights are no whole numbers.
+    `s` has the weights of the rows in `blocks`, and the classes that are known; `size` is the
+    number of classes.
     """
     if all(isinstance(part, Discrete) and part.tokens is None for part in blocks.values()):
         return _counted_terms(blocks, s, size, budget)
@@ -139,40 +133,34 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
     shapes = [part.indicators.shape[1] for part in parts.values()]
     # What one row adds to its class: itself, and its levels.
     row = np.concatenate(
-        [np.ones((len(s.labels), 1)), *(_dense(part.indicators) for part in parts.values())], axis=1
+        [np.ones((len(s.labels), 1)), *(dense(part.indicators) for part in parts.values())], axis=1
     ).astype(np.int64)
     keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
     for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
         _check_budget(len(keys), int(m), size, int(label), budget)
         some = _compositions(int(m), size, int(label))
-        wide = (keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]).reshape(
-            -1, size, row.shape[1]
-        )
+        wide = keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]
+        wide = wide.reshape(-1, size, row.shape[1])
         logs = (ways[:, None] + _log_ways(some, label)).ravel()
         flat = np.ascontiguousarray(wide.reshape(len(wide), -1))
         codes, _ = pd.factorize(flat.view(f"V{flat.shape[1] * 8}").ravel().astype(object))
-        number = codes.max() + 1
-        first = np.full(number, len(wide))
+        first = np.full(codes.max() + 1, len(wide))
         np.minimum.at(first, codes, np.arange(len(wide)))
-        top = np.full(number, -np.inf)
-        np.maximum.at(top, codes, logs)
-        ways = top + np.log(np.bincount(codes, np.exp(logs - top[codes]), number))
-        keys = wide[first]
+        keys, ways = wide[first], _added(logs, codes)
     order = np.lexsort(keys.reshape(len(keys), -1).T[::-1])
-    keys, ways = keys[order].astype(float), ways[order]
+    numbers, ways = keys[order].astype(float), ways[order]
     found, at = {}, 1
     for (name, part), width in zip(parts.items(), shapes, strict=True):
-        coords = {"term": tuple(range(len(keys))), **part.belief.coords}
-        found[name] = part.statistic_of(keys[..., at : at + width], coords)
+        coords = {"term": tuple(range(len(numbers))), **part.belief.coords}
+        found[name] = part.statistic_of(numbers[..., at : at + width], coords)
         at += width
-    return Terms(np.asarray(keys[..., 0], float), found, np.asarray(ways))
+    return Terms(numbers[..., 0], found, ways)
 
 
 def _check_budget(terms: int, m: int, size: int, label: int, budget: int) -> None:
     """Refuse before the ways to split m equal rows are written down."""
     ways = comb(m + size - 1, m) if label == UNKNOWN else 1
-    if terms * ways > budget:
-        refuse(terms * ways, budget)
+    refuse_beyond(budget, terms * ways)
 
 
 def _compositions(m: int, size: int, label: int) -> Array:
@@ -196,29 +184,15 @@ def _log_ways(some: Array, label: int) -> Array:
     return np.asarray(gammaln(some.sum(-1) + 1) - gammaln(some + 1).sum(-1))
 
 
-def refuse(terms: int, budget: int) -> None:
-    """Raise the error of too many terms."""
+def refuse_beyond(budget: int, terms: int) -> None:
+    """Raise an error if there are too many terms."""
+    if terms <= budget:
+        return
     msg = (
         f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
         f"{budget}. Use em(), bm.gibbs_draws or bm.mcmc_draws; or give the model a larger budget."
     )
     raise DataError(msg)
-
-
-def log_evidence_of_terms(
-    classes: DirichletCategorical, beliefs: Mapping[str, Any], terms: Terms
-) -> Array:
-    """Return the log evidence of rows and classes under these priors, one number a term."""
-    counted = CategoricalStatistic(terms.counts, coords={"term": range(len(terms))})
-    total = np.asarray(classes.log_evidence(counted))
-    for name, belief in beliefs.items():
-        each = np.asarray(belief.log_evidence(terms.parts[name]))
-        total = total + each.reshape(len(terms), -1).sum(-1)
-    return total
-
-
-def _dense(table: Any) -> NDArray[Any]:
-    return np.asarray(table.toarray() if checked.sparse(table) else table)
 
 
 def _keys(part: Any) -> Array:
