@@ -6,6 +6,7 @@ Inputs are doubles, or lists of them; the reference is evaluated at these very d
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -34,8 +35,8 @@ class Quantity:
     """
 
     family: str
-    name: str
     kind: str
+    name: str
     inputs: list[list[Any]]
     ours: Callable[..., Any]
     exact: Callable[..., Any]
@@ -44,6 +45,11 @@ class Quantity:
     @property
     def key(self):
         return f"{self.family}, {self.name}"
+
+
+def judged(family):
+    """Return what makes quantities of a family: log densities, moments and quantiles."""
+    return [partial(Quantity, family, kind) for kind in ("log", "moment", "quantile")]
 
 
 def some(number, *axes, keep=lambda *_: True):
@@ -84,53 +90,41 @@ def _representable(alpha, beta, p):
     return -np.log10(p) / min(alpha, beta, 1) < 290
 
 
+PROBABILITIES = [
+    *some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]),
+    [1e12, 1e12, 0.5 + 1e-6],
+    [1e12, 3e12, 0.25 - 1e-6],
+    [1e12, 1e4, 1 - 1e-8],
+]
+
+log, moment, quantile = judged("Beta–Bernoulli")
 BETA = [
-    Quantity(
-        "Beta–Bernoulli",
+    log(
         "evidence of rows",
-        "log",
         some(80, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS),
         lambda a, b, n1, n0: _beta(a, b).log_evidence(bm.BernoulliStatistic(n1, n0)),
         lambda a, b, n1, n0: exact.dirichlet_evidence([a, b], [n1, n0]),
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    log(
         "evidence of counts",
-        "log",
         some(50, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS),
         lambda a, b, n1, n0: _beta(a, b).log_evidence(bm.BinomialCounts(n1, n1 + n0)),
         lambda a, b, n1, n0: exact.dirichlet_mass([a, b], [n1, n0]),
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    log(
         "log density",
-        "log",
-        [
-            *some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]),
-            [1e12, 1e12, 0.5 + 1e-6],
-            [1e12, 3e12, 0.25 - 1e-6],
-            [1e12, 1e4, 1 - 1e-8],
-        ],
+        PROBABILITIES,
         lambda a, b, t: _beta(a, b).log_density({"theta": t}),
         exact.beta_density,
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    log(
         "marginal log density",
-        "log",
-        [
-            *some(80, CONCENTRATIONS, CONCENTRATIONS, [1e-300, 1e-12, 0.25, 0.5, 0.75, 1 - 1e-12]),
-            [1e12, 1e12, 0.5 + 1e-6],
-            [1e12, 3e12, 0.25 - 1e-6],
-            [1e12, 1e4, 1 - 1e-8],
-        ],
+        PROBABILITIES,
         lambda a, b, t: _theta(_beta(a, b), "logpdf", t),
         exact.beta_density,
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    log(
         "predictive log mass",
-        "log",
         [
             *some(80, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS),
             [1e12, 1e12, 5e8, 5e8],
@@ -139,35 +133,27 @@ BETA = [
         lambda a, b, n1, n0: _beta(a, b).predictive(int(n1 + n0)).logpmf(n1),
         lambda a, b, n1, n0: exact.dirichlet_mass([a, b], [n1, n0]),
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    moment(
         "mean",
-        "moment",
         some(30, CONCENTRATIONS, CONCENTRATIONS),
         lambda a, b: _beta(a, b).mean()["theta"],
         exact.beta_mean,
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    moment(
         "sd",
-        "moment",
         some(30, CONCENTRATIONS, CONCENTRATIONS),
         lambda a, b: np.sqrt(_beta(a, b).var()["theta"]),
         exact.beta_sd,
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    quantile(
         "lower quantile",
-        "quantile",
         some(40, SHAPES, SHAPES, TAILS, keep=_representable),
         lambda a, b, p: _theta(_beta(a, b), "ppf", p),
         exact.beta_quantile,
         {"upper": False},
     ),
-    Quantity(
-        "Beta–Bernoulli",
+    quantile(
         "upper quantile",
-        "quantile",
         some(40, SHAPES, SHAPES, TAILS, keep=_representable),
         lambda a, b, p: _theta(_beta(a, b), "isf", p),
         exact.beta_quantile,
@@ -191,51 +177,40 @@ def _countable(table):
     return [min(n, float(2**50)) for n in table]
 
 
+log, moment, _ = judged("Dirichlet–categorical")
 DIRICHLET = [
-    Quantity(
-        "Dirichlet–categorical",
+    log(
         "evidence of rows",
-        "log",
         [[a, n] for a, n in zip(ALPHAS, TABLES, strict=True)],
         lambda a, n: _dirichlet(a).log_evidence(bm.CategoricalStatistic(n)),
         exact.dirichlet_evidence,
     ),
-    Quantity(
-        "Dirichlet–categorical",
+    log(
         "evidence of counts",
-        "log",
         [[a, _countable(n)] for a, n in zip(ALPHAS, TABLES, strict=True)],
         lambda a, n: _dirichlet(a).log_evidence(bm.MultinomialCounts([n])),
         exact.dirichlet_mass,
     ),
-    Quantity(
-        "Dirichlet–categorical",
+    log(
         "log density",
-        "log",
         [[a, t] for a, t in zip(ALPHAS, SIMPLEX, strict=True)],
         lambda a, t: _dirichlet(a).log_density({"theta": np.array(t)}),
         exact.dirichlet_density,
     ),
-    Quantity(
-        "Dirichlet–categorical",
+    log(
         "predictive log mass",
-        "log",
         [[a, _countable(n)] for a, n in zip(ALPHAS, TABLES, strict=True)],
         lambda a, n: _dirichlet(a).predictive(int(sum(n))).logpmf(n),
         exact.dirichlet_mass,
     ),
-    Quantity(
-        "Dirichlet–categorical",
+    moment(
         "mean",
-        "moment",
         [[a] for a in ALPHAS],
         lambda a: _dirichlet(a).mean()["theta"][0],
         lambda a: exact.beta_mean(a[0], sum(a[1:])),
     ),
-    Quantity(
-        "Dirichlet–categorical",
+    moment(
         "sd",
-        "moment",
         [[a] for a in ALPHAS],
         lambda a: np.sqrt(_dirichlet(a).var()["theta"][0]),
         lambda a: exact.beta_sd(a[0], sum(a[1:])),
@@ -266,11 +241,10 @@ OFFSET_ROWS = [
     for scale, offset, n in product([1e-3, 1.0, 1e6], [0.0, 1e8, 1e12], [1, 2, 4])
 ] + [[s * x for x in (0.3, -1.0, 0.8)] for s in (1e-150, 1e-20, 1e140)]
 
+log, moment, quantile = judged("normal–inverse-gamma")
 NIG = [
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "evidence of a statistic",
-        "log",
         some(
             60,
             [0.0, 3.0, 1e8],
@@ -284,18 +258,14 @@ NIG = [
         lambda m, k, a, b, n, x, s: _nig(m, k, a, b).log_evidence(bm.NormalStatistic(n, x, s)),
         exact.nig_evidence,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "evidence of rows",
-        "log",
         some(50, [0.0, 1e8], WEIGHTS, [1e-8, 0.5, 3.0, 1e4], SIZES, OFFSET_ROWS),
         lambda m, k, a, b, x: _nig(m, k, a, b).log_evidence(x),
         exact.nig_evidence_of_rows,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "log density",
-        "log",
         [
             *some(80, [0.0, 3.0, 1e8], WEIGHTS, SHAPES, SIZES, [0.0, 2.5, 1e8 + 3], SIZES),
             [0.0, 1.0, 1e12, 1e12, 1e-6, 1 + 1e-6],
@@ -304,75 +274,57 @@ NIG = [
         lambda m, k, a, b, mu, v: _nig(m, k, a, b).log_density({"mu": mu, "sigma2": v}),
         exact.nig_density,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "predictive log density",
-        "log",
         some(100, LOCATIONS, WEIGHTS, [1e-8, *SHAPES], SIZES, AWAY),
         lambda m, k, a, b, x: _nig(m, k, a, b).predictive().logpdf(x),
         exact.nig_predictive,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "log_predictive",
-        "log",
         some(100, LOCATIONS, WEIGHTS, [1e-8, *SHAPES], SIZES, AWAY),
         lambda m, k, a, b, x: _nig([m], [k], [a], [b]).log_predictive(np.array([x]))[0, 0],
         exact.nig_predictive,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    log(
         "log density of sigma2",
-        "log",
         [*some(60, SHAPES, SIZES, SIZES), [1e12, 1e12, 1 + 1e-6], [1e8, 1e8, 1 - 1e-4]],
         lambda a, b, v: _law(_nig(0, 1, a, b), "sigma2", "logpdf", v),
         exact.inverse_gamma_density,
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    moment(
         "mean of sigma2",
-        "moment",
         some(20, [1 + 1e-8, 1.5, 3.0, 1e4, 1e12], SIZES),
         lambda a, b: _nig(0, 1, a, b).mean()["sigma2"],
         lambda a, b: b / (a - 1),
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    moment(
         "sd of sigma2",
-        "moment",
         some(25, [2 + 1e-8, 2.5, 3.0, 1e4, 1e12], SIZES),
         lambda a, b: _nig(0, 1, a, b).marginals()["sigma2"].std(),
         lambda a, b: b / ((a - 1) * exact.mp.sqrt(a - 2)),
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    moment(
         "sd of mu",
-        "moment",
         some(30, WEIGHTS, [1 + 1e-8, 1.5, 3.0, 1e4, 1e12], SIZES),
         lambda k, a, b: _nig(0, k, a, b).marginals()["mu"].std(),
         lambda k, a, b: exact.mp.sqrt(b / (k * (a - 1))),
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    quantile(
         "upper quantile of mu",
-        "quantile",
         some(40, SHAPES, TAILS, keep=lambda a, p: -np.log10(p) / a < 280),
         lambda a, p: _law(_nig(0, 1, a, a), "mu", "isf", p),
         lambda a, p: exact.student_quantile(2 * a, p),
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    quantile(
         "lower quantile of sigma2",
-        "quantile",
         some(40, SHAPES, SIZES, TAILS, keep=_finite),
         lambda a, b, p: _law(_nig(0, 1, a, b), "sigma2", "ppf", p),
         exact.inverse_gamma_quantile,
         {"upper": False},
     ),
-    Quantity(
-        "normal–inverse-gamma",
+    quantile(
         "upper quantile of sigma2",
-        "quantile",
         some(40, SHAPES, [1e-150, 1e-8, 1.0, 1e8], TAILS, keep=_finite),
         lambda a, b, p: _law(_nig(0, 1, a, b), "sigma2", "isf", p),
         exact.inverse_gamma_quantile,
@@ -416,45 +368,36 @@ def _near(prior, rows):
     return [*prior, rows[0], ((bent + bent.T) / 2).tolist()]
 
 
+log, moment, quantile = judged("normal–inverse-Wishart")
 NIW = [
-    Quantity(
-        "normal–inverse-Wishart",
+    log(
         "evidence of rows",
-        "log",
         [[*prior, rows] for prior, rows in VECTORS],
         lambda m, k, v, s, rows: _niw(m, k, v, s).log_evidence(np.array(rows)),
         exact.niw_evidence,
     ),
-    Quantity(
-        "normal–inverse-Wishart",
+    log(
         "log density",
-        "log",
         [_near(prior, rows) for prior, rows in VECTORS],
         lambda m, k, v, s, mu, sigma: _niw(m, k, v, s).log_density(
             {"mu": np.array(mu), "Sigma": np.array(sigma)}
         ),
         exact.niw_density,
     ),
-    Quantity(
-        "normal–inverse-Wishart",
+    log(
         "predictive log density",
-        "log",
         [[*prior, rows[1]] for prior, rows in VECTORS],
         lambda m, k, v, s, x: _niw(m, k, v, s).predictive().logpdf(x),
         exact.niw_predictive,
     ),
-    Quantity(
-        "normal–inverse-Wishart",
+    log(
         "log_predictive",
-        "log",
         [[*prior, rows[1]] for prior, rows in VECTORS],
         lambda m, k, v, s, x: _niw_of_many(m, k, v, s).log_predictive(np.array([x]))[0, 0],
         exact.niw_predictive,
     ),
-    Quantity(
-        "normal–inverse-Wishart",
+    moment(
         "sd of an entry of Sigma",
-        "moment",
         [
             [prior[2] + 3, prior[3], float(i), float(len(prior[0]) - 1)]
             for prior, _ in VECTORS
@@ -464,10 +407,8 @@ NIW = [
         lambda v, s, i, j: _niw([0.0] * len(s), 1, v, s).marginals()["Sigma"].std()[int(i), int(j)],
         exact.niw_entry_sd,
     ),
-    Quantity(
-        "normal–inverse-Wishart",
+    quantile(
         "upper quantile of mu",
-        "quantile",
         [
             [k, v, s, p]
             for ((_, k, v, s), _), p in zip(VECTORS, TAILS * 9, strict=True)
@@ -507,45 +448,36 @@ def _fitted(m, P, a, b, X, y):
     return _regression(m, P, a, b).update((np.array(X), np.array(y)))
 
 
+log, moment, _ = judged("linear regression")
 REGRESSION = [
-    Quantity(
-        "linear regression",
+    log(
         "evidence",
-        "log",
         [[*prior, X, y] for prior, X, y in DESIGNS],
         lambda m, P, a, b, X, y: _regression(m, P, a, b).log_evidence((np.array(X), np.array(y))),
         exact.regression_evidence,
     ),
-    Quantity(
-        "linear regression",
+    log(
         "log density of a prior",
-        "log",
         [[*prior, [w + 0.25 for w in prior[0]], prior[3] / prior[2]] for prior, _, _ in DESIGNS],
         lambda m, P, a, b, w, v: _regression(m, P, a, b).log_density(
             {"w": np.array(w), "sigma2": v}
         ),
         exact.regression_density,
     ),
-    Quantity(
-        "linear regression",
+    log(
         "predictive log density",
-        "log",
         [[*prior, X, y, X[0], y[0] + 0.5] for prior, X, y in DESIGNS],
         lambda m, P, a, b, X, y, row, at: _fitted(m, P, a, b, X, y).predictive([row]).logpdf(at)[0],
         exact.regression_predictive,
     ),
-    Quantity(
-        "linear regression",
+    moment(
         "mean of a coefficient",
-        "moment",
         [[*prior, X, y, 0.0] for prior, X, y in DESIGNS],
         lambda m, P, a, b, X, y, j: _fitted(m, P, a, b, X, y).mean()["w"][int(j)],
         exact.regression_mean,
     ),
-    Quantity(
-        "linear regression",
+    moment(
         "sd of a coefficient",
-        "moment",
         [[*prior, X, y, 0.0] for prior, X, y in DESIGNS],
         lambda m, P, a, b, X, y, j: _fitted(m, P, a, b, X, y).marginals()["w"].std()[int(j)],
         exact.regression_sd,
@@ -586,27 +518,26 @@ def _joint(classes, alpha, nig, rows, labels, bit, number, c):
     return after.log_joint(_frame([[bit, number]]))[0, int(c)]
 
 
+log, *_ = judged("naive Bayes")
 NAIVE_BAYES = [
-    Quantity(
-        "naive Bayes",
+    log(
         "evidence",
-        "log",
         NAIVE_BAYES_CASES,
         lambda c, a, g, rows, y: _naive_bayes(c, a, g).log_evidence(
             (_frame(rows), np.array(y, dtype=int))
         ),
         exact.naive_bayes_evidence,
     ),
-    Quantity(
-        "naive Bayes",
+    log(
         "log_joint",
-        "log",
-        [[*case, float(i % 2), case[2][0] + 0.5, float(i // 2 % 2)]
-         for i, case in enumerate(NAIVE_BAYES_CASES)],
+        [
+            [*case, float(i % 2), case[2][0] + 0.5, float(i // 2 % 2)]
+            for i, case in enumerate(NAIVE_BAYES_CASES)
+        ],
         _joint,
         exact.naive_bayes_joint,
     ),
-]  # fmt: skip
+]
 
 CONCEPTS = [
     [prior, sizes, n]
@@ -622,19 +553,16 @@ def _concept(prior, sizes):
     return bm.ConceptLearning(hypotheses, dict(zip(names, prior, strict=True)))
 
 
+log, *_ = judged("concept learning")
 CONCEPT = [
-    Quantity(
-        "concept learning",
+    log(
         "evidence",
-        "log",
         CONCEPTS,
         lambda p, s, n: _concept(p, s).log_evidence([0] * int(n)),
         exact.concept_evidence,
     ),
-    Quantity(
-        "concept learning",
+    log(
         "log posterior mass",
-        "log",
         [[*case, float(h)] for case in CONCEPTS for h in range(3)],
         lambda p, s, n, h: _concept(p, s).update([0] * int(n)).log_density({"h": np.array(int(h))}),
         exact.concept_posterior,
