@@ -23,9 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln, xlog1py, xlogy
 
-from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief import conditioning, conjugate, reading, values
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError
@@ -91,37 +90,33 @@ class BernoulliStatistic:
         values.fill(self, ones=ones, zeros=zeros, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
-        checked.alike(self, other, BernoulliStatistic)
-        coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
+        coords = conjugate.together(self, other)
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return checked.made(
-            type(self), self.ones + other.ones, self.zeros + other.zeros, given, coords
-        )
+        return conjugate.like(self, coords, self.ones + other.ones, self.zeros + other.zeros, given)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        checked.alike(self, other, BernoulliStatistic)
-        coords = labels.joined(self.coords, self.ones.shape, other.coords, other.ones.shape)
-        ones, zeros = (
-            checked.left_over(own - gone, own, name)
-            for own, gone, name in (
-                (self.ones, other.ones, "ones"),
-                (self.zeros, other.zeros, "zeros"),
-            )
-        )
+        coords = conjugate.together(self, other)
+        ones = checked.left_over(self.ones - other.ones, self.ones, "ones")
+        zeros = checked.left_over(self.zeros - other.zeros, self.zeros, "zeros")
         split = log_split(np.stack([ones, zeros], axis=-1), other.counts)
         given = self.log_given_total - other.log_given_total - split
-        return checked.made(type(self), ones, zeros, given, coords)
+        return conjugate.like(self, coords, ones, zeros, given)
 
-    discounted = discounted
+    discounted = conjugate.discounted
+    without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
         ones, zeros = rho * self.ones, rho * self.zeros
         coefficient = log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
-        return checked.made(
-            type(self), ones, zeros, rho * self.log_coefficient - coefficient, self.coords
-        )
+        given = rho * self.log_coefficient - coefficient
+        return conjugate.like(self, self.coords, ones, zeros, given)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.ones.shape
 
     @property
     def counts(self) -> Array:
@@ -143,10 +138,6 @@ class BernoulliStatistic:
             "log coefficient of the counts": coefficient,
         }
 
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same batch."""
-        return type(self)(np.zeros(self.ones.shape), coords=self.coords)
-
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimate N1 / N, the minimiser of the cross-entropy.
 
@@ -165,6 +156,9 @@ class BernoulliStatistic:
             msg = "data: the maximum-likelihood estimate needs at least one row; got none."
             raise DataError(msg)
         return {"theta": self.ones / total}
+
+
+_RULES = {"alpha": conjugate.POSITIVE, "beta": conjugate.POSITIVE}
 
 
 @value
@@ -217,13 +211,12 @@ class BetaBernoulli:
     )
 
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
-        coords = checked.coords_of(coords, alpha=alpha, beta=beta)
-        alpha, beta = checked.together(
-            alpha=checked.parameter(alpha, "alpha", positive=True),
-            beta=checked.parameter(beta, "beta", positive=True),
-        )
-        given = labels.named(coords, alpha.shape, "coords")
-        values.fill(self, alpha=alpha, beta=beta, coords=labels.completed(given, alpha.shape))
+        conjugate.fill(self, coords, _RULES, alpha=alpha, beta=beta)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.alpha.shape
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -270,10 +263,9 @@ class BetaBernoulli:
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
         s = self.statistic(data)
-        coords = labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
+        coords = conjugate.joined(self, s)
         alpha, beta = self.alpha + s.ones, self.beta + s.zeros
-        axes = labels.completed(coords, alpha.shape)
-        return checked.made(type(self), alpha, beta, axes)
+        return checked.made(type(self), alpha, beta, labels.completed(coords, alpha.shape))
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.
@@ -293,7 +285,7 @@ class BetaBernoulli:
         21.0
         """
         s = self.statistic(data)
-        labels.joined(self.coords, self.alpha.shape, s.coords, s.ones.shape)
+        conjugate.joined(self, s)
         mass = log_dirichlet_multinomial(s.counts, np.stack([self.alpha, self.beta], axis=-1))
         return (mass + s.log_given_total)[()]
 

@@ -177,17 +177,9 @@ def _of_numbers(given: checked.Measurements, parameters: Sequence[Array]) -> Row
 
 def of_vectors(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log densities of vectors, each by the others."""
-    df = self.df + (statistic.n - 1)
-    return _of_vectors(self, data, statistic, np.ones(df.shape), df)
-
-
-def of_vectors_sharing(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
-    """Return the same of classes that share their scale."""
-    df = np.asarray(self.df + (statistic.n.sum() - 1))
-    return _of_vectors(self, data, statistic, self.ratio, df)
-
-
-def _of_vectors(self: Any, data: Any, s: Any, ratio: Array, df: Array) -> RowsLeftOut:
+    s, ratio = statistic, self.ratio
+    # Classes that share their scale share all rows' degrees of freedom.
+    df = np.asarray(self.df + ((s.n if self.df.ndim == self.kappa.ndim else s.n.sum()) - 1))
     given = checked.vectors(data)
     width, after = given.x.shape[-1], self.update(s)
     root = np.linalg.cholesky(after.scale)

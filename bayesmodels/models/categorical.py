@@ -24,9 +24,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
-from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief import conditioning, conjugate, reading, values
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
@@ -95,39 +94,38 @@ class CategoricalStatistic:
         values.fill(self, counts=counts, log_given_total=given, coords=coords)
 
     def __add__(self, other: Self) -> Self:
-        self._check_categories(other)
-        coords = labels.joined(
-            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
-        )
+        coords = self._together(other)
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
-        return checked.made(type(self), self.counts + other.counts, given, coords)
+        return conjugate.like(self, coords, self.counts + other.counts, given)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        self._check_categories(other)
-        coords = labels.joined(
-            self.coords, self.counts.shape[:-1], other.coords, other.counts.shape[:-1]
-        )
+        coords = self._together(other)
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
-        split = log_split(counts, other.counts)
-        return checked.made(
-            type(self), counts, self.log_given_total - other.log_given_total - split, coords
-        )
+        given = self.log_given_total - other.log_given_total - log_split(counts, other.counts)
+        return conjugate.like(self, coords, counts, given)
 
-    def _check_categories(self, other: Self) -> None:
-        checked.alike(self, other, CategoricalStatistic)
+    def _together(self, other: Self) -> Coords:
+        coords = conjugate.together(self, other)
         size, theirs = self.counts.shape[-1], other.counts.shape[-1]
         if size != theirs:
             msg = f"data: statistics must have the same categories; got {size} and {theirs}."
             raise DataError(msg)
+        return coords
 
-    discounted = discounted
+    discounted = conjugate.discounted
+    without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
         counts = rho * self.counts
         given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
-        return checked.made(type(self), counts, given, self.coords)
+        return conjugate.like(self, self.coords, counts, given)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.counts.shape[:-1]
 
     @property
     def log_coefficient(self) -> Array:
@@ -143,10 +141,6 @@ class CategoricalStatistic:
             "log coefficient of the counts": coefficient,
         }
         return found | {"sum of squared counts": float(pooled @ pooled)}
-
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same batch."""
-        return type(self)(np.zeros(self.counts.shape), coords=self.coords)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimate N_k / N.
@@ -250,6 +244,12 @@ class DirichletCategorical:
         values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
     @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        own = {axis: names for axis, names in self.coords.items() if axis != "category"}
+        return own, self.alpha.shape[:-1]
+
+    @property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Names of the axes of ``theta``; the last one is ``category``."""
         return {"theta": tuple(self.coords)}
@@ -300,7 +300,7 @@ class DirichletCategorical:
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
-        coords, alpha = self._joined(s), self.alpha + s.counts
+        coords, alpha = conjugate.joined(self, s), self.alpha + s.counts
         axes = labels.completed(coords, alpha.shape[:-1])
         axes = {**axes, "category": self.coords["category"]}
         return checked.made(type(self), alpha, self.categories, self.other, axes)
@@ -323,7 +323,7 @@ class DirichletCategorical:
         0.083333333333
         """
         s = self.statistic(data)
-        self._joined(s)
+        conjugate.joined(self, s)
         return (log_dirichlet_multinomial(s.counts, self.alpha) + s.log_given_total)[()]
 
     def predictive(self, trials: ArrayLike = 1) -> DirichletMultinomial:
@@ -582,11 +582,6 @@ class DirichletCategorical:
             )
             raise DataError(msg)
         return d
-
-    def _joined(self, s: CategoricalStatistic) -> Coords:
-        """Return the batch coordinates after meeting a statistic."""
-        own = {axis: self.coords[axis] for axis in self.coords if axis != "category"}
-        return labels.joined(own, self.alpha.shape[:-1], s.coords, s.counts.shape[:-1])
 
 
 def _others(alpha: Array) -> Array:

@@ -31,8 +31,8 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError

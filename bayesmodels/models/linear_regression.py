@@ -36,9 +36,8 @@ from scipy import stats
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
-from bayesmodels.belief import reading, simulation, values
+from bayesmodels.belief import conjugate, reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError, warn
@@ -121,25 +120,17 @@ class RegressionStatistic:
         )
 
     def __add__(self, other: Self) -> Self:
-        self._check_columns(other)
-        coords = labels.joined(
-            self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
-        )
-        features = checked.same_features(self.features, other.features)
+        features, coords = self._together(other)
         parts = ((s.n, s.mean, s.factor) for s in (self, other))
         n, mean, factor = merged(*parts)
-        return checked.made(type(self), _whole(n), mean, factor, features, coords)
+        return conjugate.like(self, coords, _whole(n), mean, factor, features)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the factor are lost where it is small beside what is taken out.
         """
-        self._check_columns(other)
-        coords = labels.joined(
-            self.coords, self.mean.shape[:-1], other.coords, other.mean.shape[:-1]
-        )
-        features = checked.same_features(self.features, other.features)
+        features, coords = self._together(other)
         n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
@@ -147,27 +138,29 @@ class RegressionStatistic:
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         mean = self.mean - share * shift
-        return checked.made(type(self), _whole(n), mean, factor, features, coords)
+        return conjugate.like(self, coords, _whole(n), mean, factor, features)
 
-    def _check_columns(self, other: Self) -> None:
-        checked.alike(self, other, RegressionStatistic)
+    def _together(self, other: Self) -> tuple[tuple[Hashable, ...] | None, Coords]:
+        coords = conjugate.together(self, other)
         checked.as_many_columns(other.mean.shape[-1] - 1, self.mean.shape[-1] - 1)
+        return checked.same_features(self.features, other.features), coords
 
-    discounted = discounted
+    discounted = conjugate.discounted
+    without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
         n, factor = _whole(rho * self.n), np.sqrt(rho) * self.factor
-        return checked.made(type(self), n, self.mean, factor, self.features, self.coords)
+        return conjugate.like(self, self.coords, n, self.mean, factor, self.features)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.mean.shape[:-1]
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
         y = self.n * self.mean[..., -1] ** 2 + (self.factor[..., -1] ** 2).sum(-1)
         return {"number of observations": float(self.n * y.size), "sum of squares": float(y.sum())}
-
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same batch and columns."""
-        blank = np.zeros(self.mean.shape), np.zeros(self.factor.shape)
-        return type(self)(0, *blank, self.features, self.coords)
 
     def triangle(self) -> Array:
         """Return the triangular factor of the raw [X y], of shape (batch..., p + 1, p + 1)."""
@@ -412,6 +405,12 @@ class LinearRegression:
         return (0.5 * self.factor[..., -1, -1] ** 2)[()]
 
     @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        own = {axis: names for axis, names in self.coords.items() if axis != "feature"}
+        return own, self.shape.shape
+
+    @property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Names of the axes of ``w`` and ``sigma2``; the last one of ``w`` is ``feature``."""
         axes = tuple(self.coords)
@@ -470,7 +469,8 @@ class LinearRegression:
             If columns are so nearly combinations of others that more than 8 digits are lost.
         """
         s = self.statistic(data)
-        features, coords = self._joined(s)
+        coords = conjugate.joined(self, s)
+        features = checked.same_features(self.features, s.features)
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         factor = triangle(heavy, s.factor, self.factor)
@@ -768,11 +768,6 @@ class LinearRegression:
         # A sum of products, not a matrix product: Numba needs half a minute to compile `@`.
         mu = (_wide(self._checked(data).X, y.ndim - 1) * w).sum(-1)
         pm.Normal(names("y"), mu=mu, sigma=sigma, observed=y, dims=names.labelled(rows))
-
-    def _joined(self, s: RegressionStatistic) -> tuple[tuple[Hashable, ...] | None, Coords]:
-        own = {axis: self.coords[axis] for axis in self.coords if axis != "feature"}
-        coords = labels.joined(own, self.shape.shape, s.coords, s.mean.shape[:-1])
-        return checked.same_features(self.features, s.features), coords
 
     def _checked(self, data: Any) -> checked.Regression:
         d = checked.regression(data)

@@ -23,9 +23,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import gammaln
 
-from bayesmodels.belief import conditioning, reading, values
+from bayesmodels.belief import conditioning, conjugate, reading, values
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
@@ -89,31 +88,35 @@ class NormalStatistic:
         values.fill(self, n=n, mean=mean, scatter=scatter, coords=coords)
 
     def __add__(self, other: Self) -> Self:
-        checked.alike(self, other, NormalStatistic)
-        coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
+        coords = conjugate.together(self, other)
         mean, shift, weight = merged_means(self.n, self.mean, other.n, other.mean)
         scatter = self.scatter + other.scatter + weight * shift**2
-        return checked.made(type(self), self.n + other.n, mean, scatter, coords)
+        return conjugate.like(self, coords, self.n + other.n, mean, scatter)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
-        checked.alike(self, other, NormalStatistic)
-        coords = labels.joined(self.coords, self.n.shape, other.coords, other.n.shape)
+        coords = conjugate.together(self, other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(self.n, self.mean, -other.n, other.mean)
         pull = weight * shift**2
         left = self.scatter - other.scatter + pull
         left = np.where(n == 0, -np.abs(left), left)  # of no row nothing is left
         scatter = checked.left_over(left, self.scatter + other.scatter - pull, "scatter")
-        return checked.made(type(self), n, mean, scatter, coords)
+        return conjugate.like(self, coords, n, mean, scatter)
 
-    discounted = discounted
+    discounted = conjugate.discounted
+    without_rows = conjugate.without_rows
 
     def _times(self, rho: float) -> Self:
-        return checked.made(type(self), rho * self.n, self.mean, rho * self.scatter, self.coords)
+        return conjugate.like(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.n.shape
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -122,10 +125,6 @@ class NormalStatistic:
             "number of observations": float(self.n.sum()),
             "sum of squares": float(squares.sum()),
         }
-
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same batch."""
-        return type(self)(np.zeros(self.n.shape), coords=self.coords)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates: the mean, and scatter / N as variance.
@@ -145,6 +144,13 @@ class NormalStatistic:
             msg = "data: the maximum-likelihood estimate needs at least one row; got none."
             raise DataError(msg)
         return {"sigma2": (self.scatter / self.n)[()], "mu": self.mean[()]}
+
+
+_RULES = {
+    "kappa": conjugate.POSITIVE,
+    "shape": conjugate.POSITIVE,
+    "scale": {"positive": True, "most": checked.LARGEST_SQUARE},
+}
 
 
 @value
@@ -213,16 +219,12 @@ class NormalInverseGamma:
         scale: ArrayLike,
         coords: Any = None,
     ) -> None:
-        coords = checked.coords_of(coords, mean=mean, kappa=kappa, shape=shape, scale=scale)
-        mean, kappa, shape, scale = checked.together(
-            mean=checked.parameter(mean, "mean"),
-            kappa=checked.parameter(kappa, "kappa", positive=True),
-            shape=checked.parameter(shape, "shape", positive=True),
-            scale=checked.parameter(scale, "scale", positive=True, most=checked.LARGEST_SQUARE),
-        )
-        given = labels.named(coords, mean.shape, "coords")
-        axes = labels.completed(given, mean.shape)
-        values.fill(self, location=mean, kappa=kappa, shape=shape, scale=scale, coords=axes)
+        conjugate.fill(self, coords, _RULES, mean=mean, kappa=kappa, shape=shape, scale=scale)
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        return self.coords, self.kappa.shape
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -263,7 +265,7 @@ class NormalInverseGamma:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        coords = labels.joined(self.coords, self.kappa.shape, s.coords, s.n.shape)
+        coords = conjugate.joined(self, s)
         location, shift, weight = merged_means(self.kappa, self.location, s.n, s.mean)
         return checked.made(
             type(self),

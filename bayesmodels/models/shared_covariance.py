@@ -22,30 +22,20 @@ from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bayesmodels.belief import conditioning, reading, values
-from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief import conditioning, conjugate, reading, values
+from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
-from bayesmodels.models import multivariate_normal as one
-from bayesmodels.models.multivariate_normal import Features, MultivariateNormalStatistic
+from bayesmodels.models import covariances as cov
+from bayesmodels.models.covariances import Features
+from bayesmodels.models.multivariate_normal import MultivariateNormalStatistic, vector_statistic
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import log_multivariate_student
-from bayesmodels.numerics.laws import student_t
-from bayesmodels.numerics.special import merged_means
-from bayesmodels.numerics.triangular import EPS, cholesky
-from bayesmodels.numerics.wishart import (
-    inverse_wishart_marginals,
-    inverse_wishart_roots,
-    log_density,
-    symmetric,
-)
 
 
 @value
@@ -80,21 +70,8 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         ratio = checked.parameter(ratio, "ratio", positive=True)
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
-    def __add__(self, other: MultivariateNormalStatistic) -> Self:
-        checked.alike(self, other, one.MultivariateNormalStatistic)
-        self._check_ratio(other)
-        return self.of(super().__add__(other), self.ratio)
-
-    def __sub__(self, other: MultivariateNormalStatistic) -> Self:
-        """Return the statistic without rows that are in it."""
-        checked.alike(self, other, one.MultivariateNormalStatistic)
-        self._check_ratio(other)
-        return self.of(super().__sub__(other), self.ratio)
-
-    def _times(self, rho: float) -> Self:
-        return self.of(super()._times(rho), self.ratio)
-
-    def _check_ratio(self, other: MultivariateNormalStatistic) -> None:
+    def _together(self, other: MultivariateNormalStatistic) -> tuple[Features, Coords]:
+        found = super()._together(other)
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
             msg = (
@@ -102,10 +79,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
                 f"{self.ratio.tolist()} and {same.tolist()}."
             )
             raise DataError(msg)
-
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same classes."""
-        return self.of(super().without_rows(), self.ratio)
+        return found
 
     @classmethod
     def of(cls, s: MultivariateNormalStatistic, ratio: Array) -> Self:
@@ -202,10 +176,10 @@ class SharedNormalInverseWishart:
         coords: Any = None,
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, scale=scale)
-        mean, scale = checked.parameter(mean, "mean"), one.positive_definite(scale, "scale")
+        mean, scale = checked.parameter(mean, "mean"), cov.positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
         ratio = checked.parameter(ratio, "ratio", positive=True)
-        df = checked.parameter(df, "df", most=one.MOST_DF)
+        df = checked.parameter(df, "df", most=cov.MOST_DF)
         if mean.ndim != 2 or scale.shape != (mean.shape[1],) * 2 or df.ndim:  # noqa: PLR2004
             msg = (
                 "mean: must have one row a class and one column a feature, scale one row and "
@@ -214,11 +188,11 @@ class SharedNormalInverseWishart:
             )
             raise PriorError(msg)
         classes, width = mean.shape
-        one.degrees(df, width)
-        one.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
-        own = {k: v for k, v in (coords or {}).items() if k not in one.EVENT}
+        cov.degrees(df, width)
+        cov.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
+        own = cov.batch_coords(coords or {})
         axes = labels.completed(labels.named(own, (classes,), "coords"), (classes,))
-        names = one.named_features(features, width)
+        names = cov.named_features(features, width)
         values.fill(
             self,
             location=mean,
@@ -227,8 +201,13 @@ class SharedNormalInverseWishart:
             scale=scale,
             ratio=np.broadcast_to(ratio, classes),
             features=names,
-            coords={**axes, **one.event_coords(names, width)},
+            coords={**axes, **cov.event_coords(names, width)},
         )
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch: the classes."""
+        return cov.batch_coords(self.coords), self.kappa.shape
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -254,23 +233,21 @@ class SharedNormalInverseWishart:
         DataError
             If a value is missing or infinite, rows have no classes, or columns do not fit.
         """
-        s = one.vector_statistic(self, data)
+        s = vector_statistic(self, data)
         self._joined(s)
         return SharedNormalStatistic.of(s, self.ratio)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        own = self.kappa[:, None], self.location
-        location, shift, weight = merged_means(*own, *one.means(s))
-        pull = weight[..., None] * one.outer(shift)
+        location, pull = cov.meeting(self, s)
         return type(self)(
             location,
             self.kappa + s.n,
             self.df + s.n.sum(),
             self.scale + ((s.scatter + pull) / self.ratio[:, None, None]).sum(0),
             self.ratio,
-            one.same_features(self.features, s.features),
+            checked.same_features(self.features, s.features),
             self._joined(s),
         )
 
@@ -294,47 +271,13 @@ class SharedNormalInverseWishart:
         s = self.statistic(data)
         after, width = self.update(s), self.scale.shape[-1]
         of_means = np.log1p(s.n / self.kappa) + s.n * np.log(self.ratio)
-        scales = one.log_evidence_of_scales(self.df, self.scale, after.scale, s.n.sum())
+        scales = cov.log_evidence_of_scales(self.df, self.scale, after.scale, s.n.sum())
         return (scales - 0.5 * width * of_means.sum())[()]
 
-    def read(self, rows: Any) -> Array:
-        """Return rows as checked values, the form in which predictions take them."""
-        return checked.vectors(rows).x
-
-    def log_predictive(self, x: Array) -> Array:
-        """Return the log density of new rows under each class.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n, D)
-            Rows; NaN is missing: the density is that of the other cells.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-            Multivariate Student-t log densities.
-        """
-        df = np.broadcast_to(self.df - self.scale.shape[-1] + 1, self.kappa.shape)
-        factor = self.ratio * (1 + 1 / self.kappa) / df
-
-        def density(rows: Array, here: NDArray[np.intp]) -> Array:
-            root = np.linalg.cholesky(self.scale[here[:, None], here])
-            return log_multivariate_student(rows, self.location[:, here], root, df, factor)
-
-        return one.by_pattern(x, len(df), density)
-
-    def log_plug_in(self, parameters: Draws, x: Array) -> Array:
-        """Return normal log densities with `parameters` as if known, of shape (..., n, C)."""
-        return one.log_normal_vectors(parameters["mu"], self.each(parameters["Sigma"]), x)
-
-    def marginals(self) -> dict[str, Law]:
-        """Return the Student-t law of each entry of mu and the law of each entry of Sigma."""
-        df = self.df - self.scale.shape[-1] + 1
-        variance = (self.ratio / self.kappa)[:, None] * np.diagonal(self.scale) / df
-        return {
-            "mu": student_t(df, loc=self.location, scale=np.sqrt(variance)),
-            "Sigma": inverse_wishart_marginals(self.df, self.scale),
-        }
+    read = cov.read
+    log_predictive = cov.log_predictive
+    log_plug_in = cov.log_plug_in
+    marginals = cov.marginals
 
     mean = reading.mean
     var = reading.var
@@ -342,113 +285,27 @@ class SharedNormalInverseWishart:
     summary = reading.summary
     to_datatree = reading.to_datatree
 
-    def mode(self) -> dict[str, Array]:
-        """Return the joint mode (MAP): mu = m and Sigma = Psi / (nu + D + 1 + C)."""
-        classes, width = self.location.shape
-        return {"Sigma": self.scale / (self.df + width + 1 + classes), "mu": self.location}
-
-    def log_density(self, draws: Draws) -> Array:
-        """Return the joint log density of mu and Sigma, one number a draw."""
-        root = cholesky(symmetric(np.asarray(draws["Sigma"])))
-        gap = np.asarray(draws["mu"]) - self.location
-        of_means = one.log_normal_at(gap, root[..., None, :, :], self.kappa / self.ratio)
-        of_sigma = log_density(root, self.df, np.linalg.cholesky(self.scale))
-        return one.where_definite(root, of_sigma + of_means.sum(-1), -np.inf)
-
-    def log_density_rounding(self, draws: Draws) -> Array:
-        """Return a bound on the rounding error of `log_density`."""
-        root = cholesky(symmetric(np.asarray(draws["Sigma"])))
-        mu, weight = np.asarray(draws["mu"]), self.kappa / self.ratio
-        of_means = one.rounding_of_normal(root[..., None, :, :], mu, self.location, weight)
-        size = one.rounding_of_wishart(root, self.df, self.scale) + of_means.sum(-1)
-        bound = 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
-        return one.where_definite(root, bound, np.inf)
-
-    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
-        """Return independent draws: Sigma (draws, D, D) and mu (draws, C, D)."""
-        draws, rng = checked.asked(draws, rng)
-        half = inverse_wishart_roots(self.df, self.scale, draws, rng)
-        spread = rng.standard_normal((draws, *self.location.shape)) @ half
-        return {
-            "Sigma": symmetric(np.swapaxes(half, -1, -2) @ half),
-            "mu": self.location + spread * np.sqrt(self.ratio / self.kappa)[:, None],
-        }
-
-    def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
-        """Return the log density of each row given mu and Sigma, of shape (..., n)."""
-        d = self._checked(data)
-        return {"x": one.log_likelihood_of_vectors(d, draws["mu"], self.each(draws["Sigma"]))}
-
-    def replicate(
-        self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
-    ) -> Rows:
-        """Return new rows, of shape (..., n, D)."""
-        rng = checked.randomness(rng)
-        d = self._checked(data)
-        return {"x": one.new_vectors(d, draws["mu"], self.each(draws["Sigma"]), rng)}
-
-    def observed(self, data: Any) -> Observed:
-        """Return the rows under the name ``"x"``, with the labels of their axes."""
-        d = self._checked(data)
-        features = d.features or self.coords["feature"]
-        return {"x": (d.x, {"row": tuple(d.batch.rows), "feature": features})}
-
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-        own = sum(self.location.shape) + 1
-        return type(self)(
-            self.location,
-            alpha * self.kappa,
-            alpha * (self.df + own) - own,
-            alpha * self.scale,
-            self.ratio,
-            self.features,
-            self.coords,
-        )
+    mode = cov.mode
+    log_density = cov.log_density
+    log_density_rounding = cov.log_density_rounding
+    sample = cov.sample
+    log_likelihood = cov.log_likelihood
+    replicate = cov.replicate
+    observed = cov.observed
+    power = cov.power
 
     def log_next(self, row: Any) -> Any:
         """Return the log predictive density of one row, of each of its columns that is separate."""
         given = checked.vectors(row)
         return given.batch.of_group(self.log_predictive(given.x)[0])
 
-    leave_rows_out = case_deletion.of_vectors_sharing
+    leave_rows_out = case_deletion.of_vectors
     digits_lost = conditioning.lost_in_scale
 
     declare = declare
 
-    def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
-        """Write prior and likelihood into the current PyMC model; see `declare`."""
-        from bayesmodels.models import inverse_wishart_pymc as declared
-
-        checked.declarable(data, MultivariateNormalStatistic, likelihood)
-        s = self.statistic(data)
-        prior, after = self.update(s.without_rows()), self.update(s)
-        names.labelled(prior.coords)
-        dims = {variable: names.axes(axes) for variable, axes in prior.dims.items()}
-        Sigma = declared.inverse_wishart(
-            names("Sigma"), prior.df, prior.scale, after.scale, dims["Sigma"]
-        )
-        mu = declared.normal(
-            names("mu"),
-            prior.location,
-            Sigma,
-            prior.kappa / prior.ratio,
-            dims["mu"],
-            default_transform=declared.Standardised(after.location, after.kappa / after.ratio),
-        )
-        weight = 1 / self.ratio
-        if likelihood == "statistic":
-            parts = (s.n, s.mean, s.scatter)
-            declared.statistic(names("likelihood"), mu, Sigma, *parts, weight)
-            return
-        ((x, rows),) = self.observed(data).values()
-        batch, axes = self._checked(data).batch, names.labelled(rows)
-        each = weight[batch.groups]
-        declared.normal(names("x"), batch.of_rows(mu), Sigma, each, axes, observed=x)
-
-    def each(self, sigma: Any) -> Array:
-        """Return the covariance of each class."""
-        return np.asarray(sigma)[..., None, :, :] * self.ratio[:, None, None]
+    add_to_model = cov.add_to_model
+    each = cov.each
 
     def _joined(self, s: MultivariateNormalStatistic) -> Coords:
         if s.n.ndim != 1:
@@ -457,8 +314,4 @@ class SharedNormalInverseWishart:
                 f"{'rows without classes' if s.n.ndim == 0 else 'several axes of classes'}."
             )
             raise DataError(msg)
-        own = {axis: self.coords[axis] for axis in self.coords if axis not in one.EVENT}
-        return labels.joined(own, self.kappa.shape, s.coords, s.n.shape)
-
-    def _checked(self, data: Any) -> checked.Vectors:
-        return one.checked_vectors(self, data)
+        return conjugate.joined(self, s)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels.belief import leave_one_out, reading, values
+from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, declare
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, replaced, total

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from bayesmodels.belief import values
+from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names
-from bayesmodels.belief.discounting import discounted
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError

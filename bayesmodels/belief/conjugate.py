@@ -1,0 +1,122 @@
+"""A belief is data that were seen: what all statistics and conjugate beliefs do alike.
+
+The prior of a conjugate model is the statistic of rows that nobody observed (pseudo-data). So it
+meets a statistic as two statistics meet: their batches are joined, and what was seen is added up.
+How it is added, taken out and weighed, a model's file says; that the labels fit, and what is kept,
+is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from bayesmodels.belief import values
+from bayesmodels.errors import DataError
+from bayesmodels.input import labels, parameters
+from bayesmodels.input.labels import Coords
+
+POSITIVE: Mapping[str, Any] = {"positive": True}
+
+
+class Batched(Protocol):
+    """A statistic or a belief about a batch of problems."""
+
+    @property
+    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+
+
+class Discountable(Protocol):
+    """A statistic whose rows can be given one weight."""
+
+    def _times(self, rho: float) -> Self:
+        """Return the statistic of the same rows, each with the weight rho."""
+
+
+def joined(one: Batched, other: Batched) -> Coords:
+    """Return the labels of the batch in which two statistics meet, or a belief and a statistic."""
+    return labels.joined(*one.batch, *other.batch)
+
+
+def together(one: Any, other: Any) -> Coords:
+    """Return the same of two statistics, which must be of one model."""
+    if not isinstance(one, type(other)):
+        parameters.alike(one, other, type(one))
+    return joined(one, other)
+
+
+def like(statistic: Any, coords: Coords, *fields: Any) -> Any:
+    """Return a statistic of the same kind; fields behind `coords` are the same."""
+    kind = type(statistic)
+    behind = kind.__match_args__[len(fields) + 1 :]
+    return parameters.made(kind, *fields, coords, *(getattr(statistic, name) for name in behind))
+
+
+def without_rows(self: Any) -> Any:
+    """Return the empty statistic of the same batch."""
+    ahead = type(self).__match_args__[: type(self).__match_args__.index("coords")]
+    return like(self, self.coords, *(_blank(getattr(self, name)) for name in ahead))
+
+
+def _blank(field: Any) -> Any:
+    if isinstance(field, np.ndarray):
+        return np.zeros_like(field)
+    return 0 if isinstance(field, (int, float)) else field
+
+
+def fill(belief: Any, coords: Any, rules: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+    """Check parameters that are elementwise over one batch, and fill them in, in their order."""
+    coords = parameters.coords_of(coords, **given)
+    found = {
+        name: parameters.parameter(x, name, **rules.get(name, {})) for name, x in given.items()
+    }
+    arrays = parameters.together(**found)
+    shape = arrays[0].shape
+    axes = labels.completed(labels.named(coords, shape, "coords"), shape)
+    values.fill(belief, **dict(zip(type(belief).__match_args__, (*arrays, axes), strict=True)))
+
+
+def discounted[S: Discountable](self: S, rho: Any) -> S:
+    r"""Return the statistic of the same rows, each of which counts as rho rows.
+
+    .. math:: p(x \mid \theta)^\rho = \prod_i p(x_i \mid \theta)^\rho
+
+    is what it is the statistic of. With :math:`s_t = \rho \, s_{t-1} + s(x_t)` a row of k steps ago
+    has the weight :math:`\rho^k`, so that a stream is remembered over about
+    :math:`1 / (1 - \rho)` steps.
+
+    Parameters
+    ----------
+    rho : float
+        The discount factor, above 0 and at most 1, which changes nothing.
+
+    Returns
+    -------
+    Statistic
+        Of the same class.
+
+    Raises
+    ------
+    DataError
+        If rho is no such number.
+
+    References
+    ----------
+    West and Harrison (1997), *Bayesian Forecasting and Dynamic Models*, section 6.3, on discount
+    factors; Ibrahim and Chen (2000), *Power prior distributions for regression models*.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> seen = bm.BetaBernoulli(1, 1).statistic([1, 1, 0, 1])
+    >>> seen.discounted(0.5) + bm.BetaBernoulli(1, 1).statistic([0])
+    BernoulliStatistic(ones=1.5, zeros=1.5)
+    """
+    value = parameters.totals(rho, "rho")
+    if value.ndim or not 0 < value <= 1:
+        msg = f"rho: must be one number above 0 and at most 1; got {rho!r}."
+        raise DataError(msg)
+    return self if value == 1 else self._times(float(value))
