@@ -252,6 +252,14 @@ class MarginalLaws(Protocol):
 
 
 @runtime_checkable
+class Finding(Protocol):
+    """What was decided, and says so."""
+
+    def sentence(self) -> str:
+        """Say the decision in one sentence."""
+
+
+@runtime_checkable
 class Simulating(Protocol):
     """A model whose new rows have parts that stay as they are, or that are drawn first."""
 

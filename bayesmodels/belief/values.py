@@ -27,7 +27,17 @@ def value[V: type](kind: V) -> V:
         made.__repr__ = describe
     if "equations" in own:
         made._repr_html_ = notebook.belief
-    return made
+    return stored(made)
+
+
+STORED: dict[str, Any] = {}
+"""Classes whose values have a form as a file, which follows from their fields, by name."""
+
+
+def stored[V: type](kind: V) -> V:
+    """Give a dataclass a form as a file."""
+    STORED[kind.__name__] = kind
+    return kind
 
 
 def fill(value: Any, **fields: Any) -> None:

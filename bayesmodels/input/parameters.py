@@ -172,6 +172,17 @@ def alike(one: Any, other: Any, kind: type) -> None:
         raise DataError(msg)
 
 
+def upper_triangular(factor: Array, shape: tuple[int, ...]) -> None:
+    """Check that a factor has this shape and is upper triangular, its diagonal not negative."""
+    fits = factor.shape == shape and not np.tril(factor, -1).any()
+    if not fits or (np.diagonal(factor, axis1=-2, axis2=-1) < 0).any():
+        msg = (
+            f"factor: must be upper triangular of shape {shape}, its diagonal not negative; got "
+            f"shape {factor.shape}. Take it of QR or Cholesky."
+        )
+        raise DataError(msg)
+
+
 def left_over(difference: Any, size: Any, argument: str) -> Array:
     """Return what is left of a total when a part is taken out of it, which must not be negative.
 

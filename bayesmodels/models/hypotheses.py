@@ -42,7 +42,7 @@ from bayesmodels.input.containers import DROP_ROWS, read, where
 from bayesmodels.input.domains import ROUNDING, probabilities
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, Logs
 from bayesmodels.numerics.finite_law import FiniteLaw, places
 
 Hypothesis = Iterable[Hashable] | Callable[[Any], bool]
@@ -94,6 +94,11 @@ class HypothesisStatistic:
         names = tuple(range(len(logs)) if hypotheses is None else hypotheses)
         coords = labels.named({"hypothesis": names}, logs.shape, "hypotheses")
         values.fill(self, log_likelihood=logs, coords=coords)
+
+    @classmethod
+    def _from_file(cls, log_likelihood: Logs, coords: Coords) -> Self:
+        """Return the statistic of hypotheses with these names."""
+        return cls(log_likelihood, coords["hypothesis"])
 
     def __add__(self, other: Self) -> Self:
         checked.alike(self, other, HypothesisStatistic)
@@ -276,6 +281,27 @@ class ConceptLearning:
         else:
             outcomes, table = every, inside / np.maximum(inside.sum(1, keepdims=True), 1)
         _fill(self, tuple(extents), prior, every, outcomes, _logs(table))
+
+    @classmethod
+    def _from_file(
+        cls,
+        hypotheses: tuple[Hashable, ...],
+        items: tuple[Hashable, ...],
+        outcomes: tuple[Hashable, ...],
+        log_table: Logs,
+        log_weights: Logs,
+    ) -> Self:
+        """Return a belief with these weights, about a table or about sets of items."""
+        made = cls.from_table(log_table, hypotheses=hypotheses, outcomes=outcomes, logs=True)
+        number = len(labels.unique(items, "items"))
+        if len(outcomes) not in (number, 2 * number) or outcomes[:number] != items:
+            msg = "outcomes: must be the items, and for each maybe that it is not one."
+            raise DataError(msg)
+        if log_weights.shape != (len(hypotheses),) or not np.isfinite(log_weights).any():
+            msg = "log_weights: must be one number a hypothesis, not -inf for all of them."
+            raise DataError(msg)
+        values.fill(made, items=items, log_weights=log_weights)
+        return made
 
     @classmethod
     def from_table(

@@ -109,13 +109,20 @@ class RegressionStatistic:
         features: Sequence[Hashable] | None = None,
         coords: Any = None,
     ) -> None:
-        mean = np.array(mean, dtype=float)
+        mean, factor = np.array(mean, dtype=float), np.array(factor, dtype=float)
+        if not mean.shape or not mean.shape[-1]:
+            msg = f"mean: must have a place for y; got shape {mean.shape}."
+            raise DataError(msg)
+        checked.upper_triangular(factor, (*mean.shape, mean.shape[-1]))
+        names = None if features is None else labels.unique(tuple(features), "features")
+        if names is not None:
+            checked.as_many_columns(len(names), mean.shape[-1] - 1)
         values.fill(
             self,
             n=_number(n),
             mean=mean,
-            factor=np.array(factor, dtype=float),
-            features=None if features is None else labels.unique(tuple(features), "features"),
+            factor=factor,
+            features=names,
             coords=labels.named(coords, mean.shape[:-1], "coords"),
         )
 
@@ -333,6 +340,19 @@ class LinearRegression:
         axes = {**axes, "feature": names or tuple(range(size))}
         shape = np.broadcast_to(shape, batch)
         values.fill(self, factor=factor, shape=shape, features=names, coords=axes)
+
+    @classmethod
+    def _from_file(
+        cls, factor: Array, shape: Array, features: tuple[Hashable, ...] | None, coords: Coords
+    ) -> Self:
+        """Return a belief with this factor, which tells more than the precision."""
+        if factor.ndim < 2:  # noqa: PLR2004 - a matrix
+            msg = f"factor: must be a matrix; got shape {factor.shape}."
+            raise DataError(msg)
+        checked.upper_triangular(factor, (*shape.shape, factor.shape[-1], factor.shape[-1]))
+        made = cls(np.zeros(factor.shape[-1] - 1), 0, shape, 0, features, coords)
+        values.fill(made, factor=factor)
+        return made
 
     @classmethod
     def flat(cls, features: int | Sequence[Hashable]) -> Self:

@@ -100,6 +100,7 @@ class MultivariateNormalStatistic:
         n, mean = checked.totals(n, "n", counted=True), checked.parameter(mean, "mean")
         scatter = checked.parameter(scatter, "scatter", most=checked.LARGEST_SQUARE)
         width = width_of(mean, scatter, "scatter")
+        _check_scatter(scatter)
         batch = np.broadcast_shapes(n.shape, mean.shape[:-1], scatter.shape[:-2])
         values.fill(
             self,
@@ -449,6 +450,15 @@ class NormalInverseWishart:
 
     declare = declare
     add_to_model = cov.add_to_model
+
+
+def _check_scatter(scatter: Array) -> None:
+    """Refuse what is no sum of outer products, up to rounding."""
+    size = 1e-8 * np.abs(scatter).max(initial=0)
+    skew = np.abs(scatter - np.swapaxes(scatter, -1, -2)).max(initial=0)
+    if skew > size or np.linalg.eigvalsh(scatter).min(initial=0) < -size * scatter.shape[-1]:
+        msg = "scatter: must be symmetric, without negative eigenvalues; it is no sum of squares."
+        raise DataError(msg)
 
 
 def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:

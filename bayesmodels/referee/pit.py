@@ -28,13 +28,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import stats
 from scipy.special import gammaincc
 
-from bayesmodels.numerics import Array
+from bayesmodels.belief.values import stored
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import AnyFloat, Array
 from bayesmodels.numerics.ess import effective_draws
 
 Kind = Literal[
@@ -62,6 +64,7 @@ _TOGETHER = 2**15  # transforms in one block of scalars: what is made of them st
 _TINY = float(np.finfo(float).tiny)
 
 
+@stored
 @dataclass(frozen=True)
 class Test:
     """One function of one scalar.
@@ -91,13 +94,25 @@ class Test:
 
     label: str
     kind: Kind
-    z: float
-    ess: float
+    z: AnyFloat
+    ess: AnyFloat
     p: float
-    effect: float = float("nan")
+    effect: AnyFloat = float("nan")
     chain: int | None = None
 
     __test__ = False  # no test of pytest's
+
+    @classmethod
+    def _from_file(cls, **fields: Any) -> Self:
+        """Return a test whose numbers are possible."""
+        made = cls(**fields)
+        if not (0 <= made.p <= 1 and made.ess >= 0) or np.isnan(made.z):
+            msg = f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {made}."
+            raise DataError(msg)
+        if made.chain is not None and (type(made.chain) is not int or made.chain < 0):
+            msg = f"chain: must be a whole number; got {made.chain}."
+            raise DataError(msg)
+        return made
 
 
 _WORDS = {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
 from bayesmodels.belief.protocol import LatentClasses, MarginalLaws
+from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import proportion, randomness
+from bayesmodels.numerics import AnyFloat
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.class_probabilities import class_probabilities
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
@@ -49,6 +51,7 @@ use four fifths of the level. The price is paid by the others where draws are fe
 _SEED = 20260519  # the same draws always get the same verdict
 
 
+@stored
 @dataclass(frozen=True)
 class Verdict:
     """What was decided about draws, and why.
@@ -89,12 +92,28 @@ class Verdict:
     tests: tuple[Test, ...]
     table: pd.DataFrame
     predictions: pd.DataFrame | None = None
-    law: Any = field(default=None, repr=False)
-    draws: Any = field(default=None, repr=False)
+    law: Any = field(default=None, repr=False, metadata={"stored": False})
+    draws: Any = field(default=None, repr=False, metadata={"stored": False})
     exact: bool = True
     tolerance: float = TOLERANCE
     bound: float = 0.0
-    more: float | None = None
+    more: AnyFloat | None = None
+
+    @classmethod
+    def _from_file(cls, **fields: Any) -> Self:
+        """Return a verdict whose parts go together."""
+        made = cls(**fields)
+        if not made.tests or bool(made.findings) == (made.outcome == "agree"):
+            msg = "tests, findings: there must be tests, and findings unless it agrees."
+            raise DataError(msg)
+        positive = 0 < made.level < 1 and made.tolerance > 0
+        if not positive or made.bound < 0 or not (made.more is None or made.more > 0):
+            msg = (
+                "level, tolerance, more, bound: level must be between 0 and 1, tolerance and more "
+                "positive, bound not negative."
+            )
+            raise DataError(msg)
+        return made
 
     @property
     def largest(self) -> Test:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bayesmodels.belief.protocol import Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.store import load
-from bayesmodels.store.forms import STATISTICS
 
 
 class Fold:
@@ -111,7 +111,7 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
 
 def _check_fit(first: Any, part: Any, path: str | os.PathLike[str]) -> None:
     """Refuse a statistic of another model, before it meets a sum of others."""
-    if type(part).__name__ not in STATISTICS:
+    if not isinstance(part, Statistic):
         msg = f"{path}: holds a {type(part).__name__}, which is no statistic."
         raise DataError(msg)
     if type(part) is not type(first):

@@ -5,9 +5,9 @@ A ``.json`` file is one object::
     {"format": "bayesmodels statistic", "schema": 1, "sha256": "...",
      "statistic": {"kind": "BernoulliStatistic", "fields": {"ones": ..., ...}}}
 
-of a statistic, and likewise with ``belief`` or ``verdict`` in its place. `forms` lists the kinds
-and their fields; docs/files.md says how each field is written. A ``.npz`` file has the same object
-as text under the name ``header``; arrays are stored beside it. The checksum is the SHA-256 of the
+of a statistic, and likewise with ``belief`` or ``verdict`` in its place. The fields are those of
+the value's class; docs/files.md says how each is written. A ``.npz`` file has the same object as
+text under the name ``header``; arrays are stored beside it. The checksum is the SHA-256 of the
 value's text, with sorted keys and without spaces, followed by the bytes of the arrays.
 
 Checksums find accidents. Whoever can write the file can write a fitting checksum as well.
@@ -27,7 +27,7 @@ import numpy as np
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.store.entries import DOUBLES, Arrays
 from bayesmodels.store.files import atomic_write
-from bayesmodels.store.forms import SORTS, built, sort_of, written
+from bayesmodels.store.forms import SORTS, built, kinds, sort_of, written
 from bayesmodels.store.untrusted import BadFileError, archive, parsed, refuse, shown
 
 FORMAT, SCHEMA = "bayesmodels", 1
@@ -178,7 +178,7 @@ def _value_of(header: Any, arrays: Mapping[str, Any], wanted: str | None = None)
         refuse("does not fit its checksum: it was changed or damaged after it was written")
     held = Arrays(arrays)
     try:
-        value = built(header[sort], held, SORTS[sort], sort)
+        value = built(header[sort], held, kinds(sort), sort)
     except RecursionError:
         refuse(f"its {sort} is nested too deeply")
     held.check_all_used()

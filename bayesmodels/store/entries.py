@@ -16,7 +16,6 @@ from bayesmodels.store.untrusted import refuse, shape_of, shown
 
 DOUBLES = "<f8"  # little-endian doubles, on any machine
 _WORDS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
-_NO_WORDS: frozenset[str] = frozenset()
 
 
 class Arrays:
@@ -113,25 +112,18 @@ def array(*words: str) -> Entry:
 
 
 def number(*words: str) -> Entry:
-    """Return the entry of one double."""
+    """Return the entry of one number, finite or one of these words; a whole one stays whole."""
 
     def read(value: Any, _: Arrays, name: str) -> float:
-        found = _numbers([value], name)[0]
-        if not np.isfinite(found) and repr(float(found)) not in words:
+        found = float(_numbers([value], name)[0])
+        if not np.isfinite(found) and repr(found) not in words:
             refuse(f"its {name} must not be {found}")
-        return float(found)
+        return value if isinstance(value, int) else found
 
-    return Entry(lambda value, _: _written(float(value)), read)
-
-
-def _read_count(value: Any, _: Arrays, name: str) -> Any:
-    found = number().read(value, _, name)
-    if found < 0:
-        refuse(f"its {name} must not be negative; got {found:g}")
-    return value  # a whole one stays whole
+    return Entry(lambda value, _: value if isinstance(value, int) else _written(float(value)), read)
 
 
-COUNT = Entry(lambda value, _: value, _read_count)
+NUMBER = number(*_WORDS)
 
 
 def _read_flag(value: Any, _: Arrays, name: str) -> bool:
@@ -150,6 +142,17 @@ def _read_text(value: Any, _: Arrays, name: str) -> str:
 
 
 TEXT = Entry(lambda value, _: str(value), _read_text)
+
+
+def word(words: Collection[str]) -> Entry:
+    """Return the entry of one of these words."""
+
+    def read(value: Any, _: Arrays, name: str) -> Any:
+        if not isinstance(value, str) or value not in words:
+            refuse(f"its {name} must be one of {words}; got {shown(value)}")
+        return value
+
+    return Entry(TEXT.write, read)
 
 
 # --- labels ---------------------------------------------------------------------------------------

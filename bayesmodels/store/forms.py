@@ -1,21 +1,28 @@
-"""What stands in a file for a value of each kind: the names of its fields, and what they are."""
+"""What stands in a file for a value: its fields, each written as its annotation says.
+
+The fields of a class are those of its dataclass, or what its `_from_file` takes: a class has one if
+its constructor computes fields, so that a file cannot hold what no constructor would make.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import dataclasses
+import inspect
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 from bayesmodels.belief import values
+from bayesmodels.belief.protocol import Finding, MarginalLaws, Statistic
 from bayesmodels.errors import DataError
-from bayesmodels.store import making
 from bayesmodels.store.entries import (
     COORDS,
-    COUNT,
     FLAG,
     LABEL,
     NAMES,
+    NUMBER,
     TABLE,
     TEXT,
     Arrays,
@@ -24,56 +31,127 @@ from bayesmodels.store.entries import (
     many,
     number,
     optional,
+    word,
 )
 from bayesmodels.store.untrusted import refuse, shown
 
+SORTS: dict[str, tuple[str, type]] = {
+    "belief": ("models.", MarginalLaws),
+    "statistic": ("models.", Statistic),
+    "verdict": ("referee", Finding),
+}
+"""What a file holds one of: the room of its classes, and their protocol. Others are parts."""
 
-@dataclass(frozen=True)
-class Form:
-    """How a kind stands in a file.
+_ENTRIES = {
+    "Array": array(),
+    "Logs": array("-inf"),
+    "Coords": COORDS,
+    "Features": optional(NAMES),
+    "Hashable": LABEL,
+    "bool": FLAG,
+    "float": number(),
+    "AnyFloat": NUMBER,
+    "int": number(),
+    "pd.DataFrame": TABLE,
+    "str": TEXT,
+    "tuple[Hashable, ...]": NAMES,
+}
 
-    Attributes
-    ----------
-    home : str
-        Module that defines the kind.
-    fields : mapping
-        From the name of a field to its entry.
-    make : callable, optional
-        Makes a value, given the kind and the fields by name; by default the constructor does.
+
+@cache
+def _imported(room: str) -> None:
+    """Load all files of a room in which public names are defined: they know their kinds."""
+    for home in set(vars(import_module("bayesmodels"))["_HOMES"].values()):
+        if home.startswith(room):
+            import_module(f"bayesmodels.{home}")
+
+
+def kinds(*sorts: str) -> dict[str, type]:
+    """Return the classes of some sorts by name."""
+    for sort in sorts:
+        _imported(SORTS[sort][0])
+    protocols = tuple(SORTS[sort][1] for sort in sorts)
+    stored = values.STORED.items()
+    return {name: kind for name, kind in stored if issubclass(kind, protocols) and _has_form(name)}
+
+
+@cache
+def _has_form(name: str) -> bool:
+    try:
+        _entries(values.STORED[name])
+    except DataError:
+        return False
+    return True
+
+
+def sort_of(value: Any) -> str:
+    """Return what a value is: a belief, a statistic or a verdict.
+
+    Raises
+    ------
+    DataError
+        If it is of no kind that has a form as a file.
     """
-
-    home: str
-    fields: Mapping[str, Entry]
-    make: Callable[..., Any] | None = None
-
-    def read(self, kind: str, given: Any, arrays: Arrays) -> dict[str, Any]:
-        """Return fields by name; old files also hold what rounding took from a mean."""
-        own, rest = dict(given) if isinstance(given, dict) else {}, None
-        mean = "mean" if "scatter" in self.fields else "location"
-        if "rest" in own and self.fields.keys() & {"scatter", "kappa"}:
-            rest = FINITE.read(own.pop("rest"), arrays, "rest")
-        if own.keys() != self.fields.keys():
-            refuse(f"a {kind} must have the fields {sorted(self.fields)}")
-        found = {name: entry.read(own[name], arrays, name) for name, entry in self.fields.items()}
-        if rest is not None:
-            if rest.shape != found[mean].shape:
-                refuse(f"its rest must have the shape of its {mean}")
-            found[mean] = found[mean] + rest
-        return found
+    if _is_stored(value) and _has_form(type(value).__name__):
+        for sort, (_, protocol) in SORTS.items():
+            if isinstance(value, protocol):
+                return sort
+    every = ", ".join(sorted(kinds(*SORTS)))
+    msg = f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
+    raise DataError(msg)
 
 
-def part(*kinds: str) -> Entry:
-    """Return the entry of a value of one of these kinds."""
+def _is_stored(value: Any) -> bool:
+    """Return whether a value is of a kind with a form, and not only of one with its name."""
+    return values.STORED.get(type(value).__name__) is type(value)
+
+
+def _entries(kind: type) -> dict[str, Entry]:
+    """Return the fields of a class and how each is written."""
+    made_by = getattr(kind, "_from_file", None)
+    given = inspect.signature(made_by).parameters.values() if made_by else ()
+    named = {p.name: p.annotation for p in given if p.kind is not p.VAR_KEYWORD}
+    if not named:
+        fields: Any = dataclasses.fields(kind)
+        named = {field.name: field.type for field in fields if field.metadata.get("stored", True)}
+    return {name: _entry(kind, str(text)) for name, text in named.items()}
+
+
+def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
+    """Return how a field with this annotation is written."""
+    if text in _ENTRIES:
+        return _ENTRIES[text]
+    if text.endswith(" | None"):
+        return optional(_entry(kind, text.removesuffix(" | None")))
+    if text.startswith("dict[str, "):
+        return _parts(_entry(kind, text[len("dict[str, ") : -1]))
+    if text.startswith("tuple["):
+        return many(_entry(kind, text[len("tuple[") : -len(", ...]")]))
+    if text == "Any":
+        return _part(lambda: kinds("belief", "statistic"))
+    meant: Any = vars(sys.modules[kind.__module__]).get(text)
+    if (known := values.STORED.get(text)) is not None and known is meant:
+        return _part(lambda: {text: known})
+    if get_args(meant):
+        return word(get_args(meant))
+    msg = f"value: a field of a {kind.__name__}, {text}, has no form as a file."
+    raise DataError(msg)
+
+
+def _part(wanted: Callable[[], dict[str, type]]) -> Entry:
+    """Return the entry of a value of one of these classes."""
 
     def write(value: Any, arrays: Arrays | None) -> dict[str, Any]:
-        return written(value, arrays, kinds)
+        if not _is_stored(value) or type(value).__name__ not in wanted():
+            msg = f"value: a part of it has no form as a file; got a {type(value).__name__}."
+            raise DataError(msg)
+        return written(value, arrays)
 
-    return Entry(write, lambda value, arrays, name: built(value, arrays, kinds, name))
+    return Entry(write, lambda value, arrays, name: built(value, arrays, wanted(), name))
 
 
-def parts(*kinds: str) -> Entry:
-    """Return the entry of named values of these kinds."""
-    one = part(*kinds)
+def _parts(one: Entry) -> Entry:
+    """Return the entry of named values."""
 
     def write(value: Any, arrays: Arrays | None) -> Any:
         return {"parts": [[name, one.write(each, arrays)] for name, each in value.items()]}
@@ -93,251 +171,10 @@ def parts(*kinds: str) -> Entry:
     return Entry(write, read)
 
 
-FINITE, LOGS = array(), array("-inf")
-_FAMILIES = (
-    "BetaBernoulli",
-    "DirichletCategorical",
-    "NormalInverseGamma",
-    "NormalInverseWishart",
-)
-_OF_FAMILIES = (
-    "BernoulliStatistic",
-    "CategoricalStatistic",
-    "MultivariateNormalStatistic",
-    "NormalStatistic",
-    "SharedNormalStatistic",
-)
-_VECTORS = {
-    "n": FINITE,
-    "mean": FINITE,
-    "scatter": FINITE,
-    "features": optional(NAMES),
-    "coords": COORDS,
-}
-
-STATISTICS = {
-    "BernoulliStatistic": Form(
-        "models.bernoulli",
-        {"ones": FINITE, "zeros": FINITE, "log_given_total": FINITE, "coords": COORDS},
-    ),
-    "CategoricalStatistic": Form(
-        "models.categorical",
-        {"counts": FINITE, "log_given_total": FINITE, "coords": COORDS},
-    ),
-    "ClassStatistic": Form(
-        "models.classifiers.generative",
-        {"classes": part("CategoricalStatistic"), "features": parts(*_OF_FAMILIES)},
-        making.class_statistic,
-    ),
-    "HypothesisStatistic": Form(
-        "models.hypotheses", {"log_likelihood": LOGS, "coords": COORDS}, making.hypothesis_statistic
-    ),
-    "MultivariateNormalStatistic": Form(
-        "models.multivariate_normal", _VECTORS, making.vector_statistic
-    ),
-    "NormalStatistic": Form(
-        "models.normal",
-        {"n": FINITE, "mean": FINITE, "scatter": FINITE, "coords": COORDS},
-    ),
-    "RegressionStatistic": Form(
-        "models.linear_regression",
-        {
-            "n": COUNT,
-            "mean": FINITE,
-            "factor": FINITE,
-            "features": optional(NAMES),
-            "coords": COORDS,
-        },
-        making.regression_statistic,
-    ),
-    "SharedNormalStatistic": Form(
-        "models.shared_covariance", {**_VECTORS, "ratio": FINITE}, making.vector_statistic
-    ),
-}
-
-BELIEFS = {
-    "BetaBernoulli": Form("models.bernoulli", {"alpha": FINITE, "beta": FINITE, "coords": COORDS}),
-    "ConceptLearning": Form(
-        "models.hypotheses",
-        {
-            "hypotheses": NAMES,
-            "items": NAMES,
-            "outcomes": NAMES,
-            "log_table": LOGS,
-            "log_weights": LOGS,
-        },
-        making.concept,
-    ),
-    "DirichletCategorical": Form(
-        "models.categorical",
-        {"alpha": FINITE, "categories": optional(NAMES), "other": LABEL, "coords": COORDS},
-    ),
-    "GaussianDiscriminant": Form(
-        "models.classifiers.gaussian_discriminant",
-        {
-            "classes": part("DirichletCategorical"),
-            "gaussian": part(
-                "NormalInverseGamma", "NormalInverseWishart", "SharedNormalInverseWishart"
-            ),
-            "covariance": TEXT,
-        },
-        making.discriminant,
-    ),
-    "LaplaceApproximation": Form(
-        "models.logistic.laplace",
-        {
-            "location": FINITE,
-            "factor": FINITE,
-            "approximate_log_evidence": number(),
-            "classes": NAMES,
-            "features": optional(NAMES),
-            "coords": COORDS,
-        },
-        making.laplace,
-    ),
-    "LinearRegression": Form(
-        "models.linear_regression",
-        {"factor": FINITE, "shape": FINITE, "features": optional(NAMES), "coords": COORDS},
-        making.linear_regression,
-    ),
-    "LogisticRegression": Form(
-        "models.logistic.regression",
-        {"location": FINITE, "cov": FINITE, "classes": NAMES, "features": optional(NAMES)},
-        making.logistic_regression,
-    ),
-    "NaiveBayes": Form(
-        "models.classifiers.naive_bayes",
-        {"classes": part("DirichletCategorical"), "blocks": parts("Block")},
-        making.naive_bayes,
-    ),
-    "NaiveBayesMixture": Form(
-        "models.mixture.naive_bayes_mixture",
-        {
-            "classes": part("DirichletCategorical"),
-            "blocks": parts("Block"),
-            "terms": optional(part("Terms")),
-            "budget": COUNT,
-        },
-        making.mixture,
-    ),
-    "NormalInverseGamma": Form(
-        "models.normal",
-        {
-            "location": FINITE,
-            "kappa": FINITE,
-            "shape": FINITE,
-            "scale": FINITE,
-            "coords": COORDS,
-        },
-        making.located,
-    ),
-    "NormalInverseWishart": Form(
-        "models.multivariate_normal",
-        {
-            "location": FINITE,
-            "kappa": FINITE,
-            "df": FINITE,
-            "scale": FINITE,
-            "features": optional(NAMES),
-            "coords": COORDS,
-        },
-        making.located,
-    ),
-    "SharedNormalInverseWishart": Form(
-        "models.shared_covariance",
-        {
-            "location": FINITE,
-            "kappa": FINITE,
-            "df": FINITE,
-            "scale": FINITE,
-            "ratio": FINITE,
-            "features": optional(NAMES),
-            "coords": COORDS,
-        },
-        making.located,
-    ),
-}
-
-VERDICTS = {
-    "Verdict": Form(
-        "referee.verdict",
-        {
-            "outcome": TEXT,
-            "findings": many(TEXT),
-            "level": number(),
-            "tests": many(part("Test")),
-            "table": TABLE,
-            "predictions": optional(TABLE),
-            "exact": FLAG,
-            "tolerance": number(),
-            "bound": number(),
-            "more": optional(number("inf")),
-        },
-        making.verdict,
-    )
-}
-
-SORTS = {"belief": BELIEFS, "statistic": STATISTICS, "verdict": VERDICTS}
-"""What a file holds one of; the other forms are parts of these."""
-
-FORMS: dict[str, Form] = {
-    **STATISTICS,
-    **BELIEFS,
-    **VERDICTS,
-    "Block": Form(
-        "models.classifiers.features",
-        {"belief": part(*_FAMILIES), "columns": LABEL, "counted": FLAG},
-    ),
-    "Terms": Form(
-        "models.mixture.terms",
-        {"counts": FINITE, "parts": parts(*_OF_FAMILIES), "log_multiplicity": FINITE},
-    ),
-    "Test": Form(
-        "referee.pit",
-        {
-            "label": TEXT,
-            "kind": TEXT,
-            "z": number("inf", "-inf"),
-            "ess": number("inf"),
-            "p": number(),
-            "effect": number("nan", "inf", "-inf"),
-            "chain": LABEL,
-        },
-        making.test,
-    ),
-}
-
-
-def sort_of(value: Any) -> str:
-    """Return what a value is: a belief, a statistic or a verdict.
-
-    Raises
-    ------
-    DataError
-        If it is of no kind that has a form as a file.
-    """
-    for sort, kinds in SORTS.items():
-        if _is(value, kinds):
-            return sort
-    every = ", ".join(sorted(kind for kinds in SORTS.values() for kind in kinds))
-    msg = f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
-    raise DataError(msg)
-
-
-def _is(value: Any, kinds: Any) -> bool:
-    """Return whether a value is of one of these kinds, and not only of one with its name."""
-    name = type(value).__name__
-    return name in kinds and type(value).__module__ == f"bayesmodels.{FORMS[name].home}"
-
-
-def written(value: Any, arrays: Arrays | None, kinds: Any = FORMS) -> dict[str, Any]:
+def written(value: Any, arrays: Arrays | None) -> dict[str, Any]:
     """Return a value as entries of a file."""
-    kind = type(value).__name__
-    if not _is(value, kinds):
-        msg = f"value: a part of it must be one of {', '.join(kinds)}; got {kind}."
-        raise DataError(msg)
     own = {}
-    for name, entry in FORMS[kind].fields.items():
+    for name, entry in _entries(type(value)).items():
         field = getattr(value, name)
         if callable(field):
             msg = (
@@ -346,11 +183,11 @@ def written(value: Any, arrays: Arrays | None, kinds: Any = FORMS) -> dict[str, 
             )
             raise DataError(msg)
         own[name] = entry.write(field, arrays)
-    return {"kind": kind, "fields": own}
+    return {"kind": type(value).__name__, "fields": own}
 
 
-def built(value: Any, arrays: Arrays, kinds: Any = FORMS, name: str = "value") -> Any:
-    """Return the value of such entries, made by its constructor.
+def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "value") -> Any:
+    """Return the value of such entries, of one of the wanted classes, made by its constructor.
 
     Raises
     ------
@@ -360,16 +197,34 @@ def built(value: Any, arrays: Arrays, kinds: Any = FORMS, name: str = "value") -
     if not isinstance(value, dict) or value.keys() != {"kind", "fields"}:
         refuse(f"its {name} must have the entries kind and fields")
     kind, given = value["kind"], value["fields"]
-    if not isinstance(kind, str) or kind not in kinds:
-        refuse(f"its kind must be one of {', '.join(sorted(kinds))}; got {shown(kind)}")
-    form = FORMS[kind]
-    own = form.read(kind, given, arrays)
-    home = getattr(import_module(f"bayesmodels.{form.home}"), kind)
+    if not isinstance(kind, str) or kind not in wanted:
+        refuse(f"its kind must be one of {', '.join(sorted(wanted))}; got {shown(kind)}")
+    home: Any = wanted[kind]
+    own = _read(kind, given, _entries(home), arrays)
     try:
-        made = home(**own) if form.make is None else form.make(home, **own)
+        if made_by := getattr(home, "_from_file", None):
+            made = made_by(**own)
+        else:  # whose mean is the field `location`, since its method is called mean
+            made = home(**{"mean" if x == "location" else x: field for x, field in own.items()})
     except (TypeError, AttributeError, LookupError, ArithmeticError, MemoryError) as error:
         refuse(f"holds what no {kind} can be ({error})")
     for field, read in own.items():
         if not values.same(getattr(made, field), read):
             refuse(f"its {field} is not what a {kind} of such fields has")
     return made
+
+
+def _read(kind: str, given: Any, entries: dict[str, Entry], arrays: Arrays) -> dict[str, Any]:
+    """Return fields by name; old files also hold what rounding took from a mean."""
+    own, rest = dict(given) if isinstance(given, dict) else {}, None
+    mean = "mean" if "scatter" in entries else "location"
+    if "rest" in own and entries.keys() & {"scatter", "kappa"}:
+        rest = array().read(own.pop("rest"), arrays, "rest")
+    if own.keys() != entries.keys():
+        refuse(f"a {kind} must have the fields {sorted(entries)}")
+    found = {name: entry.read(own[name], arrays, name) for name, entry in entries.items()}
+    if rest is not None:
+        if rest.shape != found[mean].shape:
+            refuse(f"its rest must have the shape of its {mean}")
+        found[mean] = found[mean] + rest
+    return found

@@ -125,7 +125,7 @@ def archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             if not plain or sum(max(m.file_size, m.compress_size) for m in members) > size:
                 refuse("must hold its arrays uncompressed, as numpy.savez writes them")
             return {name: _array(zipped.read(member), name) for name, member in names.items()}
-    except (
+    except (  # what zipfile and NumPy's header parser raise of bytes that were made by hand
         EOFError,
         LookupError,
         MemoryError,

@@ -10,7 +10,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.store import dumps, loads
 from bayesmodels.store.documents import _checksum
-from bayesmodels.store.forms import BELIEFS
+from bayesmodels.store.forms import kinds
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
@@ -92,7 +92,7 @@ def test_a_laplace_approximation_comes_back(tmp_path):
 
 def test_no_kind_of_belief_is_left_out():
     found = {type(case.prior).__name__ for case in CASES} | {"LogisticRegression"}
-    assert found | {"LaplaceApproximation"} == set(BELIEFS)
+    assert found | {"LaplaceApproximation"} == set(kinds("belief"))
 
 
 def test_a_posterior_goes_on_as_if_it_had_never_been_a_file():

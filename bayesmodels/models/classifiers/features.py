@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bayesmodels.belief.protocol import Draws, FeatureFamily
-from bayesmodels.belief.values import short
+from bayesmodels.belief.values import short, stored
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import (
@@ -34,6 +34,7 @@ Select = Callable[[Any], Sequence[Hashable]]
 _EVENT = ("category", "other_feature")
 
 
+@stored
 @dataclass(frozen=True)
 class Block:
     """Features of one kind.
@@ -50,7 +51,7 @@ class Block:
     """
 
     belief: Any
-    columns: Any = None
+    columns: Hashable = None
     counted: bool = False
 
     def __repr__(self) -> str:
@@ -130,6 +131,14 @@ def block_of(value: Any, name: Hashable) -> Block:
         )
         raise PriorError(msg)
     return Block(belief, columns, counted)
+
+
+def as_given(blocks: Mapping[str, Block]) -> dict[str, Any]:
+    """Return blocks as a user writes them."""
+    return {
+        name: (each.belief, MultinomialCounts(each.columns) if each.counted else each.columns)
+        for name, each in blocks.items()
+    }
 
 
 def of_classes(block: Block, name: str, classes: DirichletCategorical) -> Block:

@@ -20,7 +20,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.2.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,10 @@ from numpy.typing import ArrayLike
 from bayesmodels.belief import values
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import DirichletCategorical
-from bayesmodels.models.classifiers.features import Block
+from bayesmodels.models.classifiers.features import Block, of_classes
 from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
 from bayesmodels.models.multivariate_normal import NormalInverseWishart
 from bayesmodels.models.normal import NormalInverseGamma
@@ -137,6 +137,28 @@ class GaussianDiscriminant(GenerativeClassifier):
         if covariance in ("shared", "proportional"):
             belief = _tied(classes, belief, 1.0 if ratio is None else ratio)
         values.fill(self, classes=classes, blocks={"": Block(belief)}, covariance=covariance)
+
+    @classmethod
+    def _from_file(
+        cls, classes: DirichletCategorical, gaussian: Any, covariance: Covariance
+    ) -> Self:
+        """Return the belief; a covariance that classes share is there, and not made again."""
+        shared = isinstance(gaussian, SharedNormalInverseWishart)
+        if shared != (covariance in ("shared", "proportional")) or (
+            covariance == "shared" and (gaussian.ratio != 1).any()
+        ):
+            msg = f"covariance: {covariance!r} does not fit the gaussian."
+            raise DataError(msg)
+        if not shared:
+            made = cls(classes, gaussian, covariance)
+            of_classes(made.blocks[""], "", classes)
+            return made
+        check_classes(classes)
+        if "class" not in gaussian.coords:
+            msg = "gaussian: must have the axis class."
+            raise DataError(msg)
+        block = of_classes(Block(gaussian), "", classes)
+        return checked.made(cls, classes, {"": block}, covariance)
 
     @property
     def gaussian(self) -> Any:

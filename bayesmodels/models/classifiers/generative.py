@@ -24,7 +24,7 @@ from bayesmodels.belief import leave_one_out, reading, values
 from bayesmodels.belief.conjugate import discounted
 from bayesmodels.belief.declaring import Names, declare
 from bayesmodels.belief.leave_one_out import RowsLeftOut
-from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows, Statistic
 from bayesmodels.belief.simulation import Simulated, replaced, total
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
@@ -62,6 +62,17 @@ class ClassStatistic:
 
     def __init__(self, classes: CategoricalStatistic, features: Mapping[str, Any]) -> None:
         values.fill(self, classes=classes, features=dict(features))
+
+    @classmethod
+    def _from_file(cls, classes: CategoricalStatistic, features: dict[str, Any]) -> Self:
+        """Return statistics of blocks, each of which has the classes as its first axis."""
+        for name, part in features.items():
+            first = next(iter(part.coords.values()), ())
+            fits = isinstance(part, Statistic) and (len(first),) == classes.counts.shape
+            if not fits:
+                msg = f"features: the statistic of {name!r} must have the classes as first axis."
+                raise DataError(msg)
+        return cls(classes, features)
 
     def __add__(self, other: Self) -> Self:
         return self._each(other, operator.add)

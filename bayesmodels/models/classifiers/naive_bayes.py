@@ -20,14 +20,14 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from bayesmodels.belief import values
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import labels
 from bayesmodels.models.categorical import DirichletCategorical
-from bayesmodels.models.classifiers.features import Block, block_of, of_classes
+from bayesmodels.models.classifiers.features import Block, as_given, block_of, of_classes
 from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
 
 
@@ -112,3 +112,8 @@ class NaiveBayes(GenerativeClassifier):
         for name, each in given.items():
             blocks[str(name)] = of_classes(block_of(each, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
+
+    @classmethod
+    def _from_file(cls, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:
+        """Return the belief, its blocks checked as a user's are."""
+        return cls(classes, as_given(blocks))

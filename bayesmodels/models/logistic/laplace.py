@@ -13,16 +13,17 @@ evidence framework applied to classification networks*.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesmodels.belief import conditioning, reading
+from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
+from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.models.logistic import normal_weights
 from bayesmodels.numerics import Array, softmax
@@ -91,6 +92,29 @@ class LaplaceApproximation:
             r"\ln p(D) \approx \ln p(w^*, D) + \frac{d}{2} \ln 2\pi - \frac{1}{2} \ln |H|",
         ),
     )
+
+    @classmethod
+    def _from_file(cls, **fields: Any) -> Self:
+        """Check what `LogisticRegression.laplace` makes sure of."""
+        location, classes, features = (fields[name] for name in ("location", "classes", "features"))
+        others = len(labels.unique(classes, "classes")) - 1
+        width = location.shape[-1] if location.ndim else 0
+        if others < 1 or not width or location.shape != (*((others,) * (others > 1)), width):
+            msg = f"location: must have a weight for each column; got shape {location.shape}."
+            raise DataError(msg)
+        if features is not None:
+            checked.as_many_columns(len(labels.unique(features, "features")), width)
+        checked.upper_triangular(fields["factor"], (location.size,) * 2)
+        if not np.diagonal(fields["factor"]).all():
+            msg = "factor: must have no zero on its diagonal."
+            raise DataError(msg)
+        axes: Coords = {"feature": features or tuple(range(width))}
+        if fields["coords"] != (axes if others == 1 else {"class": classes[1:], **axes}):
+            msg = "coords: must be the classes and features."
+            raise DataError(msg)
+        made = cls(**fields)
+        values.fill(made, **fields)  # whose arrays are read-only
+        return made
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:

@@ -182,6 +182,20 @@ class LogisticRegression:
         ("Approximation", r"p(w \mid y) \approx \mathrm{Normal}(w^*, H^{-1}) \text{ (Laplace)}"),
     )
 
+    @classmethod
+    def _from_file(
+        cls,
+        location: Array,
+        cov: Array,
+        classes: tuple[Hashable, ...],
+        features: tuple[Hashable, ...] | None,
+    ) -> Self:
+        """Return the belief; each weight must have its row of the covariance."""
+        if not location.shape or cov.shape != (*location.shape, location.shape[-1]):
+            msg = f"cov: must have a row for each weight; got {cov.shape} and {location.shape}."
+            raise DataError(msg)
+        return cls(location, cov, classes, features)
+
     def __init__(
         self,
         mean: ArrayLike,

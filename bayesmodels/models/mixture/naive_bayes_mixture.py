@@ -36,7 +36,7 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
-from bayesmodels.models.classifiers.features import Block, columns_known
+from bayesmodels.models.classifiers.features import Block, as_given, columns_known
 from bayesmodels.models.classifiers.generative import ProductOfBeliefs
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.mixture.em import em
@@ -140,6 +140,35 @@ class NaiveBayesMixture(ProductOfBeliefs):
         read = NaiveBayes(components, features)
         most = checked.count(budget, "budget", 1)
         values.fill(self, classes=read.classes, blocks=read.blocks, terms=None, budget=most)
+
+    @classmethod
+    def _from_file(
+        cls,
+        classes: DirichletCategorical,
+        blocks: dict[str, Block],
+        terms: Terms | None,
+        budget: int,
+    ) -> Self:
+        """Return the belief after terms of these classes and blocks."""
+        made = cls(classes, as_given(blocks), budget=budget)
+        if terms is None:
+            return made
+        number = len(terms.counts)
+        shapes = terms.counts.shape, terms.log_multiplicity.shape
+        if not number or shapes != ((number, len(classes.alpha)), (number,)):
+            msg = "terms: must have a count for each class, and one log_multiplicity each."
+            raise DataError(msg)
+        if (terms.counts < 0).any() or list(terms.parts) != list(blocks):
+            msg = "terms: must have counts that are not negative, and a statistic of each block."
+            raise DataError(msg)
+        for name, part in terms.parts.items():
+            belief = blocks[name].belief
+            own, wanted = (getattr(x, fields(x)[0].name).shape for x in (part, belief))
+            if own != (number, *wanted) or next(iter(part.coords), None) != "term":
+                msg = f"terms: the statistic of {name!r} must have the axis term, then the block's."
+                raise DataError(msg)
+            belief.update(part)  # refuses a statistic of another family
+        return made.with_terms(terms)
 
     def statistic(self, data: Any) -> MixtureStatistic:
         """Return the distinct rows and how often each occurs.
