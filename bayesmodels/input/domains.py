@@ -21,7 +21,7 @@ from bayesmodels.input.containers import (
     where,
 )
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import not_binary, not_codes, not_finite, not_within
+from bayesmodels.numerics.checks import not_binary, not_codes, not_finite, not_within
 
 ROUNDING = 1e-8
 """What probabilities may miss a sum of one by."""

@@ -33,9 +33,10 @@ from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import flat_members, log_bits, sums
+from bayesmodels.numerics.class_densities import flat_members, log_bits
 from bayesmodels.numerics.laws import beta as beta_law
 from bayesmodels.numerics.laws import beta_binomial, dirichlet_draws, log_beta_density
+from bayesmodels.numerics.moments import sums
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
     log_given_total,

@@ -31,10 +31,10 @@ from scipy.special import logsumexp
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.input import data as checked
 from bayesmodels.numerics import Array, kernels
-from bayesmodels.numerics.class_statistics import log_factorials
 from bayesmodels.numerics.crossproducts import stacked
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_ratio
 from bayesmodels.numerics.threads import run
+from bayesmodels.numerics.token_counts import log_factorials
 from bayesmodels.numerics.triangular import solution, solve_lower, solve_upper
 
 _BLOCK = 2**15  # numbers in a block of rows that the cache holds

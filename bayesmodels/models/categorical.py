@@ -34,21 +34,20 @@ from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import (
-    count_log_coefficients,
-    log_table,
-    log_tokens,
-    log_words,
-    sparse_sums,
-    sums,
-    tables,
-)
+from bayesmodels.numerics.class_densities import log_table
 from bayesmodels.numerics.laws import DirichletMultinomial, beta, dirichlet_draws, log_dirichlet
+from bayesmodels.numerics.moments import sums, tables
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
     log_given_total,
     log_multinomial_coefficient,
     log_split,
+)
+from bayesmodels.numerics.token_counts import (
+    count_log_coefficients,
+    log_tokens,
+    log_words,
+    sparse_sums,
 )
 
 

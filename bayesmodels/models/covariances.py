@@ -22,9 +22,10 @@ from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import log_multivariate_student
+from bayesmodels.numerics.class_densities import log_multivariate_student
 from bayesmodels.numerics.laws import student_t
-from bayesmodels.numerics.special import HALF_LOG_2PI, merged_means
+from bayesmodels.numerics.moments import merged_means
+from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.numerics.triangular import EPS, FEW, any_root, cholesky, half_log_det, solve_lower
 from bayesmodels.numerics.wishart import (
     inverse_wishart_marginals,

@@ -50,9 +50,8 @@ from bayesmodels.models.covariances import (
     width_of,
 )
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import scatters
 from bayesmodels.numerics.laws import MultivariateStudent
-from bayesmodels.numerics.special import merged_means
+from bayesmodels.numerics.moments import merged_means, scatters
 from bayesmodels.numerics.wishart import symmetric
 
 

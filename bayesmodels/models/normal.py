@@ -33,14 +33,10 @@ from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import flat_members, log_normal, log_student, moments
+from bayesmodels.numerics.class_densities import flat_members, log_normal, log_student
 from bayesmodels.numerics.laws import inverse_gamma, student_t
-from bayesmodels.numerics.special import (
-    HALF_LOG_2PI,
-    log_gamma_kernel,
-    log_gamma_ratio,
-    merged_means,
-)
+from bayesmodels.numerics.moments import merged_means, moments
+from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_kernel, log_gamma_ratio
 
 
 @value

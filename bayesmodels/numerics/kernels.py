@@ -1,7 +1,7 @@
 """Loops over the cells of large tables, which Numba compiles where there are enough of them.
 
-Each has an equal in `bayesmodels.numerics.class_statistics` made of NumPy's and SciPy's functions,
-which needs no compiler. The loops write no arrays in between, which is what takes the time there.
+The loops write no arrays in between, which is what takes the time of NumPy's and SciPy's functions;
+these do the same where there are few cells, and need no compiler.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
     mean: Array,
     scatter: Array,
 ) -> None:
-    """Put the moments of the rows of each group into zeros: see `class_statistics.moments`."""
+    """Put the moments of the rows of each group into zeros: see `bayesmodels.numerics.moments`."""
     rows, width = x.shape
     for i in range(rows):
         c, weight = codes[i], weights[i]
@@ -243,18 +243,6 @@ def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
             square[start + i] = unit[size - 1, i] * unit[size - 1, i]
 
 
-def find_no_code(values: Array, levels: float, found: NDArray[Any]) -> None:
-    """Put the number of entries into `found` that are not whole numbers from 0 to below `levels`.
-
-    NaN is none either.
-    """
-    bad = 0
-    for i in range(len(values)):
-        x = values[i]
-        bad += not ((x >= 0) & (x < levels) & (x == np.floor(x)))
-    found[0] = bad
-
-
 def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
     rows: Array, centre: Array, turned: Array, centres: Array, out: Array
 ) -> None:
@@ -292,24 +280,6 @@ def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to
         for c in range(classes):
             for i in range(here):
                 out[c, start + i] = squares[c, i] + tail[i]
-
-
-def normalise(logs: Array) -> None:
-    """Turn columns of logs, of shape (C, rows), into probabilities; zeros if all are -inf."""
-    classes, rows = logs.shape
-    for i in range(rows):
-        top = logs[0, i]
-        for c in range(1, classes):
-            top = max(top, logs[c, i])
-        if top == -np.inf:
-            top = 0.0
-        total = 0.0
-        for c in range(classes):
-            logs[c, i] = np.exp(logs[c, i] - top)
-            total += logs[c, i]
-        if total != 0.0:
-            for c in range(classes):
-                logs[c, i] /= total
 
 
 def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other, to be compiled

@@ -578,31 +578,3 @@ def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     total = a + b
     of_b = total - a
     return total, (a - (total - of_b)) + (b - of_b)
-
-
-def merged_means(
-    n: Array, mean: Array, other_n: Array, other_mean: Array
-) -> tuple[Array, Array, Array]:
-    """Return the mean of two sets of rows together, from the number and the mean of each.
-
-    Numbers of rows broadcast against the means; both may be zero.
-
-    Returns
-    -------
-    mean : ndarray
-        Of all rows.
-    shift : ndarray
-        The distance between the two means.
-    weight : ndarray
-        What its square adds to the sum of squares, n n' / (n + n').
-
-    Examples
-    --------
-    >>> one = np.ones(())
-    >>> [float(x) for x in merged_means(3 * one, one, one, 5 * one)]
-    [2.0, 4.0, 0.75]
-    """
-    total = n + other_n
-    share = np.divide(other_n, total, out=np.zeros(total.shape), where=total > 0)
-    shift = other_mean - mean
-    return mean + share * shift, shift, n * share

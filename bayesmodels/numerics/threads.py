@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array
 
@@ -26,6 +29,17 @@ CORES = _allowed()
 PARALLEL_FROM = 2**18
 LARGEST_PRODUCT = 2**18
 """Of matrices that BLAS multiplies without threads of its own."""
+
+
+BLOCK = 2**17
+"""Numbers that the processor's cache holds."""
+
+
+def blocks(x: NDArray[Any], size: int | None = None, least: int = 64) -> Iterator[slice]:
+    """Cut rows into blocks of about `size` numbers and of at least `least` rows."""
+    size = BLOCK if size is None else size
+    rows = max(least, size // max(1, math.prod(x.shape[1:])))
+    return (slice(start, start + rows) for start in range(0, len(x), rows))
 
 
 def run[Piece](work: Callable[[Piece], None], pieces: Iterable[Piece], cost: int) -> None:

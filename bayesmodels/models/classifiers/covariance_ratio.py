@@ -27,7 +27,7 @@ from bayesmodels.models.classifiers.gaussian_discriminant import GaussianDiscrim
 from bayesmodels.models.classifiers.generative import ClassStatistic
 from bayesmodels.models.multivariate_normal import NormalInverseWishart
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import normalise
+from bayesmodels.numerics.class_densities import normalise
 
 _PANELS = 12
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)

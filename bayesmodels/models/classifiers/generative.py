@@ -39,7 +39,7 @@ from bayesmodels.models.classifiers.features import (
     impossible,
 )
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_statistics import normalise
+from bayesmodels.numerics.class_densities import normalise
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.special import gammaln
 
-from bayesmodels.numerics import class_statistics, kernels, threads
+from bayesmodels.numerics import checks, class_densities, kernels, moments, threads, token_counts
 
 WHOLE = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
 FLOATS = [np.float16, np.float32, np.float64]
@@ -17,7 +17,7 @@ FLOATS = [np.float16, np.float32, np.float64]
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Make blocks of a few rows, so that a few rows are many blocks, on several threads."""
-    monkeypatch.setattr(class_statistics, "_BLOCK", 256)
+    monkeypatch.setattr(threads, "BLOCK", 256)
     monkeypatch.setattr(threads, "PARALLEL_FROM", 1000)
     monkeypatch.setattr(threads, "CORES", 2)
 
@@ -75,7 +75,7 @@ def parts(x, groups, size, weights):
 def test_sums(drawn):
     x, *_ = drawn
     expected = [np.tensordot(w, part, (0, 0)) for part, w in parts(*drawn)]
-    result = class_statistics.sums(*drawn)
+    result = moments.sums(*drawn)
     assert result.dtype == float
     assert result.shape == (drawn[2], *x.shape[1:])
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
@@ -86,7 +86,7 @@ def test_sums(drawn):
 def test_moments(fast, drawn):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "pay", lambda _: fast)
-        n, mean, scatter = class_statistics.moments(*drawn)
+        n, mean, scatter = moments.moments(*drawn)
     for g, (part, w) in enumerate(parts(*drawn)):
         assert n[g] == pytest.approx(w.sum(), rel=1e-13)
         if w.sum() == 0:
@@ -101,8 +101,8 @@ def test_moments(fast, drawn):
 
 @given(rows(WHOLE, dims=(1,)))
 def test_scatters(drawn):
-    n, mean, scatter = class_statistics.scatters(*drawn)
-    each = class_statistics.moments(*drawn)
+    n, mean, scatter = moments.scatters(*drawn)
+    each = moments.moments(*drawn)
     np.testing.assert_allclose(n, each[0], rtol=1e-13)
     np.testing.assert_allclose(mean, each[1], rtol=1e-13, atol=1e-13)
     diagonal = np.diagonal(scatter, axis1=1, axis2=2)
@@ -112,11 +112,11 @@ def test_scatters(drawn):
         np.testing.assert_allclose(scatter[g], (away.T * w) @ away, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("block", [128, 1000, 2**17])
-@pytest.mark.parametrize("kernel", [class_statistics.moments, class_statistics.scatters])
+@pytest.mark.parametrize("block", [2**12, 2**17])
+@pytest.mark.parametrize("kernel", [moments.moments, moments.scatters])
 @pytest.mark.parametrize("fast", [False, True])
 def test_moments_far_from_zero(monkeypatch, kernel, block, fast):
-    monkeypatch.setattr(class_statistics, "_BLOCK", block)
+    monkeypatch.setattr(threads, "BLOCK", block)
     monkeypatch.setattr(kernels, "pay", lambda _: fast)
     rng = np.random.default_rng(3)
     x = 1e8 + rng.normal(size=(5000, 2))
@@ -134,7 +134,7 @@ def test_moments_far_from_zero(monkeypatch, kernel, block, fast):
 
 def test_a_drifting_mean_costs_no_digits():
     x = np.linspace(0, 1e9, 3000)[:, None] + np.array([0.0, 1e8])
-    _, mean, scatter = class_statistics.moments(x, None, 1)
+    _, mean, scatter = moments.moments(x, None, 1)
     np.testing.assert_allclose(mean[0], [5e8, 6e8], rtol=1e-15)
     np.testing.assert_allclose(
         scatter[0], 3000 * (1e9 / 2999) ** 2 * (3000**2 - 1) / 12, rtol=1e-12
@@ -144,7 +144,7 @@ def test_a_drifting_mean_costs_no_digits():
 @given(rows([np.int8, np.uint8, np.int32, np.int64], levels=4, dims=(0, 1)))
 def test_tables(drawn):
     codes, groups, size, weights = drawn
-    result = class_statistics.tables(codes, groups, 4, size, weights)
+    result = moments.tables(codes, groups, 4, size, weights)
     assert result.dtype == float
     for g, (part, w) in enumerate(parts(*drawn)):
         for k in range(4):
@@ -157,8 +157,8 @@ def test_many_groups():
     x, groups = rng.integers(0, 5, (4000, 2)), rng.integers(0, 700, 4000)
     total = np.zeros((700, 2))
     np.add.at(total, groups, x)
-    np.testing.assert_array_equal(class_statistics.sums(x, groups, 700), total)
-    count = class_statistics.tables(x, groups, 5, 700)
+    np.testing.assert_array_equal(moments.sums(x, groups, 700), total)
+    count = moments.tables(x, groups, 5, 700)
     np.testing.assert_array_equal(count @ np.arange(5), total)
 
 
@@ -207,8 +207,8 @@ class TestCounts:
         x, dense, groups, size = drawn
         weights = np.linspace(0, 1, len(dense)) if weighted else None
         x = x if sparse.issparse(x) else sparse.csr_array(x)
-        result = class_statistics.sparse_sums(x, groups, size, weights)
-        expected = class_statistics.sums(dense, groups, size, weights)
+        result = token_counts.sparse_sums(x, groups, size, weights)
+        expected = moments.sums(dense, groups, size, weights)
         np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
     @given(counts())
@@ -216,7 +216,7 @@ class TestCounts:
     def test_coefficients(self, drawn):
         x, dense, groups, size = drawn
         before = x.copy()
-        result = class_statistics.count_log_coefficients(x, groups, size)
+        result = token_counts.count_log_coefficients(x, groups, size)
         each = gammaln(dense.sum(1) + 1) - gammaln(dense + 1).sum(1)
         for g in range(size):
             here = slice(None) if groups is None else groups == g
@@ -232,7 +232,7 @@ class TestCounts:
         x, dense, *_ = drawn
         V = dense.shape[1]
         alpha = np.random.default_rng(0).gamma(0.5, size=(3, V)) + 1e-3
-        result = class_statistics.log_tokens(x, alpha)
+        result = token_counts.log_tokens(x, alpha)
         assert result.shape == (len(dense), 3)
         for c in range(3):
             expected = [exact_mass(row, alpha[c]) for row in dense]
@@ -247,7 +247,7 @@ class TestCounts:
         theta[..., 0] *= not impossible
         with np.errstate(divide="ignore"):
             logs = np.log(theta)
-        result = class_statistics.log_words(x, logs)
+        result = token_counts.log_words(x, logs)
         assert result.shape == (2, len(dense), 3)
         with np.errstate(invalid="ignore"):
             terms = np.where(dense[:, None] > 0, dense[:, None] * logs[:, None], 0).sum(-1)
@@ -257,10 +257,10 @@ class TestCounts:
     def test_huge_counts_keep_their_digits(self):
         x = np.array([[10**9, 10**9, 0], [10**12, 0, 3], [5000, 1, 0], [0, 0, 0]])
         alpha = np.array([[1.0, 1.0, 1.0], [1e-3, 1e5, 2.0]])
-        result = class_statistics.log_tokens(sparse.csr_array(x), alpha)
+        result = token_counts.log_tokens(sparse.csr_array(x), alpha)
         expected = [[exact_mass(row, a) for a in alpha] for row in x]
         np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-13)
-        coefficient = class_statistics.count_log_coefficients(x, np.arange(4), 4)
+        coefficient = token_counts.count_log_coefficients(x, np.arange(4), 4)
         with mpmath.workdps(50):
             exact = [
                 float(log_factorial(row.sum()) - mpmath.fsum(map(log_factorial, row))) for row in x
@@ -271,7 +271,7 @@ class TestCounts:
         x = sparse.csr_array([[1, 0, 2], [0, 20, 1]])
         alpha = np.array([[1e-300, 1e-10, 1.0]])
         expected = [[exact_mass(row, alpha[0])] for row in x.toarray()]
-        np.testing.assert_allclose(class_statistics.log_tokens(x, alpha), expected, rtol=1e-13)
+        np.testing.assert_allclose(token_counts.log_tokens(x, alpha), expected, rtol=1e-13)
 
 
 def log_factorial(n):
@@ -307,12 +307,6 @@ def test_loops_read_as_python():
     turn = np.array([[0.0, 1.0], [2.0, 0.0]])
     kernels.square_distances(rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances)
     assert distances.tolist() == [[4, 0, 9], [5, 1, 4]]
-    logs = np.array([[0.0, -np.inf], [0.0, -np.inf]])
-    kernels.normalise(logs)
-    assert logs.tolist() == [[0.5, 0], [0.5, 0]]
-    bad = np.zeros(1, int)
-    kernels.find_no_code(np.array([0, 2, 3, -1, 0.5, np.nan, np.inf]), 3, bad)
-    assert bad.tolist() == [5]
     total = np.zeros((2, 3))
     groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
     kernels.add_cells(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
@@ -344,7 +338,7 @@ def test_sums_read_as_python():
     codes, w = rng.integers(0, 2, 301), rng.uniform(size=301)
     part = (np.zeros(3), *np.zeros((2, 3, 3)))
     kernels.add_moments(x, codes, w, *part)
-    wanted = class_statistics._moments(x, codes, 3, w)
+    wanted = moments._moments(x, codes, 3, w)
     for found, right in zip(part, wanted, strict=True):
         np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
 
@@ -363,9 +357,9 @@ def test_compiled_loops_are_for_many_cells(monkeypatch):
 def test_checks_pass(dtype, layout):
     x = laid_out(np.random.default_rng(0).integers(0, 2, (500, 3)).astype(dtype), layout)
     for y in (x, x[:0], x[:, :0], x[:, 0]):
-        assert class_statistics.not_binary(y) is None
-        assert class_statistics.not_finite(y) is None
-        assert class_statistics.not_codes(y, 2) is None
+        assert checks.not_binary(y) is None
+        assert checks.not_finite(y) is None
+        assert checks.not_codes(y, 2) is None
 
 
 @pytest.mark.parametrize("at", [(0, 0), (90, 2), (499, 1)])
@@ -374,28 +368,28 @@ def test_checks_find_the_first(at, dtype):
     x = np.zeros((500, 3), dtype)
     for bad in (np.nan, np.inf, -np.inf):
         x[-1, -1] = x[at] = bad
-        assert class_statistics.not_finite(x) == at
-        assert class_statistics.not_binary(x) == at
-        assert class_statistics.not_codes(x, 2) == at
+        assert checks.not_finite(x) == at
+        assert checks.not_binary(x) == at
+        assert checks.not_codes(x, 2) == at
     for bad in (2, -1, 0.5):
         x[-1, -1] = x[at] = bad
-        assert class_statistics.not_binary(x) == at
-        assert class_statistics.not_codes(x, 2) == at
-        assert class_statistics.not_finite(x) is None
+        assert checks.not_binary(x) == at
+        assert checks.not_codes(x, 2) == at
+        assert checks.not_finite(x) is None
     x[at] = np.nan
-    assert class_statistics.not_binary(x, missing=True) == (499, 2)
+    assert checks.not_binary(x, missing=True) == (499, 2)
 
 
 def test_checks_of_integers():
     x = np.zeros((500, 3), np.int8)
     x[300, 1] = -1
-    assert class_statistics.not_binary(x) == (300, 1)
-    assert class_statistics.not_codes(x, 3) == (300, 1)
-    assert class_statistics.not_codes(x[:, 1], 3) == (300,)
+    assert checks.not_binary(x) == (300, 1)
+    assert checks.not_codes(x, 3) == (300, 1)
+    assert checks.not_codes(x[:, 1], 3) == (300,)
     x[200, 0] = 5
-    assert class_statistics.not_codes(x, 5) == (200, 0)
-    assert class_statistics.not_binary(x, missing=True) == (200, 0)
-    assert class_statistics.not_codes(np.array([True, False]), 1) == (0,)
+    assert checks.not_codes(x, 5) == (200, 0)
+    assert checks.not_binary(x, missing=True) == (200, 0)
+    assert checks.not_codes(np.array([True, False]), 1) == (0,)
 
 
 # --- densities -------------------------------------------------------------------------------
@@ -417,7 +411,7 @@ def test_log_student(n, F, alike, missing, dtype):
     x = some_rows(n, F, missing=missing and n > 0 and F > 0, dtype=dtype)
     location, scale = rng.normal(size=(2, F)), rng.gamma(2, size=(2, F)) + 0.1
     df = rng.gamma(2, size=(2, 1 if alike else F)) * [[1.0], [1e6]] + np.zeros((2, F))
-    result = class_statistics.log_student(x, location, scale, df)
+    result = class_densities.log_student(x, location, scale, df)
     assert result.shape == (n, 2)
     for c in range(2):
         terms = stats.t.logpdf(x.astype(float), df[c], location[c], scale[c])
@@ -428,7 +422,7 @@ def test_log_student(n, F, alike, missing, dtype):
 @pytest.mark.parametrize("x", [1e-9, 0.3, 40.0, 1e8, 1e150])
 def test_log_student_keeps_its_digits(x, df):
     F = 40
-    result = class_statistics.log_student(
+    result = class_densities.log_student(
         np.full((1, F), x), np.zeros((1, F)), np.ones((1, F)), np.full((1, F), df)
     )
     with mpmath.workdps(60):
@@ -444,7 +438,7 @@ def test_log_normal(n, F, missing):
     rng = np.random.default_rng(2)
     x = some_rows(n, F, missing=missing and n > 0 and F > 0)
     mean, variance = rng.normal(size=(4, 2, F)), rng.gamma(2, size=(4, 2, F)) + 0.01
-    result = class_statistics.log_normal(x, mean, variance)
+    result = class_densities.log_normal(x, mean, variance)
     assert result.shape == (4, n, 2)
     terms = stats.norm.logpdf(x[:, None], mean[:, None], np.sqrt(variance)[:, None])
     np.testing.assert_allclose(result, np.nansum(terms, -1), rtol=1e-12, atol=1e-12)
@@ -461,14 +455,14 @@ def test_log_multivariate_student(n, C, D):
     scale = a @ a.swapaxes(1, 2)
     df = rng.gamma(2, size=C) + 0.5
     factor = rng.gamma(2, size=C) + 0.1
-    separate = class_statistics.log_multivariate_student(x, location, np.linalg.cholesky(scale), df)
-    shared = class_statistics.log_multivariate_student(
+    separate = class_densities.log_multivariate_student(x, location, np.linalg.cholesky(scale), df)
+    shared = class_densities.log_multivariate_student(
         x, location, np.linalg.cholesky(scale[0]), df, factor
     )
     df[0] = np.inf
-    normal = class_statistics.log_multivariate_student(x, location, np.linalg.cholesky(scale), df)
+    normal = class_densities.log_multivariate_student(x, location, np.linalg.cholesky(scale), df)
     assert separate.shape == shared.shape == (n, C)
-    none = class_statistics.log_multivariate_student(x[:0], location, scale, df)
+    none = class_densities.log_multivariate_student(x[:0], location, scale, df)
     assert none.shape == (0, C)
     np.testing.assert_array_equal(normal[:, 1:], separate[:, 1:])
     law = stats.multivariate_normal(location[0], scale[0])
@@ -486,7 +480,7 @@ def test_classes_far_apart_are_told_to_all_digits():
     location = np.array([[0.0, 0.0, 0.0], [1e8, 1e8, 0.0], [-1e8, 3e8, 1e8]])
     x = location + np.array([0.5, -0.25, 1.0])
     df = np.full(3, 5.0)
-    result = class_statistics.log_multivariate_student(x, location, np.eye(3), df)
+    result = class_densities.log_multivariate_student(x, location, np.eye(3), df)
     exact = stats.multivariate_t(np.zeros(3), np.eye(3), 5).logpdf([0.5, -0.25, 1.0])
     np.testing.assert_allclose(np.diagonal(result), exact, rtol=1e-7)
 
@@ -500,7 +494,7 @@ def test_log_table(n, F, dtype):
     theta[..., 1] = 0
     with np.errstate(divide="ignore"):
         logs = np.log(theta)
-    result = class_statistics.log_table(codes, logs)
+    result = class_densities.log_table(codes, logs)
     assert result.shape == (2, n, 3)
     expected = np.zeros((2, n, 3))
     for i, j in np.ndindex(n, F):
@@ -521,7 +515,7 @@ def test_log_bits(n, F, missing, dtype):
     p[0, 0], p[1, 1] = 0, 1
     with np.errstate(divide="ignore"):
         one, zero = np.log(p), np.log1p(-p)
-    result = class_statistics.log_bits(x, one, zero)
+    result = class_densities.log_bits(x, one, zero)
     assert result.shape == (2, n, 3)
     expected = np.zeros((2, n, 3))
     for i, j in np.ndindex(n, F):
@@ -544,5 +538,5 @@ def test_normalise(shape, layout):
         top = logs[at].max()
         if np.isfinite(top):
             expected[at] = np.exp(logs[at] - top) / np.exp(logs[at] - top).sum()
-    assert class_statistics.normalise(given_logs) is given_logs
+    assert class_densities.normalise(given_logs) is given_logs
     np.testing.assert_allclose(given_logs, expected, rtol=1e-13)
