@@ -55,29 +55,14 @@ class Columns:
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that can be asked for by name.
+    """A model that can be asked for by name: what it answers, its prior, and what data it takes.
 
-    Attributes
-    ----------
-    name, title, purpose : str
-        For the command line, for people, and what it answers, in a few words.
-    prior : dict
-        Parameters of the prior with what they are by default; None where that is read off the data.
-    build : callable
-        From frame, columns and prior to the prior belief and its data.
-    uses : str
-        The parts of `Columns` it has a use for.
-    datasets, columns, example_prior
-        The shipped data sets, their columns, and what of the prior is another for them; the first
-        is used when no file is given.
-    words : str
-        What else is to be said of the prior; may be empty.
-    reads : {"column", "table", "classes", "line"}, optional
-        What its statistic is made from in one pass over files; None if it has none.
-    categories : bool
-        Whether the target is of categories.
-    valid : (float, float)
-        Two numbers that may stand in its columns.
+    Parameters of the prior stand with what they are by default, None where that is read off the
+    data; `words` say what else is to be said of it. `build` makes prior and data of a frame, with
+    the parts of `Columns` that the model `uses`. Of the shipped data sets the first is used when
+    no file is given; they may have another prior. `reads` is what its statistic is made from in one
+    pass over files, None if it has none; `categories` tells whether the target is of categories,
+    and two `valid` numbers may stand in its columns.
     """
 
     name: str
@@ -184,11 +169,14 @@ def _nominal(column: Any) -> bool:
     return bool(column.dtype.name == "category")
 
 
-def _found(column: Any, bad: Any) -> str:
-    """Say what the first bad cell of a column holds, unless the column is one of categories."""
-    if _nominal(column) or not bad.any():
-        return "it holds categories" if _nominal(column) else "it holds text"
-    return f"{_where(bad)} holds {shown(column[bad].iloc[0])}"
+def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:
+    """Refuse a column for what its first bad cell holds, or for its kind, if it has cells such."""
+    if _nominal(column):
+        found = "it holds categories"
+    else:
+        found = f"{_where(bad)} holds {shown(column[bad].iloc[0])}" if any(bad) else "it holds text"
+    msg = f"column {name!r}: must hold {what}; {found}.{way}"
+    raise DataError(msg)
 
 
 def _complete(frame: Any, name: str) -> Any:
@@ -215,21 +203,16 @@ def _numbers(frame: Any, name: str) -> Any:
             raise DataError(msg)
         return column
     bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
-    msg = (
-        f"column {name!r}: must hold numbers; {_found(column, bad)}. Correct the file, or choose "
-        "other columns with --target or --features."
-    )
-    raise DataError(msg)
+    way = " Correct the file, or choose other columns with --target or --features."
+    return _refuse(column, name, "numbers", bad, way)
 
 
 def _counts(frame: Any, name: str) -> Any:
     """Return a column of whole numbers."""
     column = _numbers(frame, name)
     _complete(frame, name)
-    bad = ((column < 0) | (column % 1 != 0)).to_numpy()
-    if bad.any():
-        msg = f"column {name!r}: must hold whole numbers, 0 or more; {_found(column, bad)}."
-        raise DataError(msg)
+    if (bad := ((column < 0) | (column % 1 != 0)).to_numpy()).any():
+        _refuse(column, name, "whole numbers, 0 or more", bad)
     return column
 
 
@@ -239,14 +222,13 @@ def _bits(frame: Any, name: str) -> Any:
 
     column = _complete(frame, name)
     bits = pd.to_numeric(column, errors="coerce")
-    bad = ~bits.isin([0, 1]).to_numpy()
-    if bad.any():
-        msg = (
-            f"column {name!r}: must hold only 0 and 1; {_found(column, bad)}. Write 1 for what is "
-            "to be counted and 0 for the rest; for numbers of successes name the column of trials "
-            "with --trials; for more than two categories use dirichlet-categorical."
+    if (bad := ~bits.isin([0, 1]).to_numpy()).any():
+        way = (
+            " Write 1 for what is to be counted and 0 for the rest; for numbers of successes name "
+            "the column of trials with --trials; for more than two categories use "
+            "dirichlet-categorical."
         )
-        raise DataError(msg)
+        _refuse(column, name, "only 0 and 1", bad, way)
     return bits.astype(float)
 
 
@@ -352,8 +334,7 @@ def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belie
     name = _target(frame, columns)
     rows = _counts(frame, name)
     if (bad := ~rows.between(1, 100).to_numpy()).any():
-        msg = f"column {name!r}: must hold numbers from 1 to 100; {_found(rows, bad)}."
-        raise DataError(msg)
+        _refuse(rows, name, "numbers from 1 to 100", bad)
     return ConceptLearning.number_game(), rows.astype(int)
 
 

@@ -22,7 +22,6 @@ AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _UNBOUNDED = 10**6  # columns of a pipe
 _FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
 _MOST_SCALARS = 400  # rows of any summary
-_MOST_COMPARED = 40  # rows of a comparison, the largest discrepancies first
 _MOST_FINDINGS = 10  # further ones
 
 
@@ -400,11 +399,10 @@ def _print_posterior(posterior: Any) -> None:
     from bayesmodels.errors import PriorError
     from bayesmodels.report.rounding import rounded
 
-    _say(posterior.explain())
-    click.echo()
+    _say(posterior.explain(), "")
     _print_summary(posterior)
     try:
-        click.echo(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
+        _say(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
     except PriorError as error:
         _say(f"Log evidence: none. {error}")
     _say(f"Verified {posterior.verified}.")
@@ -435,18 +433,15 @@ def _print_summary(posterior: Any) -> None:
 
 def _print_compared(table: Any) -> None:
     """Print the first set of draws beside the second; of many scalars those farthest apart."""
+    from bayesmodels.report.page import MOST_ROWS, worst_first
     from bayesmodels.report.rounding import decimals_of, rounded
 
-    left = len(table) - _MOST_COMPARED
-    if left > 0:
-        table = table.loc[table["z"].abs().sort_values(ascending=False, kind="stable").index]
-    rows = []
-    for label, row in table.head(_MOST_COMPARED).iterrows():
+    left, rows = len(table) - MOST_ROWS, []
+    for label, row in worst_first(table).head(MOST_ROWS).iterrows():
         digits = decimals_of(max(row["first_sd"], row["second_sd"]), 3)
-        names = ("first_mean", "second_mean", "first_sd", "second_sd")
-        cells = [rounded(row[name], digits) for name in names]
-        cells += [rounded(row[name], n) for name, n in (("ess_bulk", 0), ("r_hat", 3), ("z", 1))]
-        rows.append((str(label), *cells))
+        names = dict.fromkeys(("first_mean", "second_mean", "first_sd", "second_sd"), digits)
+        names |= {"ess_bulk": 0, "r_hat": 3, "z": 1}
+        rows.append((str(label), *(rounded(row[name], n) for name, n in names.items())))
     head = ("variable", "mean, 1st", "mean, 2nd", "sd, 1st", "sd, 2nd", "ESS", "R-hat", "z")
     _print_table(head, rows)
     if left > 0:

@@ -72,23 +72,16 @@ def in_numbers(values: Any) -> str:
     '[0, 1, 2, …; 200 × 2]'
     """
     x = np.asarray(values)
-    cell = partial(_cell, kind=x.dtype.kind)
+    cells = [significant(float(v)) if x.dtype.kind in "iuf" else str(v) for v in x.flat[:_FEW]]
     if x.size == 1:
-        return cell(x.item())
+        return cells[0]
     if x.size > _FEW:
-        shape = " × ".join(map(str, x.shape))
-        return f"[{', '.join(map(cell, x.flat[:_FIRST].tolist()))}, …; {shape}]"
-    return _nested(x.tolist(), cell)
+        return f"[{', '.join(cells[:_FIRST])}, …; {' × '.join(map(str, x.shape))}]"
+    return _nested(np.reshape(np.array(cells, dtype=object), x.shape).tolist())
 
 
-def _cell(value: Any, kind: str) -> str:
-    return significant(float(value)) if kind in "iuf" else str(value)
-
-
-def _nested(values: Any, cell: Any) -> str:
-    if isinstance(values, list):
-        return f"[{', '.join(_nested(each, cell) for each in values)}]"
-    return str(cell(values))
+def _nested(cells: Any) -> str:
+    return f"[{', '.join(map(_nested, cells))}]" if isinstance(cells, list) else str(cells)
 
 
 def _value(variable: Any) -> Any:
@@ -110,16 +103,13 @@ def _law(rv: Any, named: set[Any]) -> str:
     words = []
     for name, value in zip(names, parameters, strict=True):
         inverse = _INVERSE.get((family, name))
-        given = value.owner.inputs[0] if inverse and _is_reciprocal(value) else value
+        op = getattr(value.owner, "op", None)
+        reciprocal = isinstance(op, Elemwise) and isinstance(op.scalar_op, Reciprocal)
+        given = value.owner.inputs[0] if inverse and reciprocal else value
         text = _expression(given, named)
         as_given = inverse and (given is not value or text == "1")  # which is its own inverse
         words.append(f"{inverse if as_given else name}={text}")
     return f"{family}({', '.join(words)})"
-
-
-def _is_reciprocal(variable: Any) -> bool:
-    op = getattr(variable.owner, "op", None)
-    return isinstance(op, Elemwise) and isinstance(op.scalar_op, Reciprocal)
 
 
 def _is_random(variable: Any) -> bool:

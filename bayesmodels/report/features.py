@@ -36,11 +36,6 @@ def features_of(belief: Any) -> list[Feature]:
     """Return all features of a belief about classes and features, in the order of its blocks.
 
     A block of counts is one feature, whose levels are the categories.
-
-    Raises
-    ------
-    DataError
-        If the belief is not about classes, or has met no data.
     """
     made_of: Any = belief
     if not isinstance(belief, Classifier):
@@ -94,13 +89,7 @@ def _student(part: Any, place: tuple[Any, ...]) -> Any:
 
 
 def chosen(every: Sequence[Feature], wanted: Sequence[Hashable] | None) -> list[Feature]:
-    """Return the features with these labels, or all.
-
-    Raises
-    ------
-    DataError
-        If there is no such feature; the message lists those there are.
-    """
+    """Return the features with these labels, or all."""
     if wanted is None:
         return list(every)
     if isinstance(wanted, str) or not isinstance(wanted, Sequence):

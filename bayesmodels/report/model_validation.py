@@ -283,10 +283,7 @@ def _bars(text: str, values: Any, mass: Array, visited: Array) -> Panel:
 def validate_model(model: pm.Model, run: Run) -> ModelReport:
     """Find a PyMC model's closed form, and compare its sampler's draws with it.
 
-    Raises
-    ------
-    NotConjugate
-        If there is no closed form to compare with; its hint says what can be done instead.
+    Without a closed form the refusal says what can be done instead.
     """
     from bayesmodels.posteriors.exact import exact
     from bayesmodels.posteriors.sampling import exact_tree, sampled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -59,9 +59,9 @@ class Counts(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Numbers in the data, of shape (n,), and in replicated data sets, of shape (draws, n)."""
+    """One column of the data, of shape (n,), and of replicated data sets, of shape (draws, n)."""
 
-    title: str
+    label: tuple[str, ...]
     observed: Numbers
     replicated: Numbers
 
@@ -176,7 +176,7 @@ def _bars(found: Counts, *, alone: bool) -> Panel:
 
 def _density(found: Measured) -> Panel:
     """Draw the distribution of numbers among those of their replicates."""
-    label, observed, flat = found
+    label, observed, flat = ", ".join(found.label), found.observed, found.replicated
     rows = len(observed)
     flat = flat[:: max(1, len(flat) // REPLICATED)]
     lines = flat[:: max(1, len(flat) // LINES)][:LINES]
@@ -214,18 +214,16 @@ def _density(found: Measured) -> Panel:
     return canvas.panel(label, axes, alt)
 
 
-# --- models of one variable -----------------------------------------------------------------------
+# --- what is in them ------------------------------------------------------------------------------
 
 
 def _measured(report: Validated) -> Iterator[Measured]:
-    """Return the numbers of each target or column."""
+    """Return the numbers of each target or column, of a model of one variable."""
     name = _name(report)
-    observed: Any = report.exact["observed_data"][name]
-    draws = _replicated(report, name)
-    axes = [observed.coords[axis].to_numpy() for axis in observed.dims[1:]]
-    for at in np.ndindex(*observed.shape[1:]):
-        title = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
-        yield Measured(title, np.asarray(observed)[(..., *at)], draws[(..., *at)])
+    observed, draws = report.exact["observed_data"][name], _replicated(report, name)
+    labels = product(*(observed.coords[axis].to_numpy() for axis in observed.dims[1:]))
+    for label, at in zip(labels, np.ndindex(*observed.shape[1:]), strict=True):
+        yield Measured(tuple(map(str, label)), np.asarray(observed)[:, *at], draws[..., *at])
 
 
 def counts(report: Validated) -> Counts:
@@ -234,60 +232,49 @@ def counts(report: Validated) -> Counts:
     One for each group or column and, if there is more than one outcome to count, category.
     """
     name, coords = _name(report), report.posterior.coords
-    observed = np.asarray(report.exact["observed_data"][name])[None]
-    draws = _replicated(report, name)
+    observed, draws = np.asarray(report.exact["observed_data"][name]), _replicated(report, name)
+    if levels(report.posterior):
+        return _of_outcomes(report.posterior.outcomes, observed, draws)
     rows = report.data.rows if isinstance(report.data, Grouped) else report.data
-    problems = {axis: coords[axis] for axis in coords if axis != "category"}
+    axes, outcomes = [coords[axis] for axis in coords if axis != "category"], dict[int, Any]()
     if isinstance(rows, MultinomialCounts):
-        what, outcomes = "count", None
-    elif levels(report.posterior):
-        return _of_outcomes(report.posterior.outcomes, observed[0], draws)
+        what, axes = "count", [*axes, coords["category"]]
     elif "category" in coords:
-        what, outcomes = "rows", range(len(coords["category"]))
+        what, outcomes = "rows", dict(enumerate(coords["category"]))
     elif isinstance(rows, BinomialCounts):
-        what, outcomes = "successes", None
-        if not problems and 1 < observed.shape[1] <= MOST_BARS:
+        what = "successes"
+        if not axes and 1 < len(observed) <= MOST_BARS:
             labels = report.exact["observed_data"][name].coords["row"].to_numpy()
-            return Counts(what, [(f"row {label}",) for label in labels], observed[0], draws)
+            return Counts(what, [(f"row {label}",) for label in labels], observed, draws)
     else:
-        what = "ones" if problems else "rows"
-        outcomes = range(1, 2) if problems else range(2)
-        problems = problems or {"value": (0, 1)}
-    members = _members(report)
-    axes = {**problems, **({"category": coords["category"]} if "category" in coords else {})}
-    seen, drawn = (_totals(x, members, outcomes).reshape(len(x), -1) for x in (observed, draws))
-    labels = [tuple(map(str, at)) for at in product(*axes.values())] if axes else [("all rows",)]
-    return Counts(what, labels, seen[0], drawn)
+        what, outcomes = ("ones", {1: ""}) if axes else ("rows", {0: 0, 1: 1})
+    columns = [
+        Measured(tuple(map(str, label)), observed[members][:, *at], draws[:, members][..., *at])
+        for label, (members, at) in zip(
+            product(*axes),
+            product(_members(report), np.ndindex(*observed.shape[1:])),
+            strict=True,
+        )
+    ]
+    return _counted(what, columns, outcomes)
 
 
 def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> Counts:
     """Count outcomes that were seen or predicted, those seen most often first."""
-    seen = np.bincount(observed, minlength=len(outcomes))
-    drawn = np.stack([(draws == k).sum(1, dtype=np.int64) for k in range(len(outcomes))], axis=1)
+    every = _counted("rows", [Measured((), observed, draws)], dict(enumerate(outcomes)))
+    _, labels, seen, drawn, _ = every
     order = np.lexsort((-drawn.mean(0), -seen))
     at = [int(k) for k in order if seen[k] or drawn[:, k].any()]
-    return Counts("rows", [(str(outcomes[k]),) for k in at], seen[at], drawn[:, at])
+    return Counts("rows", [labels[k] for k in at], seen[at], drawn[:, at])
 
 
-def _members(report: Validated) -> list[Numbers]:
-    """Return, for each group, which rows belong to it; none if there are no groups."""
+def _members(report: Validated) -> list[Any]:
+    """Return, for each group, which rows belong to it; all if there are no groups."""
     if not isinstance(report.data, Grouped):
-        return []
+        return [slice(None)]
     by, groups = report.data.by, report.posterior.coords["group"]
     codes = checked.trials(Grouped(np.zeros(len(by)), by, groups)).batch.groups
     return [np.flatnonzero(codes == g) for g in range(len(groups))]
-
-
-def _totals(x: Numbers, members: list[Numbers], outcomes: Sequence[int] | None) -> Numbers:
-    """Add up rows (axis 1), or count outcomes in them, within groups; outcomes come last."""
-    if outcomes is not None:
-        return np.stack([_totals(x == outcome, members, None) for outcome in outcomes], axis=-1)
-    if not members:
-        return x.sum(axis=1, dtype=np.int64)
-    return np.stack([x[:, rows].sum(axis=1, dtype=np.int64) for rows in members], axis=1)
-
-
-# --- classifiers ----------------------------------------------------------------------------------
 
 
 def _of_parts(report: Validated) -> Iterator[Counts | Measured]:
@@ -296,17 +283,17 @@ def _of_parts(report: Validated) -> Iterator[Counts | Measured]:
     (classes, names), *parts = belief.parts()
     if names("x") in report.exact["observed_data"]:  # of a mixture no class is observed
         columns = _columns(report, names("x"), "class")
-        yield _counted("class", "rows", columns, classes.coords["category"])
+        yield _counted("rows", columns, dict(enumerate(classes.coords["category"])), "class")
     for block, (part, names) in zip(belief.blocks, parts, strict=True):
         columns = _columns(report, names("x"), block)
         if columns[0].replicated.dtype.kind == "f":
             yield from columns
         elif "category" not in part.coords:
-            yield _counted(block, "ones", columns)
+            yield _counted("ones", columns, {1: ""}, block)
         elif names.axes(["category"])[0] in report.exact["observed_data"][names("x")].dims:
-            yield _added(block, columns)
+            yield _counted("count", columns, {}, block)
         else:
-            yield _counted(block, "rows", columns, part.coords["category"])
+            yield _counted("rows", columns, dict(enumerate(part.coords["category"])), block)
 
 
 def _columns(report: Validated, name: str, block: str) -> list[Measured]:
@@ -322,32 +309,31 @@ def _columns(report: Validated, name: str, block: str) -> list[Measured]:
     features: Sequence[Any] = split.coords.get("feature", (block,))
     at = split.codes % len(features)  # codes count classes and, the fastest, features
     return [
-        Measured(str(t), seen[at == j], draws[:, at == j])
+        Measured((str(t),), seen[at == j], draws[:, at == j])
         for j, t in enumerate(features)
         if (at == j).any()
     ]
 
 
-def _present(title: str, seen: Numbers, draws: Numbers) -> Measured:
+def _present(label: str, seen: Numbers, draws: Numbers) -> Measured:
     """Return a column without the cells that are missing: NaN, or -1 among whole numbers."""
     here = ~np.isnan(seen) if seen.dtype.kind == "f" else seen != -1
-    return Measured(title, seen[here], draws[:, here])
+    return Measured((label,), seen[here], draws[:, here])
 
 
-def _counted(title: str, what: str, columns: list[Measured], levels: Sequence[Any] = ()) -> Counts:
-    """Count in each column how often each level occurs, or ones where there are no levels."""
-    labels = []
-    for column, level in product(columns, levels or ("",)):
-        whole = (column.title if column.title != title else "", str(level))
-        labels.append(tuple(part for part in whole if part) or (title,))
-    pairs = list(product(columns, range(len(levels)) if levels else (1,)))
-    seen = np.array([(column.observed == code).sum() for column, code in pairs])
-    drawn = np.stack([(c.replicated == code).sum(1, dtype=np.int64) for c, code in pairs], 1)
-    return Counts(what, labels, seen, drawn, title)
+def _counted(
+    what: str, columns: list[Measured], outcomes: Mapping[int, Any], title: str = ""
+) -> Counts:
+    """Count in each column how often each outcome occurs; add up counts if there are no outcomes.
 
-
-def _added(title: str, columns: list[Measured]) -> Counts:
-    """Add up the counts of each column."""
-    seen = np.array([column.observed.sum() for column in columns])
-    drawn = np.stack([column.replicated.sum(1, dtype=np.int64) for column in columns], 1)
-    return Counts("count", [(column.title,) for column in columns], seen, drawn, title)
+    An outcome may have no label; what is called as the title is, needs none either.
+    """
+    labels, seen, drawn = [], [], []
+    for column, code in product(columns, outcomes or [None]):
+        own = [part for part in column.label if part != title]
+        labels.append(
+            tuple(filter(None, [*own, str(outcomes.get(code, ""))])) or (title or "all rows",)
+        )
+        for x, found in ((column.observed, seen), (column.replicated, drawn)):
+            found.append((x if code is None else x == code).sum(-1, dtype=np.int64))
+    return Counts(what, labels, np.array(seen), np.stack(drawn, 1), title)

@@ -46,12 +46,7 @@ _LARGEST_Z = "those with the largest |z|"
 def parameters(report: Validated) -> list[Table]:
     """Return the parameters of prior and posterior side by side, one table for each shape.
 
-    Rows are the places of a variable; columns come in pairs. For a coin, alpha goes from 1 to 56
-    and beta from 1 to 46::
-
-                α                  β
-                prior  posterior   prior  posterior
-        theta       1         56       1         46
+    Rows are the places of a variable; each parameter has a column for either.
     """
     # The prior as it meets the data: with the groups or columns that these brought along.
     empty = report.prior.statistic(report.data).without_rows()
