@@ -13,7 +13,7 @@ from bayesmodels.errors import DataError, SeparationError
 from bayesmodels.input.data import same_features
 from bayesmodels.models.logistic import penalized_fit
 from bayesmodels.models.logistic.laplace import LaplaceApproximation
-from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, Terms
+from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, Whitening
 from bayesmodels.models.logistic.regression import LogisticRegression, Maximum
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import triangle
@@ -208,9 +208,8 @@ class _Over:
 
     def peak(self, prior: penalized_fit.Prior | None) -> Peak:
         others = len(self.model.classes) - 1
-        columns = self.frame.columns(np.zeros((0, len(self.heard))))
-        terms = penalized_fit.terms(columns, self.heard, others, prior)
-        white = _White(self.model, self.frame, terms)
+        coordinates = Whitening.of(self.frame, self.heard, others, prior)
+        white = _White(self.model, coordinates)
         step = 0
 
         def at(b: Array) -> Sums:
@@ -222,7 +221,7 @@ class _Over:
             found: _Largest = self.reading.fold(partial(white.reach, factor), words="proof")
             return found.value
 
-        return penalized_fit.climb(terms, float(self.seen.classes.sum()), at, reach)
+        return penalized_fit.climb(coordinates, float(self.seen.classes.sum()), at, reach)
 
     def log_likelihood(self, found: Peak) -> float:
         return self.reading.fold(partial(_log_likelihood, self.model, found), words="value")
@@ -277,7 +276,7 @@ class _Triangle:
 
 def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Triangle:
     d = model.labelled(data)
-    return _Triangle(penalized_fit.heard(frame.columns(d.X), d.heavy.sum(-1)))
+    return _Triangle(penalized_fit.heard(frame.rows(d.X), d.heavy.sum(-1)))
 
 
 @dataclass(frozen=True)
@@ -295,18 +294,20 @@ class _White:
     """Rows in the coordinates of Newton's steps."""
 
     model: LogisticRegression
-    frame: Frame
-    terms: Terms
+    white: Whitening
 
     def sums(self, b: Array, data: Any, _number: int) -> Sums:
         d = self.model.labelled(data)
         with np.errstate(under="ignore"):
-            return Sums.of(Here(self.terms.white(self.frame.columns(d.X)), d.heavy, b))
+            return Sums.of(Here(self._rows(d.X), d.heavy, b))
 
     def reach(self, factor: Array, data: Any, _number: int) -> _Largest:
         d = self.model.labelled(data)
-        X = self.terms.white(self.frame.columns(d.X))
-        return _Largest(penalized_fit.reach(factor, X, len(self.model.classes) - 1))
+        others = len(self.model.classes) - 1
+        return _Largest(penalized_fit.reach(factor, self._rows(d.X), others))
+
+    def _rows(self, X: Array) -> Array:
+        return self.white.rows(self.white.frame.rows(X))
 
 
 def _log_likelihood(model: LogisticRegression, found: Peak, data: Any, _number: int) -> float:

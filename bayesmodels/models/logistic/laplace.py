@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief import conditioning, reading, values
-from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models.logistic import normal_weights
-from bayesmodels.numerics import Array, softmax
-from bayesmodels.numerics.triangular import solve_upper
+from bayesmodels.models.logistic.normal_weights import NormalWeights, spread
+from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +35,7 @@ LABEL = "Laplace approximation"
 
 
 @value
-class LaplaceApproximation:
+class LaplaceApproximation(NormalWeights):
     r"""A normal approximation to the posterior of a logistic regression; **not** the posterior.
 
     .. math:: p(w \mid D) \approx N(w \mid w^*, H^{-1}), \qquad
@@ -116,11 +114,6 @@ class LaplaceApproximation:
         values.fill(made, **fields)  # whose arrays are read-only
         return made
 
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``w``."""
-        return {"w": tuple(self.coords)}
-
     def parameters(self) -> dict[str, Array]:
         """Return mode and standard deviations of the approximation."""
         return {
@@ -128,15 +121,11 @@ class LaplaceApproximation:
             "approximate standard deviation": self.marginals()["w"].std(),
         }
 
-    covariance = property(normal_weights.covariance)
-    marginals = normal_weights.marginals
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
-    mode = normal_weights.mode
-    log_density = normal_weights.log_density
-    log_density_rounding = normal_weights.log_density_rounding
-    sample = normal_weights.sample
+    @property
+    def covariance(self) -> Array:
+        """The covariance matrix of the flattened weights, of shape (d, d)."""
+        root = spread(self.factor)
+        return root @ root.T
 
     def summary(self, prob: float = 0.89) -> pd.DataFrame:
         """Return approximate means, standard deviations and intervals, one row a weight.
@@ -164,41 +153,6 @@ class LaplaceApproximation:
         del statistic
         return 2 * conditioning.digits_of_factor(self.factor)
 
-    def class_probabilities(
-        self,
-        rows: Any,
-        parameters: Draws | None = None,
-        *,
-        intercept: bool = False,
-        draws: int = 4000,
-        rng: np.random.Generator | int | None = None,
-    ) -> Array:
-        """Return class probabilities of new rows, averaged over the approximation.
-
-        Parameters
-        ----------
-        rows : array_like or frame of shape (n, p)
-            Columns as those of the data.
-        parameters : mapping, optional
-            Weights to be taken as known, such as ``mode()`` or draws with sample axes in front;
-            then nothing is averaged.
-        intercept : bool, default False
-            Put a column of ones before the others.
-        draws : int, default 4000
-            Number of draws averaged over, for three classes or more. Two classes need none: their
-            one-dimensional integral is computed to 1e-13.
-        rng : numpy.random.Generator or int, optional
-            Source of the draws, or a seed; fresh if not given.
-
-        Returns
-        -------
-        ndarray of shape (..., n, K)
-            Rows add up to one.
-        """
-        if parameters is not None:
-            return plug_in(self, rows, parameters, intercept=intercept)
-        return averaged(self, rows, intercept=intercept, draws=draws, rng=rng)
-
     def log_class_probabilities(
         self,
         rows: Any,
@@ -219,95 +173,15 @@ class LaplaceApproximation:
         ndarray of shape (n, K)
             Natural logarithms.
         """
-        draws, rng = checked.asked(draws, rng)
-        X = _rows(self, rows, intercept=intercept)
-        if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
-            mean, sd = _score(self, X)
-            return np.stack(
-                [softmax.log_averaged_binary(-mean, sd), softmax.log_averaged_binary(mean, sd)],
-                axis=-1,
-            )
-        w = normal_weights.sample(self, draws, rng)["w"]
-        total = np.full((len(X), len(self.classes)), -np.inf)
-        with np.errstate(under="ignore"):
-            for each in w:
-                total = np.logaddexp(total, softmax.log_probabilities(softmax.scores(each, X)))
-        return np.asarray(total - np.log(len(w)))
+        return self._averaged(rows, intercept, draws, rng, logs=True)
 
     def most_probable_class(self, rows: Any, *, intercept: bool = False) -> NDArray[Any]:
         """Return the class with the largest probability at the mode, for each new row."""
-        best = plug_in(self, rows, self.mode(), intercept=intercept).argmax(-1)
-        return np.asarray(self.classes)[best]
+        known = self.class_probabilities(rows, self.mode(), intercept=intercept)
+        return np.asarray(self.classes)[known.argmax(-1)]
 
     def __repr__(self) -> str:
         return (
             f"LaplaceApproximation(a normal approximation of {self.location.size} weights, not the "
             f"exact posterior: mean={np.array2string(self.location, precision=4, threshold=20)})"
         )
-
-
-# --- shared with the prior, which is a normal law of the same weights ----------------------------
-
-
-def plug_in(self: Any, rows: Any, parameters: Draws, *, intercept: bool = False) -> Array:
-    """Return class probabilities of new rows at known weights, of shape (..., n, K)."""
-    with np.errstate(under="ignore"):
-        return np.exp(softmax.log_probabilities(scores(self, rows, parameters, intercept)))
-
-
-def scores(self: Any, rows: Any, parameters: Draws, intercept: bool) -> Array:  # noqa: FBT001 - internal
-    """Return log odds of each class against the first, of shape (..., n, K - 1)."""
-    return softmax.scores(weights(self, parameters), _rows(self, rows, intercept=intercept))
-
-
-def weights(self: Any, parameters: Draws) -> Array:
-    """Return weights of shape (..., K - 1, p), checked."""
-    if "w" not in parameters:
-        msg = f"parameters: must hold 'w'; has {list(parameters)}."
-        raise DataError(msg)
-    w, shape = np.asarray(parameters["w"]), self.location.shape
-    if w.shape[w.ndim - len(shape) :] != shape or w.ndim < len(shape):
-        msg = (
-            f"parameters: w must have the shape (..., {', '.join(map(str, shape))}); got {w.shape}."
-        )
-        raise DataError(msg)
-    if not np.isfinite(w).all():
-        msg = "parameters: w must hold finite numbers."
-        raise DataError(msg)
-    return w[..., None, :] if len(shape) == 1 else w
-
-
-def averaged(
-    self: Any, rows: Any, *, intercept: bool, draws: int, rng: np.random.Generator | int | None
-) -> Array:
-    """Return class probabilities of new rows averaged over the normal law of the weights."""
-    draws, rng = checked.asked(draws, rng)
-    X = _rows(self, rows, intercept=intercept)
-    if len(self.classes) == 2:  # noqa: PLR2004 - one score, whose law is normal
-        mean, sd = _score(self, X)
-        # Each with its own sign, so that neither is rounded to 1 minus the other.
-        return np.stack(
-            [softmax.averaged_binary(-mean, sd), softmax.averaged_binary(mean, sd)], axis=-1
-        )
-    w = normal_weights.sample(self, draws, rng)["w"]
-    total = np.zeros((len(X), len(self.classes)))
-    with np.errstate(under="ignore"):
-        for each in w:
-            total += np.exp(softmax.log_probabilities(softmax.scores(each, X)))
-    return total / len(w)
-
-
-def _score(self: Any, X: Array) -> tuple[Array, Array]:
-    """Return mean and standard deviation of each row's normal score, for two classes."""
-    mean = softmax.scores(self.location[None], X)[..., 0]
-    return mean, np.sqrt((solve_upper(self.factor, X.T, transposed=True) ** 2).sum(0))
-
-
-def _rows(self: Any, rows: Any, *, intercept: bool) -> Array:
-    X, names = checked.design(rows, intercept=intercept)
-    if X.ndim != 2:  # noqa: PLR2004 - rows and columns
-        msg = f"features: must have one axis of rows and one of columns; got shape {X.shape}."
-        raise DataError(msg)
-    checked.as_many_columns(X.shape[-1], self.location.shape[-1])
-    checked.same_features(self.features, names)
-    return X

@@ -18,49 +18,19 @@ from scipy.linalg import block_diag
 from bayesmodels.numerics import Array, optimize, softmax
 from bayesmodels.numerics.triangular import EPS, positive_diagonal, solve_upper, triangle
 
+_STEPS = 1000  # of Newton's method, at most
 _PROOF = 0.5  # of Newton decrement times reach; any number below 1 proves that there is a maximum
 _EVEN = 100.0  # ratio of diagonal entries of a factor up to which Cholesky's is good enough
 _TRUSTED = 1e4  # reach up to which that product is not made of rounding errors
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """Rows in columns of comparable size, centred beside an intercept.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, p)
-        The rows.
-    inward, outward : ndarray of shape (p, p)
-        From weights of the columns as they came to weights of these ones, and back.
-    intercept : tuple of int
-        The number of the first column that is a constant; empty if there is none.
-    """
-
-    X: Array
-    inward: Array
-    outward: Array
-    intercept: tuple[int, ...]
-
-
-def columns_of(X: Array) -> Columns:
-    """Scale and centre columns, without rounding."""
-    if not len(X):
-        return frame_of(*np.zeros((3, X.shape[1]))).columns(X)
-    size = _power(np.abs(X).max(axis=0))
-    return frame_of(X.min(axis=0), X.max(axis=0), (X / size).mean(axis=0) * size).columns(X)
-
-
-@dataclass(frozen=True, eq=False)
 class Frame:
-    """How columns are scaled and centred: what is known of them once all rows have been seen.
+    """Coordinates of columns of comparable size, centred beside an intercept.
 
-    Attributes
-    ----------
-    size, mean, inner : ndarray of shape (p,)
-        Columns are divided by `size`, lowered by `mean`, and divided by `inner`.
-    intercept : tuple of int
-        As in `Columns`; that column becomes 1.
+    Columns are divided by `size`, lowered by `mean`, and divided by `inner`, each of shape (p,).
+    `intercept` holds the number of the first column that is a constant, which becomes 1; or it is
+    empty.
     """
 
     size: Array
@@ -68,22 +38,39 @@ class Frame:
     inner: Array
     intercept: tuple[int, ...]
 
-    def columns(self, X: Array) -> Columns:
-        """Return rows in these coordinates."""
+    def rows(self, X: Array) -> Array:
+        """Return rows in these coordinates, without rounding."""
         Z = X / self.size
-        if not self.intercept:
-            return Columns(Z, np.diag(self.size), np.diag(1 / self.size), ())
-        (at,) = self.intercept
-        level = self.inner[at]
-        # A number minus another one within a factor of two is exact (Sterbenz).
-        Z = Z - self.mean
-        Z[:, at] = 1
-        Z = Z / np.where(np.arange(len(self.inner)) == at, 1, self.inner)
-        inward = np.diag(self.size * self.inner)
-        outward = np.diag(1 / self.inner / self.size)
-        inward[at] += self.size * self.mean
-        outward[at] -= self.mean / self.inner / level / self.size[at]
-        return Columns(Z, inward, outward, (at,))
+        for at in self.intercept:
+            # A number minus another one within a factor of two is exact (Sterbenz).
+            Z = Z - self.mean
+            Z[:, at] = 1
+            Z = Z / np.where(np.arange(len(self.inner)) == at, 1, self.inner)
+        return Z
+
+    @property
+    def inward(self) -> Array:
+        """From weights of the columns as they came to weights in these coordinates: (p, p)."""
+        found = np.diag(self.size * self.inner)
+        for at in self.intercept:
+            found[at] += self.size * self.mean
+        return found
+
+    @property
+    def outward(self) -> Array:
+        """The way back."""
+        found = np.diag(1 / self.inner / self.size)
+        for at in self.intercept:
+            found[at] -= self.mean / self.inner / self.inner[at] / self.size[at]
+        return found
+
+
+def frame_of_rows(X: Array) -> Frame:
+    """Return how to scale and centre the columns of all rows."""
+    if not len(X):
+        return frame_of(*np.zeros((3, X.shape[1])))
+    size = _power(np.abs(X).max(axis=0))
+    return frame_of(X.min(axis=0), X.max(axis=0), (X / size).mean(axis=0) * size)
 
 
 def frame_of(low: Array, high: Array, mean: Array) -> Frame:
@@ -109,16 +96,9 @@ def _power(size: Array) -> Array:
 class Peak:
     """Where a log likelihood or log joint is largest, and how sharply.
 
-    Attributes
-    ----------
-    w : ndarray of shape (K - 1, p)
-        Weights of the columns as they came.
-    factor : ndarray of shape (d, d)
-        Upper triangular R with R'R the negative second derivatives by the flattened weights.
-    trace : Trace
-        Of Newton's method, its points in weights.
-    proven : bool
-        Whether it converged to what is proven to be a maximum.
+    Weights `w` of shape (K - 1, p) are those of the columns as they came, `factor` is upper
+    triangular R with R'R the negative second derivatives by the flattened weights. `proven` says
+    whether Newton's method converged to what is proven to be a maximum.
     """
 
     w: Array
@@ -128,34 +108,21 @@ class Peak:
 
 
 def dependent_columns(root: Array) -> NDArray[np.intp]:
-    """Return which columns are, to rounding, combinations of the columns before them.
-
-    Parameters
-    ----------
-    root : ndarray of shape (p, p)
-        Triangular factor of `heard` rows.
-    """
+    """Return which columns are, to rounding, combinations of those before: `root` is of `heard`."""
     length = np.sqrt((root**2).sum(0))
     return np.flatnonzero(np.diagonal(root) <= 4 * len(root) * EPS * length)
 
 
-def heard(columns: Columns, totals: Array) -> Array:
-    """Return the triangular factor of rows with the most that they can weigh."""
-    rows = np.sqrt(totals)[:, None] / 2 * columns.X
-    return triangle(rows, np.zeros((columns.X.shape[1],) * 2))
+def heard(X: Array, totals: Array) -> Array:
+    """Return the triangular factor (p, p) of rows with the most that they can weigh."""
+    return triangle(np.sqrt(totals)[:, None] / 2 * X, np.zeros((X.shape[1],) * 2))
 
 
 class Here:
     """Sums over rows at one point: minus the log likelihood and its derivatives.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Rows in coordinates that make them nearly orthogonal.
-    counts : ndarray of shape (n, K)
-        How often each class was seen at each row.
-    b : ndarray of shape ((K - 1) * p,)
-        Weights in these coordinates.
+    Rows `X` (n, p) are in coordinates that make them nearly orthogonal, as are the weights `b`,
+    flattened; `counts` (n, K) say how often each class was seen at each row.
     """
 
     def __init__(self, X: Array, counts: Array, b: Array) -> None:
@@ -197,112 +164,67 @@ class Sums:
 
 
 Prior = tuple[Array, Array]
+"""Mean (K - 1, p) and precision factor (K - 1, p, p) of each class's weights, of raw columns."""
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """Where the steps are taken.
+class Whitening:
+    """Coordinates in which steps are taken: rows, weighing the most they can, are orthogonal there.
 
-    Attributes
-    ----------
-    inward, outward : ndarray of shape (p, p)
-        As in `Columns`.
-    root : ndarray of shape (p, p)
-        Rows times its inverse are nearly orthogonal.
-    own : ndarray of shape (K - 1, r, p)
-        Precision factor of each class's weights, in the columns' coordinates; r is 0 without prior.
-    aim : ndarray of shape (K - 1, r)
-        These times the mean.
-    start : ndarray of shape ((K - 1) * p,)
-        The mean in the steps' coordinates.
+    They are rows in the `frame` times the inverse of `root`. `own` (K - 1, r, p) is the prior's
+    precision factor of each class's weights in the frame, with r = 0 without prior; `aim` is its
+    product with the mean, and `start` is the mean in the steps' coordinates, flattened.
     """
 
-    inward: Array
-    outward: Array
+    frame: Frame
     root: Array
     own: Array
     aim: Array
     start: Array
 
-    def white(self, columns: Columns) -> Array:
-        """Return rows in the steps' coordinates."""
-        return solve_upper(self.root, columns.X.T, transposed=True).T
+    @classmethod
+    def of(cls, frame: Frame, heard: Array, others: int, prior: Prior | None) -> Whitening:
+        """Return the coordinates for all rows, given what is `heard` of them."""
+        width = len(heard)
+        own = np.zeros((others, 0, width)) if prior is None else prior[1] @ frame.outward
+        root = triangle(heard, own.reshape(-1, width), np.zeros((width, width)))
+        start, aim = np.zeros((others, width)), np.zeros(own.shape[:2])
+        if prior is not None:
+            aim = (prior[1] * prior[0][:, None, :]).sum(-1)
+            start = prior[0] @ frame.inward.T @ root.T
+        return cls(frame, root, own, aim, start.ravel())
+
+    def rows(self, X: Array) -> Array:
+        """Return rows of the frame in the steps' coordinates."""
+        return solve_upper(self.root, X.T, transposed=True).T
 
 
-def terms(columns: Columns, heard: Array, others: int, prior: Prior | None) -> Terms:
-    """Return coordinates in which all rows, heard as loudly as can be, are orthogonal.
-
-    Parameters
-    ----------
-    columns : Columns
-        Some rows, for their coordinates.
-    heard : ndarray of shape (p, p)
-        Of all rows.
-    others : int
-        Number of classes but the first.
-    prior : (ndarray of shape (K - 1, p), ndarray of shape (K - 1, p, p)), optional
-        Mean and precision factor of each class's weights, in the columns as they came.
-    """
-    width = len(heard)
-    own = np.zeros((others, 0, width)) if prior is None else prior[1] @ columns.outward
-    root = triangle(heard, own.reshape(-1, width), np.zeros((width, width)))
-    start, aim = np.zeros((others, width)), np.zeros(own.shape[:2])
-    if prior is not None:
-        aim = (prior[1] * prior[0][:, None, :]).sum(-1)
-        start = prior[0] @ columns.inward.T @ root.T
-    return Terms(columns.inward, columns.outward, root, own, aim, start.ravel())
-
-
-def peak(columns: Columns, counts: Array, prior: Prior | None, most: int = 1000) -> Peak:
-    """Maximise by Newton's method.
-
-    Parameters
-    ----------
-    columns : Columns
-        The rows.
-    counts : ndarray of shape (n, K)
-        How often each class was seen at each row.
-    prior : (ndarray of shape (K - 1, p), ndarray of shape (K - 1, p, p)), optional
-        Mean and precision factor of each class's weights, in the columns as they came.
-    most : int, default 1000
-        Number of steps.
-    """
+def peak(frame: Frame, X: Array, counts: Array, prior: Prior | None) -> Peak:
+    """Maximise by Newton's method, for rows in the frame with `counts` (n, K) of the classes."""
     totals, others = counts.sum(-1), counts.shape[1] - 1
-    found = terms(columns, heard(columns, totals), others, prior)
-    X = found.white(columns)
+    white = Whitening.of(frame, heard(X, totals), others, prior)
+    X = white.rows(X)
     return climb(
-        found,
+        white,
         float(totals.sum()),
         lambda b: Here(X, counts, b),
         lambda factor: reach(factor, X, others),
-        most,
     )
 
 
 def climb(
-    terms: Terms,
+    white: Whitening,
     total: float,
     at: Callable[[Array], Here | Sums],
     reach: Callable[[Array], float],
-    most: int = 1000,
 ) -> Peak:
     """Maximise by Newton's method, given what is added up over rows.
 
-    Parameters
-    ----------
-    terms : Terms
-        Coordinates and prior.
-    total : float
-        Weight of all rows.
-    at : callable
-        The sums over rows at a point.
-    reach : callable
-        Of the factor of the curvature; see `reach`.
-    most : int, default 1000
-        Number of steps.
+    `total` is the weight of all rows, `at` returns the sums at a point, and `reach` is the function
+    of that name, of the factor of the curvature.
     """
-    others, width = terms.own.shape[0], len(terms.root)
-    pull = np.stack([solve_upper(terms.root, block.T, transposed=True).T for block in terms.own])
+    others, width = white.own.shape[0], len(white.root)
+    pull = np.stack([solve_upper(white.root, block.T, transposed=True).T for block in white.own])
     prior_rows = block_diag(*pull)
     kept: list[tuple[Array, Here | Sums]] = []
 
@@ -313,7 +235,7 @@ def climb(
         return kept[0][1]
 
     def strain(b: Array) -> Array:
-        return (pull * b.reshape(others, 1, width)).sum(-1) - terms.aim
+        return (pull * b.reshape(others, 1, width)).sum(-1) - white.aim
 
     def loss(b: Array) -> tuple[float, float]:
         square = float((strain(b) ** 2).sum() / 2)
@@ -329,14 +251,14 @@ def climb(
     with np.errstate(under="ignore"):
         begin = np.zeros(others * width)
         # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
-        if terms.start.any() and loss(terms.start)[0] < loss(begin)[0]:
-            begin = terms.start
-        trace, found = optimize.newton(loss, gradient, factor, begin, most=most)
-    back = terms.outward @ solve_upper(terms.root, np.eye(width))
+        if white.start.any() and loss(white.start)[0] < loss(begin)[0]:
+            begin = white.start
+        trace, found = optimize.newton(loss, gradient, factor, begin, most=_STEPS)
+    back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = optimize.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
-    there = np.kron(np.eye(others), terms.root @ terms.inward)
-    with_prior = bool(terms.own.shape[1])
+    there = np.kron(np.eye(others), white.root @ white.frame.inward)
+    with_prior = bool(white.own.shape[1])
     return Peak(
         points[-1],
         positive_diagonal(np.linalg.qr(found @ there, mode="r")),

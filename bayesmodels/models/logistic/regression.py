@@ -35,8 +35,9 @@ from bayesmodels.errors import DataError, PriorError, SeparationError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models.logistic import laplace, normal_weights, penalized_fit
+from bayesmodels.models.logistic import penalized_fit
 from bayesmodels.models.logistic.laplace import LaplaceApproximation
+from bayesmodels.models.logistic.normal_weights import NormalWeights, deviations
 from bayesmodels.numerics import Array, optimize, softmax
 from bayesmodels.numerics.separation import Separation, find_separation
 from bayesmodels.numerics.special import HALF_LOG_2PI
@@ -107,7 +108,7 @@ class Maximum:
 
 
 @value
-class LogisticRegression:
+class LogisticRegression(NormalWeights):
     r"""Belief about the weights of a logistic regression: normal, as its prior is.
 
     .. math:: w \sim N(m, V), \qquad p(y = 1 \mid x, w) = \frac{1}{1 + e^{-x^\top w}}
@@ -241,26 +242,13 @@ class LogisticRegression:
             coords={**axes, "feature": names or tuple(range(width))},
         )
 
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``w``: ``feature``, for more than two classes ``class`` before."""
-        return {"w": tuple(self.coords)}
-
     def parameters(self) -> dict[str, Array]:
         """Return mean and standard deviations, by the symbols of `equations`."""
         sd = np.sqrt(np.diagonal(self.cov, axis1=-2, axis2=-1))
         return {"mean m": self.location, "standard deviation, root of V's diagonal": sd}
 
-    marginals = normal_weights.marginals
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
     summary = reading.summary
     to_datatree = reading.to_datatree
-    mode = normal_weights.mode
-    log_density = normal_weights.log_density
-    log_density_rounding = normal_weights.log_density_rounding
-    sample = normal_weights.sample
 
     def met(self, data: Any) -> Self:
         """Return the same belief, its axes named as the columns of the data are.
@@ -310,13 +298,12 @@ class LogisticRegression:
         regression models*.
         """
         d = self.labelled(data)
-        columns = penalized_fit.columns_of(d.X)
-        self.check_independent(penalized_fit.heard(columns, d.heavy.sum(-1)), d.features)
-        found = penalized_fit.peak(columns, d.heavy, None)
-        if not found.proven:
-            apart = find_separation(columns.X, d.heavy, columns.intercept)
-            if apart is not None:
-                raise SeparationError(self._separated(d, apart))
+        frame = penalized_fit.frame_of_rows(d.X)
+        X = frame.rows(d.X)
+        self.check_independent(penalized_fit.heard(X, d.heavy.sum(-1)), d.features)
+        found = penalized_fit.peak(frame, X, d.heavy, None)
+        if not found.proven and (apart := find_separation(X, d.heavy, frame.intercept)):
+            raise SeparationError(self._separated(d, apart))
         return self.maximum_at("MLE", found, self.log_likelihood_of(d, found), d.features)
 
     def map(self, data: Any) -> Maximum:
@@ -333,7 +320,7 @@ class LogisticRegression:
             Its standard errors are those of the Laplace approximation.
         """
         d = self.labelled(data)
-        found = penalized_fit.peak(penalized_fit.columns_of(d.X), d.heavy, self.prior_factors())
+        found = self._posterior_peak(d)
         return self.maximum_at("MAP", found, self.log_likelihood_of(d, found), d.features)
 
     def laplace(self, data: Any) -> LaplaceApproximation:
@@ -345,8 +332,12 @@ class LogisticRegression:
             Rows.
         """
         d = self.labelled(data)
-        found = penalized_fit.peak(penalized_fit.columns_of(d.X), d.heavy, self.prior_factors())
+        found = self._posterior_peak(d)
         return self.laplace_at(found, self.log_likelihood_of(d, found), d.features)
+
+    def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
+        frame = penalized_fit.frame_of_rows(d.X)
+        return penalized_fit.peak(frame, frame.rows(d.X), d.heavy, self.prior_factors())
 
     def separation(self, data: Any) -> str:
         """Say in words which columns separate the classes; empty if the classes overlap.
@@ -363,11 +354,9 @@ class LogisticRegression:
         ''
         """
         d = self.labelled(data)
-        columns = penalized_fit.columns_of(d.X)
-        apart = find_separation(columns.X, d.heavy, columns.intercept)
-        if apart is None:
-            return ""
-        return self._separated(d, apart).removeprefix("target: ")
+        frame = penalized_fit.frame_of_rows(d.X)
+        apart = find_separation(frame.rows(d.X), d.heavy, frame.intercept)
+        return self._separated(d, apart).removeprefix("target: ") if apart else ""
 
     def ascend(
         self,
@@ -430,25 +419,22 @@ class LogisticRegression:
         weight = float(of == "posterior")
         precision = self.factor.T @ self.factor
 
-        def matrix(w: Array) -> Array:
-            return w.reshape(-1, X.shape[1])
+        def log_p(w: Array, rows: slice) -> Array:
+            return softmax.log_probabilities(softmax.scores(w.reshape(-1, X.shape[1]), X[rows]))
 
         def pull(w: Array) -> Array:
             return weight * (precision @ (w - self.location).ravel()).reshape(shape)
 
         def loss(w: Array) -> float:
-            log_p = softmax.log_probabilities(softmax.scores(matrix(w), X))
             prior = 0.5 * float((w - self.location).ravel() @ pull(w).ravel())
-            return prior - float((counts * log_p).sum())
+            return prior - float((counts * log_p(w, slice(None))).sum())
 
-        def gradient(w: Array) -> Array:
-            p = np.exp(softmax.log_probabilities(softmax.scores(matrix(w), X)))
-            return pull(w) - (softmax.residuals(counts, p).T @ X).reshape(shape)
+        def gradient(w: Array, rows: slice = slice(None)) -> Array:
+            some, towards = X[rows], softmax.residuals(counts[rows], np.exp(log_p(w, rows)))
+            return pull(w) / (len(X) / max(len(some), 1)) - (towards.T @ some).reshape(shape)
 
         def of_row(w: Array, i: int) -> Array:
-            p = np.exp(softmax.log_probabilities(softmax.scores(matrix(w), X[i : i + 1])))
-            towards = softmax.residuals(counts[i : i + 1], p).T @ X[i : i + 1]
-            return pull(w) / len(X) - towards.reshape(shape)
+            return gradient(w, slice(i, i + 1))
 
         heavy = np.sqrt(counts.sum(-1))[:, None] * X
         steep = float(np.linalg.norm(heavy, 2) ** 2) / (4 if len(self.classes) == _TWO else 2)
@@ -518,7 +504,7 @@ class LogisticRegression:
         return Maximum(
             kind,
             w,
-            normal_weights.deviations(found.factor).reshape(shape),
+            deviations(found.factor).reshape(shape),
             value,
             found.factor,
             found.trace,
@@ -574,12 +560,12 @@ class LogisticRegression:
     def log_joint_rounding(self, draws: Draws, data: Any) -> Array:
         """Return a bound on the rounding error of `log_joint`."""
         d = self.labelled(data)
-        w = np.abs(laplace.weights(self, draws))
-        log_p = softmax.log_probabilities(softmax.scores(laplace.weights(self, draws), d.X))
+        w = np.abs(self.weights(draws))
+        log_p = softmax.log_probabilities(softmax.scores(self.weights(draws), d.X))
         reach = softmax.scores(w, np.abs(d.X)).sum(-1)
         terms = (d.heavy.sum(-1) * (reach + np.abs(log_p).sum(-1) + 1)).sum(-1)
         steps = d.X.shape[1] + len(self.classes) + 8
-        return normal_weights.log_density_rounding(self, draws) + 4 * steps * EPS * (
+        return self.log_density_rounding(draws) + 4 * steps * EPS * (
             terms + np.abs(_coefficients(d)).sum()
         )
 
@@ -589,45 +575,6 @@ class LogisticRegression:
         Of counts with their multinomial coefficient; of weighted rows times their weights.
         """
         return {"y": self._rows_log_likelihood(draws, self.labelled(data))}
-
-    def class_probabilities(
-        self,
-        rows: Any,
-        parameters: Draws | None = None,
-        *,
-        intercept: bool = False,
-        draws: int = 4000,
-        rng: np.random.Generator | int | None = None,
-    ) -> Array:
-        """Return class probabilities of new rows.
-
-        Parameters
-        ----------
-        rows : array_like or frame of shape (n, p)
-            Columns as those of the data.
-        parameters : mapping, optional
-            Weights to be taken as known, such as ``mle(data).parameters`` or draws with sample axes
-            in front. By default weights are averaged over the prior.
-        intercept : bool, default False
-            Put a column of ones before the others.
-        draws, rng
-            As in `LaplaceApproximation.class_probabilities`.
-
-        Returns
-        -------
-        ndarray of shape (..., n, K)
-            Rows add up to one.
-
-        Examples
-        --------
-        >>> import bayesmodels as bm
-        >>> model = bm.LogisticRegression([0], 1, classes=["no", "yes"])
-        >>> model.class_probabilities([[2.0]], {"w": [1.0]}).round(3)
-        array([[0.119, 0.881]])
-        """
-        if parameters is not None:
-            return laplace.plug_in(self, rows, parameters, intercept=intercept)
-        return laplace.averaged(self, rows, intercept=intercept, draws=draws, rng=rng)
 
     def observed(self, data: Any) -> Observed:
         """Return what was seen under the name ``"y"``: numbers of classes, or counts."""
@@ -646,7 +593,7 @@ class LogisticRegression:
         rng = checked.randomness(rng)
         d = self.labelled(data)
         with np.errstate(under="ignore"):
-            score = softmax.scores(laplace.weights(self, draws), d.X)
+            score = softmax.scores(self.weights(draws), d.X)
             new = softmax.drawn(np.exp(softmax.log_probabilities(score)), d.counts.sum(-1), rng)
         if not d.counted:
             return {"y": new.argmax(-1)}
@@ -716,7 +663,7 @@ class LogisticRegression:
         return self.log_density(draws) + self._rows_log_likelihood(draws, d).sum(-1)
 
     def _rows_log_likelihood(self, draws: Draws, d: checked.Labelled) -> Array:
-        log_p = softmax.log_probabilities(softmax.scores(laplace.weights(self, draws), d.X))
+        log_p = softmax.log_probabilities(softmax.scores(self.weights(draws), d.X))
         return softmax.log_mass(d.heavy, log_p) + _coefficients(d)
 
     def _named(self, features: tuple[Hashable, ...] | None, at: Any) -> str:
