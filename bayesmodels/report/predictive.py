@@ -328,12 +328,15 @@ def _counted(
 
     An outcome may have no label; what is called as the title is, needs none either.
     """
-    labels, seen, drawn = [], [], []
-    for column, code in product(columns, outcomes or [None]):
-        own = [part for part in column.label if part != title]
-        labels.append(
-            tuple(filter(None, [*own, str(outcomes.get(code, ""))])) or (title or "all rows",)
-        )
-        for x, found in ((column.observed, seen), (column.replicated, drawn)):
-            found.append((x if code is None else x == code).sum(-1, dtype=np.int64))
-    return Counts(what, labels, np.array(seen), np.stack(drawn, 1), title)
+
+    def number(x: Numbers, code: int | None) -> Numbers:
+        return np.asarray((x if code is None else x == code).sum(-1, dtype=np.int64))
+
+    each: list[tuple[Measured, Any]] = list(product(columns, outcomes or [None]))
+    labels = []
+    for column, code in each:
+        parts = [part for part in column.label if part != title] + [str(outcomes.get(code, ""))]
+        labels.append(tuple(filter(None, parts)) or (title or "all rows",))
+    seen = np.array([number(column.observed, code) for column, code in each])
+    drawn = np.stack([number(column.replicated, code) for column, code in each], 1)
+    return Counts(what, labels, seen, drawn, title)
