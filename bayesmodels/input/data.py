@@ -12,7 +12,7 @@ given.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -78,22 +78,9 @@ class Split:
 class Batch:
     """Which members of a batch the rows belong to.
 
-    Attributes
-    ----------
-    coords : dict
-        Labels along all batch axes.
-    rows : sequence
-        Labels of the rows.
-    inner : int
-        Number of batch axes that the rows themselves have.
-    weights : ndarray of shape (n,), optional
-        What each row counts for; 1 if not given.
-    groups : ndarray of shape (n,), optional
-        The member of the leading axes to which each row belongs.
-    lead : tuple of int
-        Lengths of the axes over which `groups` counts.
-    size : int
-        Number of places over which `groups` counts.
+    `groups` has the member of the leading axes to which each row belongs, if rows are in groups;
+    these axes have the lengths `lead` and `size` places. The rows themselves have `inner` axes of
+    the batch, the last ones in `coords`. `rows` are labels of the rows, `weights` what each counts.
     """
 
     coords: Coords
@@ -632,7 +619,7 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
         msg = f"by: must hold labels, such as text or numbers; got {error}."
         raise DataError(msg) from None
     categories = getattr(getattr(group.by, "dtype", None), "categories", None)
-    if categories is not None and hasattr(categories, "__iter__"):
+    if isinstance(categories, Iterable):
         return [category for category in categories if category in present]
     try:
         return list(present.sort_values().tolist())

@@ -4,7 +4,7 @@ Coordinates are a plain dict from the name of an axis to the tuple of its labels
 the axes. An axis that nobody named is called ``dim_0``, ``dim_1``, ... and counted from 0.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from bayesmodels.errors import DataError
 
@@ -18,7 +18,7 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
     result: Coords = {}
     for name, labels in coords.items():
         named_axis(name, argument)
-        if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
             msg = (
                 f"{argument}: coordinates of axis {name!r} must be a sequence of labels, "
                 f"got {labels!r}."

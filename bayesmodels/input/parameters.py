@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
 from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, PriorError
@@ -55,7 +56,7 @@ def names_of(
     They are those `given` as an `argument`, or else those of a pandas series or frame.
     """
     for name, value in parameters.items():
-        if not hasattr(value, "iloc"):
+        if not (is_pandas_series(value) or is_pandas_dataframe(value)):
             continue
         axis = value.axes[-1]
         if type(axis).__name__ == "RangeIndex":
@@ -122,19 +123,9 @@ def _countable(total: Any, argument: str) -> None:
 
 
 def made[V](kind: type[V], *fields: Any) -> V:
-    """Make a belief or statistic of results of our own, which need no check but of their size.
+    """Make a belief or statistic of results of our own, in order, checked for overflow alone.
 
-    Parameters
-    ----------
-    kind : type
-        Class of the value.
-    *fields
-        Its fields in their order, as its constructor would fill them in.
-
-    Raises
-    ------
-    DataError
-        If a number is so large that float64 overflows, or rows can't be counted.
+    A `DataError` says that a number is so large that float64 overflows, or rows can't be counted.
     """
     value = object.__new__(kind)
     names = kind.__match_args__  # type: ignore[attr-defined]
@@ -184,16 +175,9 @@ def upper_triangular(factor: Array, shape: tuple[int, ...]) -> None:
 
 
 def left_over(difference: Any, size: Any, argument: str) -> Array:
-    """Return what is left of a total when a part is taken out of it, which must not be negative.
+    """Return what is left of a total less a part, which must not be negative.
 
-    Parameters
-    ----------
-    difference : array_like
-        The total less the part.
-    size : array_like
-        What both add up to, whose rounding may have put the difference below zero.
-    argument : str
-        What the total is of.
+    `size` is what both add up to, whose rounding may have put the difference below zero.
     """
     result = np.asarray(difference, dtype=float)
     below = result < -_ROUNDINGS * EPS * np.asarray(size)

@@ -6,13 +6,14 @@ are from it, in standard deviations of the posterior and with the Monte-Carlo er
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Draws, MarginalLaws
+from bayesmodels.belief.protocol import MarginalLaws
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import check_identity
@@ -62,18 +63,6 @@ class JointIdentity:
         )
 
 
-@dataclass(frozen=True)
-class _Joint:
-    """Prior times likelihood in the place of a posterior, with points near the mode."""
-
-    dims: Any
-    coords: Any
-    mean: Callable[[], Any]
-    sample: Callable[..., Any]
-    log_density: Callable[[Draws], Array]
-    log_density_rounding: Callable[[Draws], Array]
-
-
 def check_joint(
     model: Any, data: Any, *, points: int = 20, rng: np.random.Generator | int | None = None
 ) -> JointIdentity:
@@ -99,13 +88,14 @@ def check_joint(
     True
     """
     near = model.laplace(data)
-    own: Any = _Joint(
-        near.dims,
-        near.coords,
-        near.mean,
-        near.sample,
-        lambda draws: model.log_joint(draws, data),
-        lambda draws: model.log_joint_rounding(draws, data),
+    # Prior times likelihood in the place of a posterior, with points near the mode.
+    own: Any = SimpleNamespace(
+        dims=near.dims,
+        coords=near.coords,
+        mean=near.mean,
+        sample=near.sample,
+        log_density=lambda draws: model.log_joint(draws, data),
+        log_density_rounding=lambda draws: model.log_joint_rounding(draws, data),
     )
     # The joint densities themselves are compared, so the constant between them is 0.
     found = check_identity(model.declare(data), own, model, 0.0, points=points, rng=rng)

@@ -50,13 +50,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
 def rows_of(
     found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str], made_with: Mapping[str, Any]
 ) -> Array:
-    """Return the rows of a file, if they were made in the same way.
-
-    Raises
-    ------
-    DataError
-        If not; the message names what differs.
-    """
+    """Return the rows of a file; a `DataError` names what they were made with, if that differs."""
     for what, new in made_with.items():
         old = found.get(what, np.zeros(0))
         if not _same(old, np.asarray(new)):

@@ -46,25 +46,11 @@ _ROUNDING = 1e-10  # part of a variance that alternating sums leave uncertain, a
 
 
 def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd.DataFrame]:
-    """Compare class probabilities of some rows.
+    """Compare class probabilities of a few rows, given as the features of the law's data.
 
-    Parameters
-    ----------
-    law : NaiveBayes or GaussianDiscriminant
-        The exact posterior.
-    draws : xarray.DataTree or mapping
-        Arrays with the axes (chain, draw, ...).
-    rows : as the features of the law's data
-        A few rows. Tests name them by the index of a frame, if its labels differ, or by number.
-
-    Returns
-    -------
-    tests : list of Test
-        One for each row and each class but the last, whose probability follows from the others';
-        those that the draws can tell.
-    table : pandas.DataFrame
-        Columns ``exact``, ``sampled``, ``mcse`` and ``z``, one row each; the latter two are NaN of
-        what the draws can't tell.
+    There is a test for each row and each class but the last, whose probability follows, that draws
+    can tell; the table has ``exact``, ``sampled``, ``mcse`` and ``z``, NaN of what they can't. Rows
+    are named by the index of a frame, if its labels differ, or by number.
     """
     import pandas as pd
     from arviz_stats.sampling_diagnostics import ess
@@ -104,15 +90,6 @@ def telling_rows(law: Any, rows: Any, most: int = 10) -> Any:
 
     There a wrong probability shows. They are as many as it takes for `most` of them to be told by
     draws, but at most 40.
-
-    Parameters
-    ----------
-    law : NaiveBayes or GaussianDiscriminant
-        The exact posterior.
-    rows : ndarray or pandas.DataFrame
-        Rows to choose from, all of which are looked at.
-    most : int, default 10
-        How many.
     """
     rows = list(rows) if isinstance(rows, tuple) else rows
     parts = np.split(np.arange(len(rows)), range(_TOGETHER, len(rows), _TOGETHER))

@@ -28,7 +28,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials
+from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials, tests
 from bayesmodels.referee.scalars import scalar_draws
 
 Pairs = NDArray[np.intp]
@@ -47,20 +47,9 @@ _FARTHEST = 1e-9  # of a transform from its ends, as a normal score
 def joint_tests(
     law: Any, draws: Any, labels: list[str], u: Array, rng: np.random.Generator
 ) -> list[Test]:
-    """Return tests of several scalars at once.
+    """Return tests of several scalars at once, with transforms u of shape (scalar, chain, draw).
 
-    Parameters
-    ----------
-    law : Belief
-        The law; if it has no exact draws or no density, nothing is tested.
-    draws : xarray.DataTree or mapping
-        Arrays with the axes (chain, draw, ...).
-    labels : list of str
-        Scalars, each once.
-    u : ndarray of shape (scalar, chain, draw)
-        Their probability-integral transforms.
-    rng : numpy.random.Generator
-        Source of the exact draws.
+    If the law has no exact draws or no density, nothing is tested.
     """
     if len(labels) == 1 or not isinstance(law, Readable):
         return []
@@ -143,10 +132,7 @@ def _moved(label: str, u: Array) -> list[Test]:
 def chosen_pairs(*every: Array) -> Pairs:
     """Return the pairs to be looked at, of shape (pair, 2).
 
-    Parameters
-    ----------
-    *every : ndarray of shape (scalar, draw)
-        Transforms of one or more sets of draws; the average of their rank correlations decides.
+    The average rank correlation of transforms (scalar, draw) of one or more sets of draws decides.
     """
     pairs = np.array(list(combinations(range(len(every[0])), 2)), dtype=np.intp)
     if len(every[0]) <= FEW:
@@ -178,6 +164,4 @@ def _tests(
     number, freedom = effective_draws(f)
     gap = f.mean((-2, -1)) - mean
     z = gap / (sd * np.sqrt(1 / number + 1 / REFERENCE))
-    p = 2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1))
-    columns = (np.asarray(values).tolist() for values in (z, number, p, gap / unit))
-    return [Test(*row) for row in zip(labels, kinds, *columns, strict=True)]
+    return tests(labels, kinds, z, number, freedom, gap / unit)

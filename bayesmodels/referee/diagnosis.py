@@ -130,21 +130,7 @@ def diagnose(
 def differing_terms(
     model: pm.Model, prior: Belief, data: Any, points: int, rng: np.random.Generator
 ) -> tuple[list[str], list[str]]:
-    """Return the terms that differ between model and belief, and what could not be compared.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        Prior and likelihood.
-    prior : Belief
-        With formulas for the same.
-    data : rows or statistic
-        As in the belief's `update`.
-    points : int
-        Number of points.
-    rng : numpy.random.Generator
-        Source of the points.
-    """
+    """Return the terms that differ between model and belief, and what could not be compared."""
     statistic = prior.statistic(data)
     empty = statistic.without_rows()
     wide = prior.update(empty)  # with the axes that the data bring

@@ -207,19 +207,7 @@ def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) ->
 def estimated(
     declared: pm.Model, model: Belief, draws: Any, rng: np.random.Generator
 ) -> EvidenceEstimate:
-    """Return the log evidence by bridge sampling, or by a sum over all values if they are finite.
-
-    Parameters
-    ----------
-    declared : pymc.Model
-        The model in PyMC.
-    model : Belief
-        The prior, which knows what is finite.
-    draws : xarray.DataTree or mapping
-        Draws of the posterior; not needed for a sum.
-    rng : numpy.random.Generator
-        Source of randomness.
-    """
+    """Return the log evidence by bridge sampling, or by a sum over all values of names."""
     if levels(model):
         return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
     return bridge_sampling(declared, draws, rng=rng)
@@ -267,16 +255,10 @@ def _of_agreement(
 
 @dataclass(frozen=True)
 class OtherEvidence:
-    """What other ways to the evidence say.
+    """What other ways to the evidence say, and why one of them is not there.
 
-    Attributes
-    ----------
-    chain : float or None
-        Sum of one-step log predictive densities.
-    estimate : EvidenceEstimate or None
-        By bridge sampling from draws; over finite variables an exact sum.
-    notes : tuple of str
-        Why one of them is not there.
+    `chain` is the sum of one-step log predictive densities; `estimate` is by bridge sampling from
+    draws, or over finite variables an exact sum.
     """
 
     chain: float | None
@@ -289,23 +271,7 @@ def other_evidence(
 ) -> OtherEvidence | None:
     """Add up one-step predictions if rows are few, and sample a bridge from some of the draws.
 
-    Parameters
-    ----------
-    prior : Belief
-        The prior.
-    data : rows or statistic
-        As in the model's `statistic`.
-    declared : pymc.Model
-        The same in PyMC.
-    draws : xarray.DataTree
-        Draws of the posterior.
-    rng : numpy.random.Generator
-        Source of draws of the other end of the bridge.
-
-    Returns
-    -------
-    OtherEvidence or None
-        None under an improper prior, which has no evidence.
+    None under an improper prior, which has no evidence.
     """
     try:
         prior.log_evidence(data)

@@ -252,15 +252,7 @@ def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float
 
 
 def inwards(belief: Belief, draws: dict[str, Array]) -> dict[str, Array]:
-    """Return points a little nearer to the mean: off the border of the support, which is convex.
-
-    Parameters
-    ----------
-    belief : Belief
-        Where the draws come from.
-    draws : dict of ndarray
-        Sample axis first.
-    """
+    """Return draws a little nearer to the mean: off the border of the support, which is convex."""
     try:
         centre = belief.mean()
     except PriorError:

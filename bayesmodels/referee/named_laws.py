@@ -27,13 +27,7 @@ def are_laws(given: Any) -> bool:
 
 @dataclass(frozen=True)
 class NamedLaws:
-    """Laws by name, each elementwise over its shape; how they hang together is not said.
-
-    Attributes
-    ----------
-    laws : mapping
-        From names to laws, such as frozen SciPy distributions.
-    """
+    """Laws by name, each elementwise over its shape; how they hang together is not said."""
 
     laws: Mapping[str, Law]
 

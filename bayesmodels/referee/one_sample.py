@@ -137,13 +137,7 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
 
 
 def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
-    """Test how often each value of a nominal variable was visited.
-
-    Parameters
-    ----------
-    every : list of (str, float, ndarray of shape (chain, draw))
-        Label, probability and indicator of each value.
-    """
+    """Test how often each value was visited, of label, probability and indicator (chain, draw)."""
     from arviz_stats.sampling_diagnostics import ess
 
     known, variance = {}, {}
@@ -170,12 +164,9 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
 def one_sample_table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
     """Return exact beside sampled values, one row a scalar.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``mean``, ``sd``, interval ends (exact), the same with the prefix ``sampled_``,
-        ``ess_bulk``, ``ess_tail``, ``r_hat``, ``mcse_mean`` and ``z``, the largest discrepancy of
-        the scalar in standard errors.
+    Columns are ``mean``, ``sd``, interval ends (exact), the same with the prefix ``sampled_``,
+    ``ess_bulk``, ``ess_tail``, ``r_hat``, ``mcse_mean`` and ``z``, the largest discrepancy of the
+    scalar in standard errors.
     """
     import pandas as pd
     from arviz_stats.sampling_diagnostics import mcse

@@ -23,22 +23,7 @@ _WITH_MORE = (BinomialCounts, Design, Grouped, MultinomialCounts, tuple)
 
 
 def log_chain(model: Any, data: Any) -> tuple[float, float]:
-    """Return the sum of one-step log predictive densities, and that of their absolute values.
-
-    Parameters
-    ----------
-    model : Belief
-        The prior; it must be proper.
-    data : rows
-        As in the model's `statistic`; `no_chain` says whether they will do.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> total, _ = log_chain(bm.BetaBernoulli(1, 1), [1, 0])
-    >>> round(float(np.exp(-total)), 9)
-    6.0
-    """
+    """Return the sum of one-step log predictive densities, and that of their absolute values."""
     model = model.update(model.statistic(data).without_rows())  # it knows all groups and columns
     whole = readable(model, data)
     terms = []

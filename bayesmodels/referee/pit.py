@@ -26,7 +26,7 @@ of that very function. Neither heavy tails nor units matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -162,20 +162,10 @@ def functions(u: Array) -> Array:
 
 
 def slopes(x: Array, u: Array) -> Array:
-    r"""Return how fast the means of the polynomials rise as all draws are shifted.
+    r"""Return how fast the means of the polynomials rise as all draws are shifted, (4, scalar).
 
     Shifted by :math:`h`, the mean of :math:`f(F(x))` rises by :math:`h \int F'(x) \, df(F(x))`; the
-    integral is a sum over gaps between points of the distribution function :math:`F`.
-
-    Parameters
-    ----------
-    x, u : ndarray of shape (scalar, point)
-        Quantiles and their probabilities, rising.
-
-    Returns
-    -------
-    ndarray of shape (4, scalar)
-        In the unit of one over that of the draws.
+    integral is a sum over gaps between quantiles x and their probabilities u, (scalar, point).
     """
     gaps = np.diff(x)
     with np.errstate(over="ignore", invalid="ignore"):  # of gaps too small; told by the result
@@ -187,18 +177,10 @@ def slopes(x: Array, u: Array) -> Array:
 def score_tests(
     labels: list[str], u: Array, reference: float = np.inf, rates: Array | None = None
 ) -> list[Test]:
-    """Return all tests of scalars.
+    """Return all tests of scalars with transforms u of shape (scalar, chain, draw).
 
-    Parameters
-    ----------
-    labels : list of str
-        Of the scalars.
-    u : ndarray of shape (scalar, chain, draw)
-        Probability-integral transforms of the draws.
-    reference : float
-        Number of independent draws that stand for the law, whose noise counts too.
-    rates : ndarray of shape (4, scalar), optional
-        Of `slopes`; NaN or zero of what cannot be shifted, such as a count.
+    `reference` independent draws stand for the law, whose noise counts too. `rates` are `slopes`,
+    NaN or zero of what cannot be shifted, such as a count.
     """
     few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
     if rates is None:
@@ -210,18 +192,28 @@ def score_tests(
     ]
 
 
+def tests(
+    labels: Sequence[str],
+    kinds: Sequence[Kind],
+    z: Array,
+    ess: Array,
+    freedom: Array,
+    effect: Array,
+) -> list[Test]:
+    """Return tests of averages that follow a t law, of at least one degree of freedom."""
+    p = 2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1))
+    columns = (np.asarray(values).tolist() for values in (z, ess, p, effect))
+    return [Test(*row) for row in zip(labels, kinds, *columns, strict=True)]
+
+
 def _scores(labels: list[str], u: Array, reference: float, rates: Array) -> list[Test]:
-    found, moving = [], functions(u)
+    moving = functions(u)
     number, freedom = effective_draws(moving)
     means = moving.mean((-2, -1))
-    z = np.asarray(means / np.sqrt(1 / number + 1 / reference))
-    p = np.asarray(2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1)))
-    for i, label in enumerate(labels):
-        for k, kind in enumerate(KINDS):
-            size, chance, effect = z[k, i], p[k, i], means[k, i] / PER[k]
-            found.append(
-                Test(label, kind, float(size), float(number[k, i]), float(chance), float(effect))
-            )
+    z = means / np.sqrt(1 / number + 1 / reference)
+    columns = (x.T.ravel() for x in (z, number, freedom, means / PER[:, None]))
+    names = [label for label in labels for _ in KINDS]
+    found = tests(names, KINDS * len(labels), *columns)
     found += _shifts(labels, moving[:4], number[0], reference, rates)
     found += _tails(labels, u, number[1], reference)
     return found + chain_tests(labels, moving[:2])
@@ -244,11 +236,8 @@ def _shifts(
     ess, freedom = effective_draws(combined)
     means = combined.mean((-2, -1))
     z = means / np.sqrt(1 / ess + 1 / reference)
-    p = 2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1))
     effect = means / (weights * rates).sum(0) / PER_SHIFT
-    columns = (np.asarray(values).tolist() for values in (z, ess, p, effect))
-    names = [labels[i] for i in can]
-    return [Test(label, "shift", *row) for label, *row in zip(names, *columns, strict=True)]
+    return tests([labels[i] for i in can], ["shift"] * len(can), z, ess, freedom, effect)
 
 
 def _noise(number: Array, draws: int, reference: float) -> Array:
@@ -287,14 +276,8 @@ def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list
 def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     """Test whether chains differ by more than their own autocorrelation explains.
 
-    With fewer than 20 effective draws in each, nothing is found.
-
-    Parameters
-    ----------
-    labels : list of str
-        Of the scalars.
-    moving : ndarray of shape (function, scalar, chain, draw)
-        Functions of variance one.
+    Of functions of variance one, (function, scalar, chain, draw). With fewer than 20 effective
+    draws in each chain, nothing is found.
     """
     chains = moving.shape[-2]
     if chains == 1:

@@ -34,20 +34,9 @@ _TRIES, _SPARE = 3, 1.5  # of the sampler, each time longer
 
 @dataclass(frozen=True)
 class Setup:
-    """What is simulated.
+    """What is simulated: the prior, with the axes that data give it, and how, as in `calibrate`.
 
-    Attributes
-    ----------
-    model : Belief or LogisticRegression
-        The prior, with the axes that the data give.
-    design, simulate
-        As in `calibrate`; one of them is None.
-    method : {"exact", "mcmc"}
-        Where draws of the posterior come from.
-    draws : int
-        Their number in each simulation.
-    seed : tuple of int
-        Of all simulations.
+    One of `design` and `simulate` is None. `draws` are those of each posterior.
     """
 
     model: Any
@@ -72,21 +61,7 @@ class Setup:
 def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generator) -> Simulated:
     """Draw data like `design`: as many rows, the same predictors, groups, trials and gaps.
 
-    Parameters
-    ----------
-    model : Belief
-        The model.
-    design : rows
-        As in the model's `statistic`; what is random in them is drawn anew.
-    parameters : mapping
-        One value of each variable, with a sample axis of length one.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Raises
-    ------
-    DataError
-        If the design is a statistic, or weighted: a weighted row is no draw from anything.
+    Parameters have a sample axis of length one. A statistic and weighted rows are refused.
     """
     if isinstance(design, Statistic):
         msg = "design: must be rows, of which new ones are drawn; got a statistic."
@@ -100,13 +75,7 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
 
 
 class Simulator:
-    """Ranks of true quantities among draws of the posterior.
-
-    Attributes
-    ----------
-    labels : list of str
-        The quantities.
-    """
+    """Ranks of true quantities, with their `labels`, among draws of the posterior."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
@@ -144,11 +113,8 @@ class Simulator:
     def ranks(self, simulations: Sequence[int]) -> tuple[Array, int]:
         """Return ranks of some simulations, and for how many a model was compiled anew.
 
-        Returns
-        -------
-        ndarray of shape (simulations, quantities + 1)
-            Ranks between 0 and 1; in the last column the effective number of draws.
-        int
+        They are between 0 and 1, of shape (simulations, quantities + 1); the last column has the
+        effective number of draws.
         """
         found = [self._rank(number) for number in simulations]
         return np.array([row for row, _ in found]), sum(anew for _, anew in found)

@@ -15,10 +15,7 @@ from bayesmodels.numerics import Array
 def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:
     """Return label, variable, index and the (chain, draw) array of every scalar.
 
-    Raises
-    ------
-    DataError
-        If a variable is missing from the draws, has another shape, or holds NaN.
+    A variable that is missing, has another shape or holds NaN is refused.
     """
     group = group_of(draws)
     given, shapes = {}, {}

@@ -153,33 +153,7 @@ def prior_sensitivity(prior: Belief, data: Any, *, draws: int = 4000) -> pd.Data
 
 
 def posterior_of(prior: Any, statistic: Any, component: Component, alpha: float) -> Any:
-    """Return the posterior in which prior or likelihood is raised to a power.
-
-    Parameters
-    ----------
-    prior : Belief
-        Of an exponential family.
-    statistic : Statistic
-        Of the data, as from the prior's `statistic`.
-    component : {"prior", "likelihood"}
-        What is raised.
-    alpha : float
-        The power, above 0 and below 2.
-
-    Raises
-    ------
-    PriorError
-        If what comes out is no belief: its density has no finite integral.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> coin = bm.BetaBernoulli(3, 2)
-    >>> posterior_of(coin, coin.statistic([1, 1, 0, 1]), "prior", 0.5)
-    BetaBernoulli(alpha=5, beta=2.5)
-    >>> posterior_of(coin, coin.statistic([1, 1, 0, 1]), "likelihood", 0.5)
-    BetaBernoulli(alpha=4.5, beta=2.5)
-    """
+    """Return the posterior in which prior or likelihood is raised to a power between 0 and 2."""
     if component == "likelihood":
         return prior.update(_times(statistic, alpha))
     return prior.update(_times(statistic, 1 / alpha)).power(alpha)

@@ -37,19 +37,6 @@ def decide(
 
     The second set of draws is a new one. Each look has half of the level, so that correct draws are
     called wrong with no greater probability than at one look (Bonferroni).
-
-    Parameters
-    ----------
-    sample : callable
-        From a number of draws a chain to draws.
-    judge : callable
-        From draws and a level to a verdict.
-    draws : int
-        Draws a chain at first.
-    level : float
-        Probability of ``disagree`` for correct draws, over both looks.
-    progress : callable
-        Told, in words, what is being done.
     """
     for look in range(1, LOOKS + 1):
         sampled = sample(draws)

@@ -32,6 +32,7 @@ from bayesmodels.referee.pit import (
     functions,
     largest,
     polynomials,
+    tests,
 )
 
 if TYPE_CHECKING:
@@ -44,16 +45,10 @@ LEAST_DRAWS = 8
 
 
 def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> list[Pair]:
-    """Return label and both (chain, draw) arrays of every scalar.
+    """Return label and both (chain, draw) arrays of every scalar of two sets alike.
 
     Where axes of the second set have the names and labels of the first, in whatever order, scalars
     are matched by these; else by their places.
-
-    Raises
-    ------
-    DataError
-        If the two have different variables or shapes, too few draws, or hold values that are not
-        finite numbers.
     """
     from arviz_base import xarray_sel_iter
     from arviz_base.labels import BaseLabeller
@@ -156,27 +151,20 @@ def _between(
     spread = np.where(np.ptp(whole, axis=1) > 0, whole.std(1), 0.0)
     (one, freedom), (other, freedom_too) = effective_draws(f), effective_draws(g)
     gap = f.mean((-2, -1)) - g.mean((-2, -1))
-    found = []
-    for k, (label, kind) in enumerate(zip(labels, kinds, strict=True)):
-        if spread[k] == 0:  # nothing below a quantile, of values that are often the same
-            continue
-        z = float(gap[k] / (spread[k] * np.sqrt(1 / one[k] + 1 / other[k])))
-        free = max(1.0, float(min(freedom[k], freedom_too[k])))
-        number = float(min(one[k], other[k]))
-        effect = float(gap[k] / unit[k])
-        found.append(Test(label, kind, z, number, float(2 * stats.t.sf(abs(z), free)), effect))
-    return found
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = gap / (spread * np.sqrt(1 / one + 1 / other))
+    least = np.minimum(one, other), np.minimum(freedom, freedom_too)
+    found = tests(labels, kinds, z, *least, gap / unit[: len(gap)])
+    # Nothing below a quantile, of values that are often the same, is no test.
+    return [test for test, varies in zip(found, spread > 0, strict=True) if varies]
 
 
 def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     """Return both sets side by side, one row a scalar.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``mean``, ``sd``, ``eti89_lb`` and ``eti89_ub`` with the prefixes ``first_`` and
-        ``second_``; ``ess_bulk``, ``ess_tail`` (the smaller of both), ``r_hat`` (the larger) and
-        ``z``, the largest discrepancy of the scalar in standard errors.
+    Columns are ``mean``, ``sd``, ``eti89_lb`` and ``eti89_ub`` with the prefixes ``first_`` and
+    ``second_``; ``ess_bulk``, ``ess_tail`` (the smaller of both), ``r_hat`` (the larger) and ``z``,
+    the largest discrepancy of the scalar in standard errors.
     """
     import pandas as pd
 

@@ -405,32 +405,34 @@ def _factor(sizes: list[Test], tolerance: float) -> float:
     return max(1.5, *((_error(test) / needed) ** 2 for test in sizes))
 
 
-def _sentence(test: Test) -> str:  # noqa: PLR0911 - a table
-    size = f"{abs(test.z):.1f} standard errors"
-    up = test.z > 0
-    if test.kind in ("location", "shift"):
-        apart = f"{abs(test.effect):.2g} standard deviations too {'high' if up else 'low'}"
-        return f"{test.label} lies {apart} ({size})."
-    if test.kind == "spread":
-        wide = f"{100 * abs(test.effect):.2g} % too {'wide' if up else 'narrow'}"
-        return f"the spread of {test.label} is {wide} ({size})."
-    if test.kind == "skew":
-        return f"{test.label} is skewed too far to the {'right' if up else 'left'} ({size})."
-    if test.kind == "tails":
-        return f"the tails of {test.label} are too {'heavy' if up else 'light'} ({size})."
-    if test.kind in ("low tail", "high tail"):
-        end = "low" if test.kind == "low tail" else "high"
-        often = "often" if up else "seldom"
-        return f"the {end}est {100 * TAIL:g} % of {test.label} were visited too {often} ({size})."
-    if test.kind == "chain":
-        return f"chain {test.chain} of {test.label} stands apart from the other chains ({size})."
-    if test.kind == "correlation":
-        high = f"{abs(test.effect):.2g} too {'high' if up else 'low'}"
-        return f"the rank correlation of {test.label} is {high} ({size})."
-    if test.kind == "probability":
-        return f"{test.label} was visited {size} too {'often' if up else 'seldom'}."
-    if test.kind == "class probability":
-        high = "high" if up else "low"
-        return f"the predicted class probability ({test.label}) is {size} too {high}."
-    many = "many" if up else "few"
-    return f"too {many} draws of {test.label} lie below its {name_of(test)} ({size})."
+_HIGH, _OFTEN = ("high", "low"), ("often", "seldom")
+_LIES = ("{label} lies {effect:.2g} standard deviations too {way} ({size}).", _HIGH)
+_SENTENCES: dict[str, tuple[str, tuple[str, str]]] = {
+    "location": _LIES,
+    "shift": _LIES,
+    "spread": ("the spread of {label} is {percent:.2g} % too {way} ({size}).", ("wide", "narrow")),
+    "skew": ("{label} is skewed too far to the {way} ({size}).", ("right", "left")),
+    "tails": ("the tails of {label} are too {way} ({size}).", ("heavy", "light")),
+    "low tail": ("the lowest {tail:g} % of {label} were visited too {way} ({size}).", _OFTEN),
+    "high tail": ("the highest {tail:g} % of {label} were visited too {way} ({size}).", _OFTEN),
+    "chain": ("chain {chain} of {label} stands apart from the other chains ({size}).", _HIGH),
+    "correlation": ("the rank correlation of {label} is {effect:.2g} too {way} ({size}).", _HIGH),
+    "probability": ("{label} was visited {size} too {way}.", _OFTEN),
+    "class probability": ("the predicted class probability ({label}) is {size} too {way}.", _HIGH),
+}
+_BELOW = ("too {way} draws of {label} lie below its {name} ({size}).", ("many", "few"))
+"""What is said of a test, with words for too much and for too little; the last, of quantiles."""
+
+
+def _sentence(test: Test) -> str:
+    text, (more, less) = _SENTENCES.get(test.kind, _BELOW)
+    return text.format(
+        label=test.label,
+        name=name_of(test),
+        way=more if test.z > 0 else less,
+        size=f"{abs(test.z):.1f} standard errors",
+        effect=abs(test.effect),
+        percent=100 * abs(test.effect),
+        tail=100 * TAIL,
+        chain=test.chain,
+    )

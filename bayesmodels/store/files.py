@@ -24,26 +24,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     Works for files and for folders (zarr). On any error, Ctrl-C included, the old file stays as it
     was and the temporary one is removed; ``kill -9`` and a power cut leave the old file or the new
     one, and maybe a hidden temporary folder. An old folder is moved aside before the new one takes
-    its place: no call of POSIX does both at once.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the result shall be; its folder must exist.
-
-    Raises
-    ------
-    DataError
-        If the disk is full, or the folder is not there or may not be written to.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_write(Path(folder) / "a.txt") as part:
-    ...         _ = part.write_text("all of it")
-    ...     (Path(folder) / "a.txt").read_text()
-    'all of it'
+    its place: no call of POSIX does both at once. A `DataError` says what stopped it.
     """
     target = Path(path)
     prefix, beside = f".{target.name[:50]}.", target.parent

@@ -15,15 +15,8 @@ The last four are the first four in full width."""
 
 
 def cell(value: Any) -> str:
-    """Return a cell: numbers as they are, text that could be a formula behind an apostrophe.
+    """Return a cell: numbers to five digits, text that could be a formula behind an apostrophe.
 
-    Parameters
-    ----------
-    value : float, int or str
-        What the cell says; five digits of a float.
-
-    Examples
-    --------
     >>> cell("=1+1"), cell("plain"), cell(-1.5), cell(float("-inf"))
     ("'=1+1", 'plain', '-1.5', "'-inf")
     """
@@ -37,15 +30,6 @@ def cell(value: Any) -> str:
 def sheet(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     """Return a table as CSV in UTF-8; cells with commas, quotes or line breaks are quoted.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Numbers and text; None is an empty cell.
-
-    Examples
-    --------
     >>> sheet(["name", "x"], [["@sum", 0.25], ["a,b", None]]).decode().splitlines()
     ['name,x', "'@sum,0.25", '"a,b",']
     """

@@ -46,20 +46,9 @@ def shown(value: Any) -> str:
 def parsed(text: str) -> Any:
     """Return what a JSON text holds.
 
-    Raises
-    ------
-    BadFileError
-        If it is no JSON (``NaN`` and ``Infinity`` are none), ends too early or goes on after its
-        end, gives a key twice, is nested too deeply, or holds text that UTF-8 has no bytes for.
-
-    Examples
-    --------
-    >>> parsed('{"a": [1, 0.5]}')
-    {'a': [1, 0.5]}
-    >>> parsed('{"a": 1, "a": 2}')
-    Traceback (most recent call last):
-    ...
-    bayesmodels.store.untrusted.BadFileError: gives the key 'a' twice
+    It is refused if it is no JSON (``NaN`` and ``Infinity`` are none), ends too early or goes on
+    after its end, gives a key twice, is nested too deeply, or holds text that UTF-8 has no bytes
+    for.
     """
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
@@ -84,13 +73,7 @@ def _no_number(word: str) -> NoReturn:
 
 
 def shape_of(shape: Any, number: int) -> tuple[int, ...]:
-    """Return a shape that fits so many numbers.
-
-    Raises
-    ------
-    BadFileError
-        If it does not; or if there are no numbers, and very many places for none.
-    """
+    """Return a shape that fits so many numbers; if there are none, it must not have many places."""
     listed = isinstance(shape, Sequence) and not isinstance(shape, str)
     if not listed or len(shape) > _MOST_AXES or not all(type(n) is int and n >= 0 for n in shape):
         refuse(f"a shape must be a list of whole numbers, {_MOST_AXES} at most; got {shown(shape)}")
@@ -104,11 +87,8 @@ def shape_of(shape: Any, number: int) -> tuple[int, ...]:
 def archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays of an NPZ file: numbers, booleans or text, as `numpy.savez` writes them.
 
-    Raises
-    ------
-    BadFileError
-        If it is no such file or not all of one, holds something before or behind it, is compressed,
-        declares more than it holds, names an array twice, or has arrays of Python's objects.
+    It is refused if it is no such file or not all of one, holds something before or behind it, is
+    compressed, declares more than it holds, names an array twice, or has objects of Python.
     """
     try:
         with Path(path).open("rb") as file, zipfile.ZipFile(file) as zipped:
