@@ -65,19 +65,7 @@ class Block:
 
 
 def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
-    """Say which value of a row no class can have: the first, or None.
-
-    Parameters
-    ----------
-    belief : Belief
-        With the axis ``class``.
-    parameters : mapping
-        Of the belief's shape.
-    x : array of one row
-        As `Classified.cells` returns it.
-    block : str
-        Name of the block.
-    """
+    """Say which value of a row `x`, as `Classified.cells` returns it, no class can have, if any."""
     categorical = isinstance(belief, DirichletCategorical)
     levels = belief.coords["category"] if categorical else ()
     if categorical and belief.counts_categories(x):
@@ -117,10 +105,8 @@ def block_of(value: Any, name: Hashable) -> Block:
             f"DirichletCategorical or NormalInverseGamma; got {type(belief).__name__}."
         )
         raise PriorError(msg)
-    if hasattr(columns, "tolist"):  # an index or an array
-        columns = columns.tolist()
-    if isinstance(columns, list):
-        columns = tuple(columns)
+    if not isinstance(columns, Hashable):  # a list, an index or an array
+        columns = tuple(columns.tolist() if isinstance(columns, np.ndarray) else columns)
     if counted and not isinstance(belief, DirichletCategorical):
         msg = f"features[{name!r}]: counts need a DirichletCategorical belief."
         raise PriorError(msg)
@@ -156,16 +142,8 @@ def of_classes(block: Block, name: str, classes: DirichletCategorical) -> Block:
 class Classified:
     """Rows of features in blocks, with their classes and weights where they are for training.
 
-    Parameters
-    ----------
-    classes : DirichletCategorical
-        Whose categories are the classes.
-    blocks : mapping
-        The blocks by name.
-    data : Design, pair (X, y) or Weighted pair; or the features alone
-        What a user gave.
-    new : bool
-        Whether `data` are features alone, of rows whose class is to be predicted.
+    `data` are a Design, a pair (X, y) or either of them Weighted; or, if the rows are `new`, the
+    features alone, of rows whose class is to be predicted.
     """
 
     def __init__(
@@ -178,6 +156,7 @@ class Classified:
     ) -> None:
         self._blocks, self._weights = blocks, None
         self._first: Argument | None = None
+        self._found: dict[str, tuple[Argument, Any]] = {}
         self._axis: Coords = {"class": classes.coords["category"]}
         if new:
             self._features = data
@@ -214,16 +193,19 @@ class Classified:
 
     def rows(self, name: str) -> tuple[Split, bool]:
         """Return the rows of a block by class; and whether they are cells, some being missing."""
-        block, given = self._blocks[name], self._given(name)
-        found = self._read(given, name)
-        if isinstance(given, MultinomialCounts):
-            counts = MultinomialCounts(found.values if checked.sparse(found.values) else found)
-            return Split(counts, self._codes, self._axis, self._weights), False
+        found, rows = self._read(name)
         if found.missing is None:
-            return Split(found, self._codes, self._axis, self._weights), False
-        self._allow_missing(block, name)
+            return Split(rows, self._codes, self._axis, self._weights), False
+        belief = self._blocks[name].belief
+        if "Sigma" in belief.dims:
+            msg = (
+                f"{argument(name)}: missing cells cannot be integrated out of the update of a "
+                "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
+                "features (a diagonal covariance)."
+            )
+            raise DataError(msg)
         if not found.missing.all():
-            block.belief.read(_filled(found))  # complains of places in the user's own rows
+            belief.read(_filled(found))  # complains of places in the user's own rows
         here = np.nonzero(~found.missing)
         codes, axes = self._codes[here[0]], self._axis
         if found.values.ndim > 1:
@@ -235,16 +217,23 @@ class Classified:
 
     def cells(self, name: str) -> Any:
         """Return checked values of a block's rows; missing ones are NaN, or -1 for a category."""
-        belief, given = self.belief(name), self._given(name)
-        found = self._read(given, name)
+        belief, (found, rows) = self.belief(name), self._read(name)
         coded = isinstance(belief, DirichletCategorical)
-        if isinstance(given, MultinomialCounts):
+        if isinstance(rows, MultinomialCounts):
             if not coded or belief.alpha.ndim != 2:  # noqa: PLR2004 - class and category
                 msg = f"{argument(name)}: its belief is not about counts; got MultinomialCounts."
                 raise DataError(msg)
-            counts = found.values if checked.sparse(found.values) else found
-            return belief.read(MultinomialCounts(counts))
-        self._check_width(belief, found)
+            return belief.read(rows)
+        inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
+        shape = found.values.shape[1:]
+        if list(shape) != inner:
+            wanted = (
+                f"have {inner[0]} column(s), one a feature"
+                if inner
+                else "be one column, a series or an array of one axis, as in the data before"
+            )
+            msg = f"{found.argument}: must {wanted}; got rows of shape {shape}."
+            raise DataError(msg)
         if found.missing is None:
             return belief.read(found)
         gap, kind = (-1, np.intp) if coded else (np.nan, np.float64)
@@ -254,36 +243,39 @@ class Classified:
         result[found.missing] = gap
         return result
 
-    def _read(self, given: Any, name: str) -> Argument:
-        """Read rows, and check that all arguments have the same ones."""
-        if not isinstance(given, MultinomialCounts):
-            levels = getattr(self._blocks[name].belief, "categories", None)
-            coded = read_codes(given, argument(name), levels)
-            found = coded or read(given, argument(name), missing=True)
-        elif checked.sparse(given.counts):
-            found = Argument("counts", given.counts)
-        else:
-            found = read(given.counts, "counts", vector_row=True)
-        if self._first is None:
-            self._first = found
-        same_rows(self._first, found)
-        return found
-
     def belief(self, name: str) -> Any:
         """Return a block's belief with the axis ``class``, which a prior lacks before any data."""
         belief = self._blocks[name].belief
         if "class" in belief.coords:
             return belief
-        given = self._given(name)
-        none = np.zeros(0, dtype=np.intp)
-        if isinstance(given, MultinomialCounts) and "category" in belief.coords:
-            given = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
+        found, rows = self._read(name)
+        if isinstance(rows, MultinomialCounts) and "category" in belief.coords:
+            none: Any = MultinomialCounts(np.zeros((0, belief.alpha.shape[-1]), dtype=int))
         else:
-            found = read(given, argument(name), missing=True)
-            given = Argument(found.argument, found.values[:0], found.columns)
-            if found.values.dtype == object:
-                given = Argument(found.argument, np.zeros(given.values.shape), found.columns)
-        return belief.update(Split(given, none, self._axis))
+            values = found.values[:0]
+            empty = np.zeros(values.shape) if values.dtype == object else values
+            none = Argument(found.argument, empty, found.columns)
+        return belief.update(Split(none, np.zeros(0, dtype=np.intp), self._axis))
+
+    def _read(self, name: str) -> tuple[Argument, Any]:
+        """Read a block's rows, as many as all others; return them, and again as counts if so."""
+        if name in self._found:
+            return self._found[name]
+        given = rows = self._given(name)
+        if not isinstance(given, MultinomialCounts):
+            levels = getattr(self._blocks[name].belief, "categories", None)
+            coded = read_codes(given, argument(name), levels)
+            found = rows = coded or read(given, argument(name), missing=True)
+        elif checked.sparse(given.counts):
+            found = Argument("counts", given.counts)
+        else:
+            found = read(given.counts, "counts", vector_row=True)
+            rows = MultinomialCounts(found)
+        if self._first is None:
+            self._first = found
+        same_rows(self._first, found)
+        self._found[name] = found, rows
+        return found, rows
 
     def _given(self, name: str) -> Any:
         """Select the rows of a block, in the container that the user chose."""
@@ -298,30 +290,6 @@ class Classified:
             return features
         rows = _select(features, block, name)
         return MultinomialCounts(rows) if block.counted else rows
-
-    def _check_width(self, belief: Any, found: Argument) -> None:
-        inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
-        if list(found.values.shape[1:]) != inner:
-            if not inner:
-                msg = (
-                    f"{found.argument}: must be one column, a series or an array of one axis, as "
-                    f"in the data before; got rows of shape {found.values.shape[1:]}."
-                )
-                raise DataError(msg)
-            msg = (
-                f"{found.argument}: must have {inner[0]} column(s), one a feature; got rows of "
-                f"shape {found.values.shape[1:]}."
-            )
-            raise DataError(msg)
-
-    def _allow_missing(self, block: Block, name: str) -> None:
-        if "Sigma" in block.belief.dims:
-            msg = (
-                f"{argument(name)}: missing cells cannot be integrated out of the update of a "
-                "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
-                "features (a diagonal covariance)."
-            )
-            raise DataError(msg)
 
 
 def argument(name: str) -> str:
