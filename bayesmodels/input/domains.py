@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,22 @@ LARGEST_MEASUREMENT = 1e150
 """Beyond it sums of squares overflow."""
 
 _FEW = 1000  # numbers that are not worth being looked at in blocks
+
+
+def none(
+    bad: Any,
+    values: Any,
+    argument: str,
+    rule: str,
+    hint: str = "",
+    error: type[Exception] = DataError,
+) -> None:
+    """Refuse values some of which are bad: say what they must be, and the first that is not."""
+    if np.any(bad):
+        at = first(np.asarray(bad))
+        place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
+        msg = f"{argument}: must {rule}; got {np.asarray(values)[at]:g}{place}.{hint}"
+        raise error(msg)
 
 
 def numbers(block: Argument) -> Values:
@@ -119,22 +136,15 @@ def measured(block: Argument) -> Array:
 def positive(block: Argument) -> Array:
     """Return the values, which are positive numbers."""
     values = finite(block)
-    if (values <= 0).any():
-        msg = f"{block.argument}: must be positive; got {values[first(values <= 0)]:g}."
-        raise DataError(msg)
+    none(values <= 0, values, block.argument, "be positive")
     return values
 
 
 def fractions(block: Argument) -> Array:
     """Return the values, which are numbers from 0 to 1."""
     values = finite(block)
-    bad = (values < 0) | (values > 1)
-    if bad.any():
-        msg = (
-            f"{block.argument}: must be probabilities, from 0 to 1; got {values[first(bad)]:g}. "
-            "Divide counts by their total."
-        )
-        raise DataError(msg)
+    hint = " Divide counts by their total."
+    none((values < 0) | (values > 1), values, block.argument, "be probabilities, from 0 to 1", hint)
     return values
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import DROP_ROWS, first, listed, read, shown
-from bayesmodels.input.domains import LARGEST_COUNT, LARGEST_MEASUREMENT, counts, finite
+from bayesmodels.input.domains import LARGEST_COUNT, LARGEST_MEASUREMENT, counts, finite, none
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import EPS
 
@@ -33,16 +33,10 @@ def parameter(
     except DataError as error:
         raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
     low = (result <= 0) if positive else (result < 0) & nonnegative
-    if low.any():
-        rule = "positive" if positive else "zero or positive"
-        msg = f"{argument}: must be {rule}; got {result[first(low)]:g}{_of(first(low))}."
-        raise PriorError(msg)
-    if (high := np.abs(result) > most).any():
-        msg = (
-            f"{argument}: must not exceed {most:g} in size, beyond which float64 overflows; got "
-            f"{result[first(high)]:g}{_of(first(high))}."
-        )
-        raise PriorError(msg)
+    sign = "be positive" if positive else "be zero or positive"
+    none(low, result, argument, sign, error=PriorError)
+    size = f"not exceed {most:g} in size, beyond which float64 overflows"
+    none(np.abs(result) > most, result, argument, size, error=PriorError)
     result = result.copy()
     result.setflags(write=False)
     return result
@@ -99,10 +93,7 @@ def together(**parameters: Array) -> tuple[Array, ...]:
 def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
     """Check entries of a sufficient statistic: finite, not negative, and if `counted` countable."""
     result = finite(read(value, argument, bare=True))
-    if (result < 0).any():
-        at = first(result < 0)
-        msg = f"{argument}: must not be negative; got {result[at]:g}{_of(at)}."
-        raise DataError(msg)
+    none(result < 0, result, argument, "not be negative")
     if counted:
         _countable(result, argument)
     result = result.copy()
@@ -111,15 +102,9 @@ def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
 
 
 def _countable(total: Any, argument: str) -> None:
-    many = np.asarray(total >= LARGEST_COUNT)
-    if many.any():
-        at = first(many)
-        msg = (
-            f"{argument}: must be below 2**53, where one row more would make no difference; got "
-            f"{np.asarray(total)[at]:g}{_of(at)}. Keep these rows apart, or let each count as "
-            "less: statistic.discounted(rho)."
-        )
-        raise DataError(msg)
+    rule = "be below 2**53, where one row more would make no difference"
+    hint = " Keep these rows apart, or let each count as less: statistic.discounted(rho)."
+    none(total >= LARGEST_COUNT, total, argument, rule, hint)
 
 
 def made[V](kind: type[V], *fields: Any) -> V:
@@ -183,9 +168,10 @@ def left_over(difference: Any, size: Any, argument: str) -> Array:
     below = result < -_ROUNDINGS * EPS * np.asarray(size)
     if below.any():
         at = first(below)
+        place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
         msg = (
             f"{argument}: rows to be taken out must be among those that are there; "
-            f"{result[at]:g} would be left{_of(at)}."
+            f"{result[at]:g} would be left{place}."
         )
         raise DataError(msg)
     return np.maximum(result, 0.0)
@@ -198,10 +184,7 @@ _ROUNDINGS = 64
 def integers(value: Any, argument: str, least: int = 0) -> NDArray[np.int64]:
     """Check a whole number or an array of them, each at least `least`."""
     numbers = counts(read(value, argument, bare=True))
-    if (numbers < least).any():
-        at = first(numbers < least)
-        msg = f"{argument}: must be at least {least}; got {numbers[at]:g}{_of(at)}."
-        raise DataError(msg)
+    none(numbers < least, numbers, argument, f"be at least {least}")
     return numbers
 
 
@@ -211,10 +194,16 @@ LARGEST_SQUARE = 1e305
 _REAL = (int, float, np.integer, np.floating)
 
 
+def _one(value: Any) -> Any:
+    """Return a single real number, out of an array if it is in one; None of anything else."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    return number if isinstance(number, _REAL) else None
+
+
 def count(value: Any, argument: str, least: int = 0) -> int:
     """Check one whole number, at least `least`."""
-    number = value[()] if isinstance(value, np.ndarray) else value
-    if not isinstance(number, _REAL) or number % 1 != 0 or number < least:
+    number = _one(value)
+    if number is None or number % 1 != 0 or number < least:
         msg = f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
         raise DataError(msg)
     return int(number)
@@ -222,8 +211,8 @@ def count(value: Any, argument: str, least: int = 0) -> int:
 
 def proportion(value: Any, argument: str) -> float:
     """Check one number strictly between 0 and 1."""
-    number = value[()] if isinstance(value, np.ndarray) else value
-    if not isinstance(number, _REAL) or not 0 < number < 1:
+    number = _one(value)
+    if number is None or not 0 < number < 1:
         msg = f"{argument}: must be strictly between 0 and 1; got {shown(value)}."
         raise DataError(msg)
     return float(number)
@@ -244,7 +233,3 @@ def randomness(rng: Any) -> np.random.Generator:
 def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
     """Check of what is to be sampled how many draws there shall be, and from what randomness."""
     return count(draws, "draws", 1), randomness(rng)
-
-
-def _of(at: tuple[int, ...]) -> str:
-    return f" at position {at[0] if len(at) == 1 else at}" if at else ""
