@@ -81,31 +81,6 @@ def test_the_log_prior_is_that_of_the_prior_at_the_draws():
     np.testing.assert_allclose(tree.log_prior["joint"], known, rtol=1e-12)
 
 
-def test_names_dims_and_coords_are_those_of_the_pymc_model(case):
-    prior, data = case
-    tree, model = exact(case), prior.declare(data)
-    for variable in model.free_RVs:
-        values = tree.posterior[variable.name]
-        assert values.dims[2:] == tuple(model.named_vars_to_dims.get(variable.name, ()))
-        for dim in values.dims[2:]:
-            assert list(map(str, values[dim].values)) == list(map(str, model.coords[dim]))
-    (observed,) = model.observed_RVs
-    assert tree.observed_data[observed.name].dims == tuple(model.named_vars_to_dims[observed.name])
-
-
-@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
-def test_files_give_back_what_was_saved(case, suffix, tmp_path):
-    tree, path = exact(case), tmp_path / f"draws{suffix}"
-    drawing.save(tree, path)
-    drawing.save(tree, path)  # over an old file
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
-    again = drawing.load(path)
-    for group in GROUPS:
-        assert set(again[group].data_vars) == set(tree[group].data_vars)
-        for name, values in tree[group].data_vars.items():
-            np.testing.assert_array_equal(again[group][name], values)
-
-
 def test_a_path_must_say_what_it_is(tmp_path):
     tree = bm.BetaBernoulli(1, 1).to_datatree(draws=10)
     with pytest.raises(bm.DataError, match=r"\.nc .* or \.zarr"):

@@ -383,7 +383,7 @@ FILES = [
         case,
         suffix,
         id=f"{name_of(case)}{suffix}",
-        marks=[] if case in SOME and suffix == ".nc" else pytest.mark.slow,
+        marks=[] if case in SOME[: 1 if suffix == ".zarr" else None] else pytest.mark.slow,
     )
     for case in CASES
     for suffix in (".nc", ".zarr")
@@ -393,8 +393,11 @@ FILES = [
 @pytest.mark.parametrize(("case", "suffix"), FILES)
 def test_draws_come_back_from_disk(case, suffix, tmp_path):
     tree = bm.exact_draws(case.prior, case.data, draws=5, chains=2, rng=np.random.default_rng(12))
-    save(tree, tmp_path / f"draws{suffix}")
-    back = load(tmp_path / f"draws{suffix}")
+    path = tmp_path / f"draws{suffix}"
+    save(tree, path)
+    save(tree, path)  # over an old file
+    assert list(tmp_path.iterdir()) == [path]
+    back = load(path)
     assert set(back.children) == set(tree.children)
     for group in tree.children:
         assert tree[group].dataset.equals(back[group].dataset)

@@ -114,18 +114,6 @@ def test_tiny_pseudo_counts_and_large_counts_keep_their_digits():
     assert np.exp(found.log_density[0]) == pytest.approx(1e-8 / (3 + 1e-8), rel=1e-14)
 
 
-def test_missing_cells_count_in_their_own_row():
-    frame = pd.DataFrame({"x": RNG.normal(size=40), "z": RNG.normal(size=40)})
-    frame.loc[3:9, "x"] = np.nan
-    frame.loc[7:20, "z"] = np.nan
-    label = RNG.choice(["a", "b"], 40)
-    prior = bm.NaiveBayes(
-        bm.DirichletCategorical([1, 1], ["a", "b"]), bm.NormalInverseGamma(0, 1, 1, 1)
-    )
-    found = bm.leave_one_out(prior, (frame, label))
-    np.testing.assert_allclose(found.log_density, refitted(prior, (frame, label)), rtol=1e-10)
-
-
 @pytest.mark.slow
 def test_arviz_approximates_it_from_draws():
     import arviz_stats
