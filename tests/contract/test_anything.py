@@ -1,11 +1,13 @@
 """The contract at extremes that Hypothesis looks for: any prior, any rows, any split of them."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesmodels as bm
+from tests.reference import exact_values as textbook
 from tests.strategies import (
     beta_bernoullis,
     counts,
@@ -70,21 +72,12 @@ def test_regression_in_any_two_parts(prior, design, data):
 @given(prior=linear_regressions(), design=designs())
 def test_a_regression_is_the_textbook_formula(prior, design):
     """Against normal equations with 50 digits: V_N, w_N, a_N and b_N as the notes print them."""
-    import mpmath
-
-    X, y = design
+    known = prior.marginals()["w"].ppf(0.5), prior.precision, prior.shape, prior.scale
     with mpmath.workdps(50):
-        P0 = mpmath.matrix(prior.precision.tolist())
-        m0 = mpmath.matrix(prior.marginals()["w"].ppf(0.5).tolist())
-        P, rhs = P0 * 1, P0 * m0
-        square = (m0.T * P0 * m0)[0]
-        for row, target in zip(X.tolist(), y.tolist(), strict=True):
-            x = mpmath.matrix(row)
-            P, rhs, square = P + x * x.T, rhs + x * target, square + mpmath.mpf(target) ** 2
-        m = mpmath.lu_solve(P, rhs)
-        scale = mpmath.mpf(float(prior.scale)) + (square - (m.T * P * m)[0]) / 2
+        given = textbook.read([np.asarray(part).tolist() for part in (*known, *design)])
+        _, m, _, scale = textbook.regression_posterior(*given)
     posterior = prior.update(design)
-    assert posterior.shape == prior.shape + len(y) / 2
+    assert posterior.shape == prior.shape + len(design[1]) / 2
     assert posterior.scale == pytest.approx(float(scale), rel=1e-9)
     fitted = np.array([float(v) for v in m])
     length = np.sqrt((posterior.factor[:, :-1] ** 2).sum(0))

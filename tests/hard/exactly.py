@@ -1,4 +1,4 @@
-"""Textbook formulas in a hundred digits and more, of the numbers that float64 holds.
+"""The textbook's formulas in a hundred digits and more, of the numbers that float64 holds.
 
 Written out from the definitions, without any of the package's care: there are digits to lose, at
 least as many as the sizes of squares differ in.
@@ -11,7 +11,9 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from mpmath import log, loggamma, mpf, pi
+from mpmath import log, mpf, pi
+
+from tests.reference import exact_values as textbook
 
 DIGITS = 100
 
@@ -49,132 +51,77 @@ def numbers(x: Any) -> list[mpmath.mpf]:
     return [number(each) for each in np.ravel(np.asarray(x, dtype=object))]
 
 
+def table(x: Any) -> list[list[mpmath.mpf]]:
+    return [[number(each) for each in row] for row in np.asarray(x).tolist()]
+
+
+def matrix(x: Any) -> mpmath.matrix:
+    return mpmath.matrix(table(x))
+
+
 # --- counts ---------------------------------------------------------------------------------------
-
-
-def log_beta(alpha: Any) -> mpmath.mpf:
-    return sum(loggamma(a) for a in alpha) - loggamma(sum(alpha))
 
 
 @in_digits
 def log_mass(counts: Any, alpha: Any) -> mpmath.mpf:
     """Log mass of counts: Dirichlet-multinomial, and beta-binomial for two."""
-    n, a = numbers(counts), numbers(alpha)
-    ways = loggamma(sum(n) + 1) - sum(loggamma(k + 1) for k in n)
-    return ways + log_beta([x + k for x, k in zip(a, n, strict=True)]) - log_beta(a)
+    return textbook.dirichlet_mass(numbers(alpha), numbers(counts))
 
 
 @in_digits
 def log_rows(counts: Any, alpha: Any) -> mpmath.mpf:
     """Log probability of rows in the order observed."""
-    n, a = numbers(counts), numbers(alpha)
-    return log_beta([x + k for x, k in zip(a, n, strict=True)]) - log_beta(a)
+    return textbook.dirichlet_evidence(numbers(alpha), numbers(counts))
 
 
 @in_digits
 def dirichlet(alpha: Any) -> list[mpmath.mpf]:
     """Means and standard deviations of the probabilities."""
-    a = numbers(alpha)
-    total = sum(a)
-    variances = [x * (total - x) / (total**2 * (total + 1)) for x in a]
-    return [x / total for x in a] + [mpmath.sqrt(v) for v in variances]
+    pairs = [(a, sum(numbers(alpha)) - a) for a in numbers(alpha)]
+    return [of(*pair) for of in (textbook.beta_mean, textbook.beta_sd) for pair in pairs]
 
 
 # --- normal laws ----------------------------------------------------------------------------------
 
 
 @in_digits
-def student(x: Any, df: Any, location: Any, spread: Any) -> mpmath.mpf:
-    """Log density of Student's t law with a squared scale."""
-    x, df, location, spread = (number(each) for each in (x, df, location, spread))
-    return (
-        loggamma((df + 1) / 2)
-        - loggamma(df / 2)
-        - log(df * pi * spread) / 2
-        - (df + 1) / 2 * log(1 + (x - location) ** 2 / (df * spread))
-    )
-
-
-@in_digits
 def normal(x: Any, prior: tuple[Any, ...]) -> dict[str, Any]:
     """Normal-inverse-gamma: posterior, evidence, and standard deviation of the mean."""
-    x, (m, kappa, a, b) = numbers(x), numbers(prior)
-    n = len(x)
-    mean = sum(x) / n if n else mpf(0)
-    scatter = sum((each - mean) ** 2 for each in x)
-    after = kappa + n
-    shape, scale = a + mpf(n) / 2, b + scatter / 2 + kappa * n * (mean - m) ** 2 / (2 * after)
+    given = *numbers(prior), *(textbook.moments(numbers(x)) if len(x) else [mpf(0)] * 3)
+    mean, kappa, shape, scale = textbook.nig_posterior(*given)
     return {
-        "mean": (kappa * m + n * mean) / after,
-        "kappa": after,
+        "mean": mean,
+        "kappa": kappa,
         "shape": shape,
         "scale": scale,
-        "sd": mpmath.sqrt(scale / ((shape - 1) * after)) if shape > 1 else mpmath.inf,
-        "evidence": loggamma(shape)
-        - loggamma(a)
-        + a * log(b)
-        - shape * log(scale)
-        + log(kappa / after) / 2
-        - mpf(n) / 2 * log(2 * pi),
+        "sd": mpmath.sqrt(scale / ((shape - 1) * kappa)) if shape > 1 else mpmath.inf,
+        "evidence": textbook.nig_evidence(*given),
     }
 
 
+@in_digits
 def next_number(x: Any, after: dict[str, Any]) -> mpmath.mpf:
     """Log predictive density of a number."""
-    with mpmath.workdps(DIGITS):
-        spread = after["scale"] * (after["kappa"] + 1) / (after["shape"] * after["kappa"])
-        return student(x, 2 * after["shape"], after["mean"], spread)
-
-
-def matrix(x: Any) -> mpmath.matrix:
-    return mpmath.matrix([[number(each) for each in row] for row in np.asarray(x).tolist()])
-
-
-def log_multigamma(a: mpmath.mpf, size: int) -> mpmath.mpf:
-    return mpf(size * (size - 1)) / 4 * log(pi) + sum(loggamma(a - mpf(j) / 2) for j in range(size))
+    return textbook.nig_predictive(
+        after["mean"], after["kappa"], after["shape"], after["scale"], number(x)
+    )
 
 
 @in_digits
 def vectors(x: Any, prior: tuple[Any, ...]) -> dict[str, Any]:
     """Normal-inverse-Wishart: posterior and evidence of rows x."""
     location, kappa, nu, scale = prior
-    width = len(location)
-    m, psi = matrix([[each] for each in location]), matrix(scale)
-    kappa, nu = number(kappa), number(nu)
-    rows = [matrix([[each] for each in row]) for row in np.asarray(x).tolist()]
-    n = len(rows)
-    mean = sum(rows, mpmath.zeros(width, 1)) / max(n, 1)
-    scatter = sum(((r - mean) * (r - mean).T for r in rows), mpmath.zeros(width, width))
-    after = psi + scatter + kappa * n / (kappa + n) * (mean - m) * (mean - m).T
-    half = mpf(1) / 2
-    return {
-        "mean": (kappa * m + n * mean) / (kappa + n),
-        "kappa": kappa + n,
-        "df": nu + n,
-        "scale": after,
-        "evidence": -half * n * width * log(pi)
-        + log_multigamma((nu + n) / 2, width)
-        - log_multigamma(nu / 2, width)
-        + nu / 2 * log(mpmath.det(psi))
-        - (nu + n) / 2 * log(mpmath.det(after))
-        + half * width * log(kappa / (kappa + n)),
-    }
+    given = numbers(location), number(kappa), number(nu), table(scale), table(x)
+    names = ("mean", "kappa", "df", "scale")
+    after = dict(zip(names, textbook.niw_posterior(*given), strict=True))
+    return after | {"evidence": textbook.niw_evidence(*given)}
 
 
 @in_digits
 def next_vector(x: Any, after: dict[str, Any]) -> mpmath.mpf:
     """Log predictive density of a vector."""
-    gap = matrix([[each] for each in x]) - after["mean"]
-    width = len(gap)
-    df = after["df"] - width + 1
-    spread = after["scale"] * (after["kappa"] + 1) / (after["kappa"] * df)
-    square = (gap.T * mpmath.lu_solve(spread, gap))[0]
-    return (
-        loggamma((df + width) / 2)
-        - loggamma(df / 2)
-        - mpf(width) / 2 * log(df * pi)
-        - log(mpmath.det(spread)) / 2
-        - (df + width) / 2 * log(1 + square / df)
+    return textbook.niw_predictive(
+        after["mean"], after["kappa"], after["df"], after["scale"], numbers(x)
     )
 
 
@@ -185,29 +132,16 @@ def next_vector(x: Any, after: dict[str, Any]) -> mpmath.mpf:
 def regression(X: Any, y: Any, prior: tuple[Any, ...]) -> dict[str, Any]:
     """Posterior, standard deviations of the coefficients and evidence."""
     location, precision, a, b = prior
-    n = mpf(len(X))
-    if not len(X):
-        X, y = np.zeros((1, len(location))), [0.0]  # adds nothing
-    X, y = matrix(X), matrix([[each] for each in y])
-    m, P = matrix([[each] for each in location]), matrix(precision)
-    a, b = number(a), number(b)
-    after = P + X.T * X
-    w = mpmath.lu_solve(after, P * m + X.T * y)
-    gap, rest = w - m, y - X * w
-    shape, scale = a + n / 2, b + ((rest.T * rest)[0] + (gap.T * P * gap)[0]) / 2
-    inverse = mpmath.inverse(after)
+    given = numbers(location), table(precision), number(a), number(b), table(X), numbers(y)
+    P, w, shape, scale = textbook.regression_posterior(*given)
+    inverse = mpmath.inverse(P)
     return {
         "w": list(w),
         "sd": [mpmath.sqrt(scale / (shape - 1) * inverse[j, j]) for j in range(len(w))],
         "scale": scale,
         "shape": shape,
         "inverse": inverse,
-        "evidence": -n / 2 * log(2 * pi)
-        + (log(mpmath.det(P)) - log(mpmath.det(after))) / 2
-        + a * log(b)
-        - shape * log(scale)
-        + loggamma(shape)
-        - loggamma(a),
+        "evidence": textbook.regression_evidence(*given),
     }
 
 
@@ -217,7 +151,7 @@ def next_target(x: Any, y: Any, after: dict[str, Any]) -> mpmath.mpf:
     row = matrix([list(x)])
     at = sum(row[0, j] * w for j, w in enumerate(after["w"]))
     spread = after["scale"] / after["shape"] * (1 + (row * after["inverse"] * row.T)[0])
-    return student(y, 2 * after["shape"], at, spread)
+    return textbook.student_density(2 * after["shape"], at, spread, number(y))
 
 
 # --- classes that share a covariance --------------------------------------------------------------
@@ -249,8 +183,8 @@ def tied(
     v = number(nu)
     evidence += (
         -half * total * width * log(pi)
-        + log_multigamma((v + total) / 2, width)
-        - log_multigamma(v / 2, width)
+        + textbook.log_multigamma((v + total) / 2, width)
+        - textbook.log_multigamma(v / 2, width)
         + v / 2 * log(mpmath.det(psi))
         - (v + total) / 2 * log(mpmath.det(after))
     )

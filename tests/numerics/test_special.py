@@ -17,7 +17,8 @@ from bayesmodels.numerics.special import (
     stirling_remainder,
     times_logs,
 )
-from tests.exact import error, exactly, log_coefficient, log_gamma_difference, log_mass
+from tests.exact import error, exactly, log_gamma_difference, log_mass
+from tests.reference.exact_values import log_coefficient
 from tests.strategies import log_uniform
 
 EPS = np.finfo(float).eps

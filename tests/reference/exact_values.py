@@ -175,14 +175,6 @@ def beta_quantile(alpha, beta, p, *, upper):
 # --- normal rows ----------------------------------------------------------------------------------
 
 
-def _vector(values):
-    return mp.matrix(values)
-
-
-def _matrix(rows):
-    return mp.matrix(rows)
-
-
 def nig_posterior(m, kappa, a, b, n, mean, scatter):
     pull = kappa * n / (kappa + n) * (mean - m) ** 2
     location = (kappa * m + n * mean) / (kappa + n)
@@ -229,9 +221,9 @@ def log_multigamma(x, width):
 
 
 def niw_posterior(m, kappa, df, scale, rows):
-    m, scale, n = _vector(m), _matrix(scale), mpf(len(rows))
-    vectors = [_vector(row) for row in rows]
-    mean = sum(vectors[1:], vectors[0] * 1) / n
+    m, scale, n = mp.matrix(m), mp.matrix(scale), mpf(len(rows))
+    vectors = [mp.matrix(row) for row in rows]
+    mean = sum(vectors, mp.zeros(len(m), 1)) / max(n, 1)
     for x in vectors:
         scale = scale + (x - mean) * (x - mean).T
     scale = scale + kappa * n / (kappa + n) * (mean - m) * (mean - m).T
@@ -245,15 +237,15 @@ def niw_evidence(m, kappa, df, scale, rows):
         -mpf(n * width) / 2 * mp.log(mp.pi)
         + log_multigamma(df_n / 2, width)
         - log_multigamma(df / 2, width)
-        + df / 2 * mp.log(mp.det(_matrix(scale)))
+        + df / 2 * mp.log(mp.det(mp.matrix(scale)))
         - df_n / 2 * mp.log(mp.det(scale_n))
         + mpf(width) / 2 * mp.log(kappa / kappa_n)
     )
 
 
 def niw_density(m, kappa, df, scale, mu, sigma):
-    width, scale, sigma = len(m), _matrix(scale), _matrix(sigma)
-    gap, det = _vector(mu) - _vector(m), mp.log(mp.det(sigma))
+    width, scale, sigma = len(m), mp.matrix(scale), mp.matrix(sigma)
+    gap, det = mp.matrix(mu) - mp.matrix(m), mp.log(mp.det(sigma))
     square = (gap.T * mp.lu_solve(sigma, gap))[0]
     trace = mp.fsum((mp.inverse(sigma) * scale)[j, j] for j in range(width))
     normal = mpf(width) / 2 * mp.log(kappa / (2 * mp.pi)) - det / 2 - kappa * square / 2
@@ -269,7 +261,7 @@ def niw_density(m, kappa, df, scale, mu, sigma):
 
 def multivariate_student(df, location, scale, x):
     width = len(x)
-    gap = _vector(x) - _vector(location)
+    gap = mp.matrix(x) - mp.matrix(location)
     square = (gap.T * mp.lu_solve(scale, gap))[0]
     return (
         mp.loggamma((df + width) / 2)
@@ -282,7 +274,7 @@ def multivariate_student(df, location, scale, x):
 
 def niw_predictive(m, kappa, df, scale, x):
     left = df - len(m) + 1
-    return multivariate_student(left, m, _matrix(scale) * ((kappa + 1) / (kappa * left)), x)
+    return multivariate_student(left, m, mp.matrix(scale) * ((kappa + 1) / (kappa * left)), x)
 
 
 def niw_entry_sd(df, scale, i, j):
@@ -298,7 +290,10 @@ def niw_entry_sd(df, scale, i, j):
 
 def regression_posterior(m, precision, a, b, X, y):
     """Return P_n, m_n, a_n, b_n of the normal equations, which have digits enough here."""
-    P, m, X, y = _matrix(precision), _vector(m), _matrix(X), _vector(y)
+    P, m = mp.matrix(precision), mp.matrix(m)
+    if not y:
+        return P, m, a, b
+    X, y = mp.matrix(X), mp.matrix(y)
     P_n = P + X.T * X
     m_n = mp.lu_solve(P_n, P * m + X.T * y)
     residual, moved = y - X * m_n, m_n - m
@@ -310,7 +305,7 @@ def regression_evidence(m, precision, a, b, X, y):
     P_n, _, a_n, b_n = regression_posterior(m, precision, a, b, X, y)
     return (
         -mpf(len(y)) / 2 * mp.log(2 * mp.pi)
-        + mp.log(mp.det(_matrix(precision)) / mp.det(P_n)) / 2
+        + mp.log(mp.det(mp.matrix(precision)) / mp.det(P_n)) / 2
         + a * mp.log(b)
         - a_n * mp.log(b_n)
         + mp.loggamma(a_n)
@@ -330,13 +325,13 @@ def regression_sd(m, precision, a, b, X, y, j):
 
 def regression_predictive(m, precision, a, b, X, y, row, at):
     P_n, m_n, a_n, b_n = regression_posterior(m, precision, a, b, X, y)
-    x = _vector(row)
+    x = mp.matrix(row)
     reach = (x.T * mp.lu_solve(P_n, x))[0]
     return student_density(2 * a_n, (x.T * m_n)[0], b_n / a_n * (1 + reach), at)
 
 
 def regression_density(m, precision, a, b, w, sigma2):
-    P, gap = _matrix(precision), _vector(w) - _vector(m)
+    P, gap = mp.matrix(precision), mp.matrix(w) - mp.matrix(m)
     square = (gap.T * P * gap)[0]
     normal = mp.log(mp.det(P)) / 2 - mpf(len(m)) / 2 * mp.log(2 * mp.pi * sigma2)
     return normal - square / (2 * sigma2) + inverse_gamma_density(a, b, sigma2)
@@ -390,10 +385,11 @@ def exact(function, arguments, spare=_SPARE, **options):
     Quantiles are integrals, for which 50 digits and a few for rounding are enough.
     """
     with mp.workdps(DIGITS + spare):
-        value = function(*map(_read, arguments), **options)
+        value = function(*map(read, arguments), **options)
     with mp.workdps(DIGITS):
         return mp.nstr(+value, 40)
 
 
-def _read(value):
-    return [_read(part) for part in value] if isinstance(value, list) else mpf(value)
+def read(value):
+    """Return doubles, or lists of them, as mpmath's numbers."""
+    return [read(part) for part in value] if isinstance(value, list) else mpf(value)
