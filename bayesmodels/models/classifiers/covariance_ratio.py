@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
@@ -30,7 +31,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import normalise
 
 _PANELS = 12
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_NODES, _WEIGHTS = legendre.leggauss(16)
 _DROP = 45.0  # e^-45: what lies beyond adds nothing to a double
 _SCAN = 60  # points at which the peak is looked for
 _FORGOTTEN = 1e-14  # part of the probability
@@ -74,13 +75,9 @@ class RatioPosterior:
         inside = np.clip(t, self._edges[0], self._edges[-1])
         low, high = self._edges[panel], self._edges[panel + 1]
         x = 2 * (inside - low) / (high - low) - 1
-        terms = self._integrals[panel]
-        below = self._mass[panel]
-        own = sum(
-            terms[..., j] * np.polynomial.legendre.Legendre.basis(j)(x)
-            for j in range(terms.shape[-1])
-        )
-        return np.clip(below + own, 0.0, 1.0)[()]
+        terms = np.moveaxis(self._integrals[panel], -1, 0)
+        own = legendre.legval(x, terms, tensor=False)
+        return np.clip(self._mass[panel] + own, 0.0, 1.0)[()]
 
     def ppf(self, probability: ArrayLike) -> Array:
         """Return quantiles of the ratio."""
@@ -130,10 +127,10 @@ class RatioPosterior:
         """Legendre series of the integrated density, a row a panel, 0 at each panel's left end."""
         half = np.diff(self._edges)[:, None] / 2
         order = np.arange(len(_NODES))
-        basis = np.polynomial.legendre.legvander(_NODES, len(_NODES) - 1)
+        basis = legendre.legvander(_NODES, len(_NODES) - 1)
         values = self.density.reshape(_PANELS, -1)
         series = (values * _WEIGHTS) @ basis * (order + 0.5) * half
-        return np.array([np.polynomial.legendre.legint(row, lbnd=-1) for row in series])
+        return np.asarray(legendre.legint(series, lbnd=-1, axis=1))
 
     @cached_property
     def _mass(self) -> NDArray[np.float64]:
@@ -213,7 +210,7 @@ def ratio_posterior(
         return np.asarray(law.logpdf(np.exp(t)) + t + evidence)
 
     ends = _ends(log_joint, law)
-    total, _, _, _ = _quadrature(log_joint, np.linspace(*ends, 2 * _PANELS // 3 + 1))
+    total = _quadrature(log_joint, np.linspace(*ends, 2 * _PANELS // 3 + 1))[0]
     edges = np.linspace(*ends, _PANELS + 1)
     log_evidence, t, log_terms, log_values = _quadrature(log_joint, edges)
     if abs(total - log_evidence) > _ACCURACY * max(1.0, abs(total)):

@@ -6,7 +6,7 @@ A block is what one belief is about: a column, some columns of one kind, or a ta
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -39,20 +39,19 @@ _EVENT = ("category", "other_feature")
 class Block:
     """Features of one kind.
 
-    Attributes
-    ----------
-    belief : Belief
-        About the block's parameters; its leading axis is ``class`` once it has met data.
-    columns : label, tuple of labels, callable, or None
-        Which columns: one (the block then has no axis of features), some, those that a function of
-        the frame returns, or all there are.
-    counted : bool
-        Whether the columns are counts of categories, one multinomial observation a row.
+    The leading axis of `belief` is ``class`` once it has met data. `columns` are a label (the block
+    then has no axis of features), a tuple of labels, a function of the frame that returns some, or
+    None for all there are; `counted` says whether they are counts of categories, one multinomial
+    observation a row.
     """
 
     belief: Any
     columns: Hashable = None
     counted: bool = False
+
+    def of(self, belief: Any) -> Block:
+        """Return the block with another belief, and the columns that this one has met."""
+        return replace(self, belief=belief, columns=columns_known(belief, self.columns))
 
     def __repr__(self) -> str:
         """Show what a user writes for a block."""

@@ -35,7 +35,6 @@ from bayesmodels.models.classifiers.features import (
     Block,
     Classified,
     argument,
-    columns_known,
     impossible,
 )
 from bayesmodels.numerics import Array
@@ -337,6 +336,12 @@ class ProductOfBeliefs:
 
     declare = declare
 
+    def _of(self, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:
+        """Return the same model of other beliefs."""
+        changed = copy(self)
+        values.fill(changed, classes=classes, blocks=blocks)
+        return changed
+
 
 class GenerativeClassifier(ProductOfBeliefs):
     """Naive Bayes and Gaussian discriminants: every row has a class."""
@@ -376,12 +381,7 @@ class GenerativeClassifier(ProductOfBeliefs):
     def update(self, data: Any) -> Self:
         """Return the posterior: class probabilities and each block updated with its own rows."""
         s = self.statistic(data)
-        blocks = {}
-        for name, block in self.blocks.items():
-            belief = block.belief.update(s.features[name])
-            blocks[name] = replace(
-                block, belief=belief, columns=columns_known(belief, block.columns)
-            )
+        blocks = {n: b.of(b.belief.update(s.features[n])) for n, b in self.blocks.items()}
         return self._of(self.classes.update(s.classes), blocks)
 
     def log_evidence(self, data: Any) -> Array:
@@ -459,7 +459,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         prob = checked.proportion(prob, "prob")
         given = Classified(self.classes, self.blocks, rows, new=True)
         # A prior for all classes has parameters for each only once it is told how many there are.
-        wide = {name: replace(b, belief=given.belief(name)) for name, b in self.blocks.items()}
+        wide = {name: block.of(given.belief(name)) for name, block in self.blocks.items()}
         known = self._of(self.classes, wide).sample(draws, rng)
         found = self.class_probabilities(rows, known)
         low, high = np.quantile(found, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
@@ -597,16 +597,10 @@ class GenerativeClassifier(ProductOfBeliefs):
 
     def power(self, alpha: float) -> Self:
         """Return the belief whose density is this one to the power alpha, normalised."""
-        blocks = {n: replace(b, belief=b.belief.power(alpha)) for n, b in self.blocks.items()}
+        blocks = {name: block.of(block.belief.power(alpha)) for name, block in self.blocks.items()}
         return self._of(self.classes.power(alpha), blocks)
 
     def digits_lost(self, statistic: ClassStatistic) -> float:
         """Return about how many digits are lost in the block that loses most."""
         blocks = self.blocks.items()
         return max(block.belief.digits_lost(statistic.features[name]) for name, block in blocks)
-
-    def _of(self, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:
-        """Return the same model of other beliefs."""
-        changed = copy(self)
-        values.fill(changed, classes=classes, blocks=blocks)
-        return changed

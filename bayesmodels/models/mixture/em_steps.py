@@ -43,15 +43,9 @@ def taken(point: Point, at: Any) -> Point:
 class Expected:
     """Sums over rows that are the classes' by parts; ``a + b`` merges disjoint sets of rows.
 
-    Attributes
-    ----------
-    counts : ndarray of shape (starts, class)
-        Rows in each class.
-    blocks : tuple
-        Of each block what its `gathered` returns.
-    log_likelihood, sizes : ndarray of shape (starts,)
-        Of the rows, at the parameters that the parts come from; and the sum of the sizes of its
-        terms, which bounds its rounding error.
+    Of each start: rows in each class, what each block's `gathered` returns, the log likelihood of
+    the rows at the parameters that the parts come from, and the sum of the sizes of its terms,
+    which bounds its rounding error.
     """
 
     counts: Array
@@ -102,14 +96,9 @@ def random(rows: LatentRows, starts: int, rng: np.random.Generator) -> Expected:
 class Ends:
     """What rows say about the ends of several runs, the best first; ``a + b`` merges rows.
 
-    Attributes
-    ----------
-    apart : ndarray of shape (runs, runs)
-        Largest difference of a row's log density between two runs.
-    counts, entropy : ndarray of shape (class,), float
-        Of the best run: rows in each class, and entropy of the classes given the rows.
-    gaps : ndarray of shape (class, class)
-        Largest difference of a row's log density between two classes of the best.
+    `apart` is the largest difference of a row's log density between every two runs, `gaps` between
+    two classes of the best run; of that are also the rows in each class, and the entropy of the
+    classes given the rows.
     """
 
     apart: Array

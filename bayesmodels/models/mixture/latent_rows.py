@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.models.bernoulli import BernoulliStatistic, BetaBernoulli
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, Classified, argument
+from bayesmodels.models.classifiers.generative import ProductOfBeliefs
 from bayesmodels.models.normal import NormalInverseGamma, NormalStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
@@ -227,18 +228,10 @@ def _patterns(parts: list[Any], n: int) -> tuple[NDArray[np.intp], NDArray[np.in
 class Discrete:
     """Rows of bits, of categories or of counts of words, as counts of all levels of all features.
 
-    Attributes
-    ----------
-    belief : BetaBernoulli or DirichletCategorical
-        With the axis ``class``.
-    indicators : ndarray or csr_array of shape (n, features * levels)
-        How often each row has each level; a missing cell has none.
-    shape : tuple of int
-        Lengths of the belief's axes behind ``class``, and the number of levels.
-    coefficients : ndarray of shape (n,)
-        Log multinomial coefficient of each row of words; 0 for others.
-    tokens : ndarray of shape (n,), optional
-        Number of words in each row, if they are counts.
+    `indicators` (n, features * levels), maybe sparse, say how often each row has each level; a
+    missing cell has none. `shape` are the lengths of the axes of `belief` behind ``class``, and the
+    number of levels. `coefficients` (n,) are the log multinomial coefficients of rows of words, and
+    0 of others; `tokens` (n,) the numbers of words in them.
     """
 
     belief: Any
@@ -386,18 +379,9 @@ class Moments:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Rows of numbers.
+    """Rows of numbers `x` (n, features), 0 where missing; `here` is 1 where a number is there.
 
-    Attributes
-    ----------
-    belief : NormalInverseGamma
-        With the axis ``class``.
-    x : ndarray of shape (n, features)
-        Numbers; 0 where missing.
-    here : ndarray of shape (n, features)
-        1 where a number is there, else 0.
-    shape : tuple of int
-        Lengths of the belief's axes behind ``class``, and 2: for a mean and a variance.
+    `shape` are the lengths of the axes of `belief` behind ``class``, and 2: a mean and a variance.
     """
 
     belief: NormalInverseGamma
@@ -504,28 +488,66 @@ class Numbers:
 Cells = Discrete | Numbers
 
 
-class LatentClassModel(Protocol):
-    """What EM and standard errors ask of a model with latent classes."""
+class LatentClassModel(ProductOfBeliefs):
+    """A product of beliefs about rows of which classes may be unknown; `terms` of a posterior."""
 
-    @property
-    def classes(self) -> DirichletCategorical:
-        """Belief about the class probabilities."""
-
-    @property
-    def terms(self) -> Any:
-        """Terms of an exact posterior; None of a prior."""
+    terms: Any
 
     def statistic(self, data: Any) -> MixtureStatistic:
-        """Return the distinct rows and how often each occurs."""
+        """Return the distinct rows and how often each occurs.
+
+        Parameters
+        ----------
+        data : features, Design or pair (X, y), or any of them Weighted
+            A missing cell is integrated out; a missing class in y is summed out.
+
+        Raises
+        ------
+        DataError
+            If a value does not fit its block, or a class is unknown to the model.
+        """
+        s = latent_rows(self.classes, self.blocks, data)
+        return s if s is data else s.distinct()
+
+    def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
+        r"""Return the probability of each class for each new row.
+
+        Parameters
+        ----------
+        rows, parameters
+            As in `log_joint`. Integrated over an exact posterior that treats the classes alike all
+            classes are equally probable; with `parameters` they differ.
+
+        Returns
+        -------
+        ndarray of shape (..., n, class)
+            Rows add up to one.
+        """
+        share, logs = shares(self.log_joint(rows, parameters))
+        if np.isneginf(logs).any():
+            msg = (
+                "rows: a row has probability 0 in every class under these parameters. Use "
+                "parameters off the border, or leave them out to integrate over the belief."
+            )
+            raise DataError(msg)
+        return share
 
     def with_axes(self, s: MixtureStatistic) -> Self:
         """Return the same belief with the axes of the rows."""
+        blocks = {
+            name: block.of(cells(block.belief, s.rows[name][:0], s.axes[name], name).belief)
+            for name, block in self.blocks.items()
+        }
+        return self._of(self.classes, blocks)
 
     def cells_of(self, s: MixtureStatistic) -> Iterator[tuple[Cells, Names]]:
-        """Yield the rows of each block, with its names."""
+        """Yield the rows of each block in the form in which mixtures use them, with its names."""
+        for (belief, names), name in zip(self.parts()[1:], self.blocks, strict=True):
+            yield cells(belief, s.rows[name], s.axes[name], name), names
 
-    def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
-        """Return the probability of each class for each new row."""
+    def rows_by_block(self, s: MixtureStatistic) -> dict[str, Cells]:
+        """Return the rows of each block by its name."""
+        return {name: part for (part, _), name in zip(self.cells_of(s), self.blocks, strict=True)}
 
 
 class LatentRows:

@@ -17,7 +17,6 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), sections 11.2 to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cached_property
 from math import prod
@@ -36,16 +35,15 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
-from bayesmodels.models.classifiers.features import Block, as_given, columns_known
-from bayesmodels.models.classifiers.generative import ProductOfBeliefs
+from bayesmodels.models.classifiers.features import Block, as_given
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.mixture.em import em
 from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
-    Cells,
+    LatentClassModel,
     LatentRows,
     MixtureStatistic,
-    cells,
+    dense,
     latent_rows,
     shares,
 )
@@ -69,7 +67,7 @@ _AT_ONCE = 1 << 20  # numbers
 
 
 @value
-class NaiveBayesMixture(ProductOfBeliefs):
+class NaiveBayesMixture(LatentClassModel):
     r"""Belief about a mixture of classes whose features are independent given the class.
 
     .. math:: p(x \mid \pi, \theta) = \sum_c \pi_c \prod_j p(x_j \mid \theta_{jc})
@@ -170,22 +168,6 @@ class NaiveBayesMixture(ProductOfBeliefs):
             belief.update(part)  # refuses a statistic of another family
         return made.with_terms(terms)
 
-    def statistic(self, data: Any) -> MixtureStatistic:
-        """Return the distinct rows and how often each occurs.
-
-        Parameters
-        ----------
-        data : features, Design or pair (X, y), or any of them Weighted
-            A missing cell is integrated out; a missing class in y is summed out.
-
-        Raises
-        ------
-        DataError
-            If a value does not fit its block, or a class is unknown to the model.
-        """
-        s = latent_rows(self.classes, self.blocks, data)
-        return s if s is data else s.distinct()
-
     def update(self, data: Any) -> Self:
         """Return the exact posterior: a finite mixture of beliefs.
 
@@ -260,29 +242,6 @@ class NaiveBayesMixture(ProductOfBeliefs):
                 total = total + flat.log_predictive(s.rows[name]).reshape(total.shape)
             found = np.logaddexp(found, logsumexp(total, axis=1))
         return found
-
-    def responsibilities(self, rows: Any, parameters: Draws | None = None) -> Array:
-        r"""Return the probability of each class for each new row.
-
-        Parameters
-        ----------
-        rows, parameters
-            As in `log_joint`. Integrated over an exact posterior that treats the classes alike all
-            classes are equally probable; with `parameters` they differ.
-
-        Returns
-        -------
-        ndarray of shape (..., n, class)
-            Rows add up to one.
-        """
-        share, logs = shares(self.log_joint(rows, parameters))
-        if np.isneginf(logs).any():
-            msg = (
-                "rows: a row has probability 0 in every class under these parameters. Use "
-                "parameters off the border, or leave them out to integrate over the belief."
-            )
-            raise DataError(msg)
-        return share
 
     def co_clustering(self, rows: Any, parameters: Draws | None = None) -> Array:
         r"""Return the probability that two rows belong to the same class.
@@ -502,12 +461,10 @@ class NaiveBayesMixture(ProductOfBeliefs):
         classified = MixtureStatistic(drawn, given.rows, given.axes, given.weights)
         new = self.replicate(parameters, classified, rng)
         rows = {}
-        for (_, names), (name, old) in zip(
-            self.with_axes(given).parts()[1:], given.rows.items(), strict=True
-        ):
-            dense = old.toarray() if checked.sparse(old) else old
-            missing = np.isnan(dense) | (dense == UNKNOWN if dense.dtype.kind == "i" else False)
-            rows[name] = np.where(missing, dense, new[names("x")][0])
+        for (name, old), drawn_rows in zip(given.rows.items(), new.values(), strict=True):
+            table = dense(old)
+            missing = np.isnan(table) | (table == UNKNOWN if table.dtype.kind == "i" else False)
+            rows[name] = np.where(missing, table, drawn_rows[0])
         labels = np.where(given.labels == UNKNOWN, UNKNOWN, drawn)
         s = MixtureStatistic(labels, rows, given.axes, given.weights)
         return replace(told(self, s), declare=lambda: self.declare_rows(s))
@@ -547,13 +504,11 @@ class NaiveBayesMixture(ProductOfBeliefs):
         import pymc as pm
         from pymc import math
 
-        wide = self.with_axes(s)
-        size = len(self.classes.alpha)
+        wide, size = self.with_axes(s), len(self.classes.alpha)
         empty = CategoricalStatistic(np.zeros(size))
-        (_, of_classes), *_ = wide.parts()
-        self.classes.add_to_model(empty, "statistic", of_classes)
+        self.classes.add_to_model(empty, "statistic", wide.parts()[0][1])
         model = pm.modelcontext(None)
-        joint = math.log(model[of_classes("theta")])[None, :]
+        joint = math.log(model["pi"])[None, :]
         for part, own in wide.cells_of(s):
             nothing = part.statistic(np.zeros((len(s.labels), size)), part.belief.coords)
             part.belief.add_to_model(nothing, "statistic", own)
@@ -570,27 +525,6 @@ class NaiveBayesMixture(ProductOfBeliefs):
     def with_terms(self, terms: Terms | None) -> Self:
         """Return the same prior after these terms."""
         return checked.made(type(self), self.classes, self.blocks, terms, self.budget)
-
-    def with_axes(self, s: MixtureStatistic) -> Self:
-        """Return the same belief with the axes of the rows."""
-        blocks = {}
-        for name, block in self.blocks.items():
-            belief = cells(block.belief, s.rows[name][:0], s.axes[name], name).belief
-            blocks[name] = replace(
-                block, belief=belief, columns=columns_known(belief, block.columns)
-            )
-        met = self.with_terms(self.terms)
-        values.fill(met, blocks=blocks)
-        return met
-
-    def cells_of(self, s: MixtureStatistic) -> Iterator[tuple[Cells, Names]]:
-        """Yield the rows of each block in the form in which mixtures use them, with its names."""
-        for (belief, names), name in zip(self.parts()[1:], self.blocks, strict=True):
-            yield cells(belief, s.rows[name], s.axes[name], name), names
-
-    def rows_by_block(self, s: MixtureStatistic) -> dict[str, Cells]:
-        """Return the rows of each block by its name."""
-        return {name: part for (part, _), name in zip(self.cells_of(s), self.blocks, strict=True)}
 
     def log_evidence_of(self, terms: Terms) -> Array:
         """Return the log evidence of rows and classes under the prior, one number a term."""

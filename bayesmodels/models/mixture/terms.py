@@ -27,14 +27,8 @@ from bayesmodels.numerics import Array
 class Terms:
     """Statistics of the rows so far, for every distinguishable way to allot them to the classes.
 
-    Attributes
-    ----------
-    counts : ndarray of shape (terms, classes)
-        Numbers of rows in each class.
-    parts : dict
-        From the name of a block to its statistic, with the leading axes ``term`` and ``class``.
-    log_multiplicity : ndarray of shape (terms,)
-        Log number of ways that have this statistic.
+    Numbers of rows in each class (terms, classes); of each block its statistic, with the leading
+    axes ``term`` and ``class``; and the log number of ways that have this statistic.
     """
 
     counts: Array
