@@ -35,8 +35,9 @@ STORED: dict[str, Any] = {}
 
 
 def stored[V: type](kind: V) -> V:
-    """Give a dataclass a form as a file."""
-    STORED[kind.__name__] = kind
+    """Give a dataclass of this package a form as a file; no other may take its name."""
+    if kind.__module__.startswith("bayesmodels."):
+        STORED[kind.__name__] = kind
     return kind
 
 

@@ -32,7 +32,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.belief import notebook
@@ -233,9 +232,13 @@ def calibrate(
         raise DataError(msg)
     _require_draws(model, method)
     found = {} if checkpoint is None else files.load(checkpoint)
-    words = found["seed"] if rng is None and "seed" in found else _seed(rng)
+    words = found["seed"] if rng is None and "seed" in found else None
+    if words is None:
+        words = randomness(rng).integers(2**32, size=4, dtype=np.uint32)
     seed = tuple(int(word) for word in words)
-    setup = Setup(_met(model, design), design, simulate, method, draws, seed)
+    if design is not None and not isinstance(design, Statistic):  # with the axes that it brings
+        model = given_axes(model, design, statistic_of(model, design))
+    setup = Setup(model, design, simulate, method, draws, seed)
     simulator = Simulator(setup)
     rows = np.full((n, len(simulator.labels) + 1), np.nan)
     made_with = {} if checkpoint is None else simulator.made_with()
@@ -279,17 +282,6 @@ def _require_draws(model: Any, method: str) -> None:
     else:
         return
     raise DataError(msg)
-
-
-def _seed(rng: np.random.Generator | int | None) -> NDArray[Any]:
-    return randomness(rng).integers(2**32, size=4, dtype=np.uint32)
-
-
-def _met(model: Any, design: Any) -> Any:
-    """Return the prior with the axes of the design."""
-    if design is None or isinstance(design, Statistic):
-        return model
-    return given_axes(model, design, statistic_of(model, design))
 
 
 def _told(finished: int, n: int, anew: int) -> str:

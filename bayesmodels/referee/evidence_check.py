@@ -160,65 +160,50 @@ def check_evidence(
         raise DataError(msg)
     rng = randomness(rng)
     stated = float(np.sum(model.log_evidence(data)))
-    notes = [] if not (why := no_chain(model, data)) else [f"there is no chain: {why}."]
+    notes = [f"there is no chain: {why}."] if (why := no_chain(model, data)) else []
     chain, size = (None, 0.0) if notes else log_chain(model, data)
     rounding = _ROUNDING * max(1.0, abs(stated), size)
-    estimate = _estimate(model, data, draws, rng)
+    if draws is None and not levels(model):
+        sampler = exact_draws if isinstance(model, LatentClasses) else mcmc_draws
+        draws = sampler(model, data, rng=rng)
+    estimate = estimated(model.declare(data), model, draws, rng)
     gap, error = estimate.log_evidence - stated, estimate.error
     bound = abs(gap) + float(stats.norm.ppf(CONFIDENCE)) * error
     # Where the error is not known well, neither is a difference in units of it.
     known = error <= _LARGEST
     off = not abs(gap) <= rounding
     significant = off and (error == 0 or 2 * stats.t.sf(abs(gap / error), estimate.freedom) < level)
-    outcome: Outcome
+    said: list[str] = []
     if chain is not None and not abs(chain - stated) <= rounding:
-        notes.insert(0, _of_chain(stated, chain))
-        outcome = "disagree"
-        if known and significant:
-            notes.insert(1, _of_estimate(stated, estimate))
-    elif known and significant:
-        notes.insert(0, _of_estimate(stated, estimate))
-        outcome = "disagree"
-    elif not (known and bound <= tolerance):
+        said.append(_of_chain(stated, chain))
+    if known and significant:
+        said.append(_of_estimate(stated, estimate))
+    outcome: Outcome = "disagree"
+    if not said and known and bound <= tolerance:
+        outcome = "agree"
+        said.append(_of_agreement(stated, chain, estimate, bound))
+    elif not said:
+        outcome = "inconclusive"
         times = max(2.0, (2 * stats.norm.ppf(CONFIDENCE) * error / min(tolerance, _LARGEST)) ** 2)
-        notes.insert(
-            0,
+        said.append(
             f"PyMC's joint density and draws give {estimate.log_evidence:.6g}, of which the closed "
             f"form, {stated:.6g}, may be {bound:.2g} off, and {tolerance:g} is allowed. "
-            f"{advice(times)}",
+            f"{advice(times)}"
         )
-        outcome = "inconclusive"
-    else:
-        notes.insert(0, _of_agreement(stated, chain, estimate, bound))
-        outcome = "agree"
-    return EvidenceCheck(outcome, stated, chain, estimate, bound, tuple(notes), level)
-
-
-def _estimate(model: Belief, data: Any, draws: Any, rng: np.random.Generator) -> EvidenceEstimate:
-    """Return what the declared model says."""
-    if draws is None and not levels(model):
-        if isinstance(model, LatentClasses):
-            draws = exact_draws(model, data, rng=rng)
-        else:
-            draws = mcmc_draws(model, data, rng=rng)
-    return estimated(model.declare(data), model, draws, rng)
+    return EvidenceCheck(outcome, stated, chain, estimate, bound, (*said, *notes), level)
 
 
 def estimated(
     declared: pm.Model, model: Belief, draws: Any, rng: np.random.Generator
 ) -> EvidenceEstimate:
     """Return the log evidence by bridge sampling, or by a sum over all values of names."""
-    if levels(model):
-        return EvidenceEstimate(_sum(declared, model), 0.0, np.inf, np.inf)
-    return bridge_sampling(declared, draws, rng=rng)
-
-
-def _sum(declared: pm.Model, model: Belief) -> float:
-    """Return the log of the sum of PyMC's joint density over all values of nominal variables."""
+    if not levels(model):
+        return bridge_sampling(declared, draws, rng=rng)
     from bayesmodels.posteriors.density import JointDensity
 
     joint = JointDensity(declared)
-    return float(logsumexp([joint.value(point)[0] for point in configurations(model)]))
+    total = float(logsumexp([joint.value(point)[0] for point in configurations(model)]))
+    return EvidenceEstimate(total, 0.0, np.inf, np.inf)
 
 
 def _of_chain(stated: float, chain: float) -> str:

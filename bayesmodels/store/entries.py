@@ -126,22 +126,18 @@ def number(*words: str) -> Entry:
 NUMBER = number(*_WORDS)
 
 
-def _read_flag(value: Any, _: Arrays, name: str) -> bool:
-    if not isinstance(value, bool):
-        refuse(f"its {name} must be true or false; got {shown(value)}")
-    return value
+def _of(kind: type, what: str) -> Entry:
+    """Return the entry of a value of a type of JSON."""
+
+    def read(value: Any, _: Arrays, name: str) -> Any:
+        if not isinstance(value, kind):
+            refuse(f"its {name} must be {what}; got {shown(value)}")
+        return value
+
+    return Entry(lambda value, _: kind(value), read)
 
 
-FLAG = Entry(lambda value, _: bool(value), _read_flag)
-
-
-def _read_text(value: Any, _: Arrays, name: str) -> str:
-    if not isinstance(value, str):
-        refuse(f"its {name} must be text; got {shown(value)}")
-    return value
-
-
-TEXT = Entry(lambda value, _: str(value), _read_text)
+FLAG, TEXT = _of(bool, "true or false"), _of(str, "text")
 
 
 def word(words: Collection[str]) -> Entry:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.belief.values import value
 from bayesmodels.store import dumps, loads
 from bayesmodels.store.documents import _checksum
 from bayesmodels.store.forms import kinds
@@ -127,11 +128,13 @@ def test_what_has_no_form_is_refused_and_nothing_is_written(odd, words, tmp_path
 
 
 def test_another_class_of_the_same_name_is_refused():
+    @value
     class BetaBernoulli:
-        pass
+        alpha: float
 
     with pytest.raises(bm.DataError, match="must be one of"):
-        dumps(BetaBernoulli())
+        dumps(BetaBernoulli(1.0))
+    assert type(loads(dumps(bm.BetaBernoulli(1, 1)))) is bm.BetaBernoulli
 
 
 def test_a_belief_is_no_shard(tmp_path):
