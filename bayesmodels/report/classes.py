@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import xarray as xr
-from arviz_plots import visuals
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
 
@@ -99,8 +98,8 @@ def plot_class_densities(
         figure_kwargs={"figsize": size, "layout": "constrained"},
     )
     for f in shown:
-        draw_feature(drawn, _variable(f.label), f, rows)
-        axes = drawn.get_target(_variable(f.label), {})
+        axes, variable = drawn.get_target(_variable(f.label), {}), drawn.data[_variable(f.label)]
+        draw_feature(axes, f, variable, rows)
         axes.set_title(printable((f.label,), 40), fontsize="medium", parse_math=False)
     name_classes(drawn.get_viz("figure"), belief, loc="outside upper center")
     return drawn
@@ -113,20 +112,18 @@ def curve(feature: Feature, number: str) -> xr.DataArray:
     they differ between features.
     """
     if feature.law is not None:
-        low, high = _span(feature)
-        x = np.linspace(low, high, _POINTS)
-        y = np.exp(feature.law.logpdf(x[:, None])).T
-        pairs = np.stack([np.broadcast_to(x, y.shape), y], 1)
+        grid = np.linspace(*_span(feature), _POINTS)
+        y = np.exp(feature.law.logpdf(grid[:, None])).T
+        x = np.broadcast_to(grid, y.shape)
     else:
-        mass = np.asarray(feature.mass)[:, levels_shown(feature)]
-        classes, levels = mass.shape
+        y = np.asarray(feature.mass)[:, levels_shown(feature)]
+        classes, levels = y.shape
         offset = (np.arange(classes) + 0.5) / classes - 0.5
         x = np.arange(levels) + _BAR * offset[:, None]
-        pairs = np.stack([x, mass], 1)
     return xr.DataArray(
-        pairs,
+        np.stack([x, y], 1),
         dims=("class", "plot_axis", f"point_{number}"),
-        coords={"class": np.arange(len(pairs)), "plot_axis": ["x", "y"]},
+        coords={"class": np.arange(len(y)), "plot_axis": ["x", "y"]},
     )
 
 
@@ -138,57 +135,45 @@ def levels_shown(feature: Feature) -> NDArray[np.intp]:
 
 
 def draw_feature(
-    drawn: PlotCollection, variable: str, feature: Feature, rows: Rows | None = None
+    axes: Axes, feature: Feature, drawn: xr.DataArray, rows: Rows | None = None
 ) -> None:
-    """Draw a variable, the `curve` of a feature: lines for densities, bars for probabilities.
+    """Draw the `curve` of a feature: lines for densities, bars for probabilities.
 
-    Rows to compare with stand behind.
+    Rows to compare with stand behind densities and, as dots, on bars.
     """
-    data = drawn.data[[variable]]
-    axes = drawn.get_target(variable, {})
-    numeric = feature.law is not None
-    if numeric:
-        if rows is not None:
-            bins = np.linspace(*_span(feature), _BINS + 1)
-            drawn.map(_histogram, data=data, rows=rows, feature=feature, bins=bins)
-        drawn.map(visuals.line_xy, data=data)
+    each = list(zip(canvas.colours(len(drawn)), drawn.to_numpy(), strict=True))
+    if feature.law is not None:
+        for c, (colour, _) in enumerate(each if rows else ()):
+            _draw_rows(axes, feature, cast("Rows", rows), c, colour)
+        for colour, (x, y) in each:
+            axes.plot(x, y, color=colour)
         axes.set_yticks([])
         axes.margins(x=0)
         axes.set_ylim(bottom=0)
         return
-    drawn.map(_bars, data=data, classes=data.sizes["class"])
-    if rows is not None:
-        drawn.map(_dots, data=data, rows=rows, feature=feature)
-    names = [printable((feature.levels[k],), 12) for k in levels_shown(feature)]
-    turned = {"rotation": 40, "ha": "right"} if sum(map(len, names)) > 30 else {}  # noqa: PLR2004
+    shown = levels_shown(feature)
+    for colour, (x, y) in each:
+        axes.bar(x, y, _BAR / len(each), color=colour)
+    for c, (_, (x, _)) in enumerate(each if rows else ()):
+        share = cast("Rows", rows).shares(feature, c)[shown]
+        axes.plot(x, share, "o", ms=4, mfc="white", mec="black")
+    names = [printable((feature.levels[k],), 12) for k in shown]
+    turned: dict[str, Any] = {"rotation": 40, "ha": "right"} if sum(map(len, names)) > 30 else {}  # noqa: PLR2004
     axes.set_xticks(np.arange(len(names)), names, parse_math=False, **turned)
     axes.set_ylabel("probability")
 
 
-def _histogram(da: xr.DataArray, target: Axes, **how: Any) -> Any:
+def _draw_rows(axes: Axes, feature: Feature, rows: Rows, c: int, colour: Any) -> None:
     """Draw the rows of a class: as a histogram, or as single ticks where they are few."""
-    x, weights = how["rows"].of_class(how["feature"], int(da["class"]))
-    inside = (x >= how["bins"][0]) & (x <= how["bins"][-1])
-    if inside.sum() < _FEW:
-        low = np.full(len(x), 0.02 + 0.06 * int(da["class"]) / len(how["rows"].classes))
-        across = target.get_xaxis_transform()
-        return target.plot(x, low, "|", color=how["color"], ms=9, mew=1.2, transform=across)[0]
-    width = how["bins"][1] - how["bins"][0]
-    share = weights / (weights.sum() * width)
-    return target.hist(x, how["bins"], weights=share, color=how["color"], alpha=0.3)[2]
-
-
-def _bars(da: xr.DataArray, target: Axes, **how: Any) -> Any:
-    x, y = (da.sel(plot_axis=axis).to_numpy() for axis in "xy")
-    width = _BAR / how.pop("classes")
-    return target.bar(x, y, width, **how)
-
-
-def _dots(da: xr.DataArray, target: Axes, **how: Any) -> Any:
-    feature = how["feature"]
-    share = how["rows"].shares(feature, int(da["class"]))[levels_shown(feature)]
-    x = da.sel(plot_axis="x").to_numpy()
-    return target.plot(x, share, "o", ms=4, mfc="white", mec="black")[0]
+    bins = np.linspace(*_span(feature), _BINS + 1)
+    x, weights = rows.of_class(feature, c)
+    if ((x >= bins[0]) & (x <= bins[-1])).sum() < _FEW:
+        low = np.full(len(x), 0.02 + 0.06 * c / len(rows.classes))
+        across = axes.get_xaxis_transform()
+        axes.plot(x, low, "|", color=colour, ms=9, mew=1.2, transform=across)
+    else:
+        share = weights / (weights.sum() * (bins[1] - bins[0]))
+        axes.hist(x, bins.tolist(), weights=share, color=colour, alpha=0.3)
 
 
 def _span(feature: Feature) -> tuple[float, float]:
@@ -293,6 +278,8 @@ def plot_boundary(
     >>> axes.get_xlabel()
     '0'
     """
+    from matplotlib.colors import to_rgb
+
     prob = proportion(prob, "prob")
     pair = chosen(features_of(belief), features)
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
@@ -304,36 +291,26 @@ def plot_boundary(
         from matplotlib.pyplot import subplots
 
         axes = subplots(layout="constrained")[1]
-    draw_regions(axes, regions, prob)
-    if data is not None:
-        rows = Rows(belief, data)
-        for c, colour in enumerate(canvas.colours(regions.probability.shape[-1])):
-            x, y = (rows.values(f)[rows.codes == c] for f in pair)
-            axes.scatter(x, y, 14, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
-    axes.set_xlim(regions.x[0], regions.x[-1])
-    axes.set_ylim(regions.y[0], regions.y[-1])
-    axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
-    axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
-    name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return axes
-
-
-def draw_regions(axes: Axes, regions: Regions, prob: float) -> None:
-    """Draw colours, boundaries and the band of a grid of class probabilities."""
-    from matplotlib.colors import to_rgb
-
-    classes = regions.probability.shape[-1]
-    colours = np.array([to_rgb(colour) for colour in canvas.colours(classes)])
-    image = 1 - 0.45 * (1 - regions.probability @ colours)
+    number = regions.probability.shape[-1]
+    colours = canvas.colours(number)
+    image = 1 - 0.45 * (1 - regions.probability @ np.array([to_rgb(colour) for colour in colours]))
     ends = (regions.x[0], regions.x[-1], regions.y[0], regions.y[-1])
     axes.imshow(
         image.clip(0, 1), origin="lower", extent=ends, aspect="auto", interpolation="bilinear"
     )
-    lines = classes if classes > 2 else classes - 1  # noqa: PLR2004 - two classes have one line
-    for c in range(lines):
+    for c in range(number if number > 2 else 1):  # noqa: PLR2004 - two classes have one line
         _contour(axes, regions, regions.margin(c), 0.0, linewidths=1.6)
-    level = (1 + prob) / 2
-    _contour(axes, regions, regions.certain, level, linewidths=1.0, linestyles="dashed")
+    _contour(axes, regions, regions.certain, (1 + prob) / 2, linewidths=1.0, linestyles="dashed")
+    if data is not None:
+        rows = Rows(belief, data)
+        for c, colour in enumerate(colours):
+            x, y = (rows.values(f)[rows.codes == c] for f in pair)
+            axes.scatter(x, y, 14, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
+    axes.set(xlim=ends[:2], ylim=ends[2:])
+    axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
+    axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
+    name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return axes
 
 
 def _contour(axes: Axes, regions: Regions, z: Array, level: float, **how: Any) -> None:
@@ -463,11 +440,8 @@ def _features(belief: Any, every: list[Feature], rows: Rows | None) -> Picture:
 
 
 def _feature(belief: Any, feature: Feature, rows: Rows | None) -> Panel:
-    axes, data = canvas.axes_of(_SIZE), curve(feature, "0").to_dataset(name="x")
-    drawn = canvas.collection(
-        axes, data, {"color": ["class"]}, color=canvas.colours(len(data["class"]))
-    )
-    draw_feature(drawn, "x", feature, rows)
+    axes = canvas.axes_of(_SIZE)
+    draw_feature(axes, feature, curve(feature, "0"), rows)
     name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     labels = [str(label) for label in belief.classes.coords["category"]]
     each = "; ".join(

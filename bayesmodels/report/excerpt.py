@@ -94,7 +94,7 @@ def _given(data: Any, belief: Any) -> list[Given]:
         each = {"successes": data.successes, "trials": data.trials}
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
-        return [_counts(data, "counts", ())]
+        return [_container(data.counts, "counts", vector_row=True)]
     if isinstance(belief, Classifier | LatentClasses):
         return _classified(data, belief)
     if belief is None or "w" not in belief.dims:  # of a regression
@@ -119,55 +119,42 @@ def _classified(data: Any, belief: Any) -> list[Given]:
         title = name or "features"
         if isinstance(container, MultinomialCounts):
             words = belief.coords.get(f"category_{name}" if name else "category", ())
-            found.append(_counts(container, title, words))
-        elif checked.sparse(container):
-            found.append(_sparse(container, title, ()))
+            found.append(_container(container.counts, title, words, vector_row=True))
         else:
             found.append(_container(container, title, missing=True))
     return found
 
 
-def _counts(counts: MultinomialCounts, name: str, words: Sequence[Any]) -> Given:
-    if checked.sparse(counts.counts):
-        return _sparse(counts.counts, name, words)
-    return _container(counts.counts, name, words, vector_row=True)
-
-
-def _sparse(table: Any, name: str, words: Sequence[Any]) -> Given:
-    rows, wide = table.shape
-    heads = tuple(map(str, words)) if len(words) == wide else _numbered(name, (wide,))
-    return Given(heads, range(rows), table.tocsr()[:FIRST_ROWS].toarray())
-
-
 def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool) -> Given:
-    block = read(container, name, **how)
-    inner = block.values.shape[1:]
-    if block.columns:
-        heads: Sequence[str] = tuple(map(str, block.columns))
-    elif len(words) and inner == (len(words),):
-        heads = tuple(map(str, words))
+    """Return a container as given, of which a sparse table is not written out."""
+    rows: Sequence[Any]
+    columns, gone = None, 0
+    if checked.sparse(container):
+        rows, inner = range(container.shape[0]), container.shape[1:]
+        first = container.tocsr()[:FIRST_ROWS].toarray()
     else:
-        heads = _numbered(str(getattr(container, "name", None) or name), inner)
-    first = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
-    # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
-    gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0
-    return Given(heads, block.row_labels(), first, gone)
-
-
-def _numbered(name: str, inner: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(f"{name}[{', '.join(map(str, at))}]" if at else name for at in np.ndindex(inner))
+        block = read(container, name, **how)
+        rows, inner, columns = block.row_labels(), block.values.shape[1:], block.columns
+        first = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
+        # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
+        gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0
+    known = columns or (words if inner == (len(words),) else ())
+    called = str(getattr(container, "name", None) or name)
+    heads = tuple(map(str, known)) or tuple(
+        f"{called}[{', '.join(map(str, at))}]" if at else called for at in np.ndindex(inner)
+    )
+    return Given(heads, rows, first, gone)
 
 
 def _column(head: str, values: NDArray[Any]) -> Column:
+    def cell(x: Any) -> str:
+        if x is None or (isinstance(x, float) and np.isnan(x)):
+            return "missing"
+        return significant(x) if type(x) in (int, float) else str(x)
+
     cells = values.tolist()
     numeric = all(x is None or type(x) in (int, float) for x in cells)
-    return Column(head, tuple(map(_cell, cells)), numeric=numeric)
-
-
-def _cell(x: Any) -> str:
-    if x is None or (isinstance(x, float) and np.isnan(x)):
-        return "missing"
-    return significant(x) if type(x) in (int, float) else str(x)
+    return Column(head, tuple(map(cell, cells)), numeric=numeric)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -66,15 +66,20 @@ def left_out(report: Validated) -> LeftOut | None:
     facts = [("Exact elpd", _with_error(exact.elpd, exact.se))]
     if why := _not_estimated(report):
         return LeftOut(facts, f"ArviZ’s estimate is left out: {why}.")
+    rows = xr.Dataset({"rows": (("chain", "draw", "row"), whole_rows(report))})
+    posterior = report.sampled["posterior"].to_dataset()
+    tree = xr.DataTree.from_dict({"posterior": posterior, "log_likelihood": rows})
     try:
-        near = _estimated(report)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of large k-hats, which the report states
+            near = loo(tree, var_name="rows", pointwise=True)
     except ValueError as error:  # such as weights that are all the same
         return LeftOut(facts, f"ArviZ’s estimate is left out, since it fails: {error}.")
     return _compared(exact, near, facts)
 
 
 def _with_error(elpd: float, se: float) -> str:
-    places = decimals_of(se, 3) if se > 0 else 3
+    places = decimals_of(se, 3)
     return f"{rounded(elpd, places)} ± {rounded(se, places)}"
 
 
@@ -90,38 +95,21 @@ def _not_estimated(report: Validated) -> str:
     return ""
 
 
-def _estimated(report: Validated) -> Any:
-    """Return ArviZ's estimate, of whole rows."""
-    tree = xr.DataTree.from_dict(
-        {
-            "posterior": report.sampled["posterior"].to_dataset(),
-            "log_likelihood": xr.Dataset({"rows": (("chain", "draw", "row"), whole_rows(report))}),
-        }
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of large k-hats, which the report states
-        return loo(tree, var_name="rows", pointwise=True)
-
-
 def whole_rows(report: Validated) -> Array:
     """Add up log likelihoods over all that belongs to one row: of shape (chain, draw, row)."""
     total: Any = 0.0
-    for name, each in report.sampled["log_likelihood"].data_vars.items():
+    every = report.sampled["log_likelihood"]
+    for each in every.data_vars.values():
         logs, axis = np.asarray(each), str(each.dims[2])
         if axis.startswith("cell"):
             block = axis.removeprefix("cell").removeprefix("_")
             given = Classified(report.prior.classes, report.prior.blocks, report.data)
-            rows, number = given.rows_of_cells(block), _number_of_rows(report, str(name))
+            rows, number = given.rows_of_cells(block), every.sizes["row"]
             shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
             add = csr_array((np.ones(len(rows)), rows, pointers), shape)
             logs = (logs.reshape(-1, len(rows)) @ add).reshape(*logs.shape[:2], number)
         total = total + logs.reshape(*logs.shape[:3], -1).sum(-1)
     return np.asarray(total)
-
-
-def _number_of_rows(report: Validated, but: str) -> int:
-    observed = report.sampled["log_likelihood"]
-    return next(int(x.sizes["row"]) for n, x in observed.data_vars.items() if n != but)
 
 
 @canvas.style()
@@ -130,14 +118,13 @@ def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> Le
     gap = np.ravel(near.elpd_i) - exact.log_density
     worst, bad = int(np.abs(gap).argmax()), int((k > TRUSTED).sum())
     size = decimals_of(max(float(np.abs(gap).max()), 1e-12), 2)
-    difference = rounded(float(gap[worst]), size)
-    label = exact.rows[worst]
+    difference = f"{rounded(float(gap[worst]), size)} (row {exact.rows[worst]})"
     facts = [
         *facts,
         ("PSIS-LOO, from draws", _with_error(float(near.elpd), float(near.se))),
         (f"Rows with k̂ above {TRUSTED}", f"{bad:,} of {len(k):,}"),
         ("Largest k̂", rounded(float(k.max()), 2)),
-        ("Largest difference of a row", f"{difference} (row {label})"),
+        ("Largest difference of a row", difference),
     ]
     axes = canvas.axes_of()
     axes.axhline(0, color=canvas.INK, lw=0.8)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture.label_switching import relabel
@@ -131,7 +130,15 @@ def plot_co_clustering(
     >>> len(axes.images)
     1
     """
-    order = _similar_side_by_side(np.asarray(probability))[:MOST_ROWS]
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    order: Any = np.arange(len(probability))
+    if len(order) > 2:  # noqa: PLR2004 - two rows have one order
+        apart = np.clip(1 - (probability + probability.T) / 2, 0, 1)
+        np.fill_diagonal(apart, 0.0)
+        order = leaves_list(linkage(squareform(apart, checks=False), "average"))
+    order = order[:MOST_ROWS]
     axes = canvas.axes_of((4.6, 4.0)) if axes is None else axes
     image = axes.imshow(probability[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1)
     axes.figure.colorbar(image, ax=axes, label="p(same class)", shrink=0.8)
@@ -173,6 +180,8 @@ def mixtures(report: Validated) -> list[Picture]:
     except DataError:  # too many terms when equal statistics are kept apart
         together = None
     if together is not None:
+        n = len(together)
+        mean = float((together.sum() - np.trace(together)) / max(1, n * (n - 1)))
         pictures.append(
             canvas.picture(
                 "co-clustering",
@@ -180,8 +189,7 @@ def mixtures(report: Validated) -> list[Picture]:
                 plot_co_clustering(together, labels=row_labels(report.data, model)),
                 "Exact posterior probability that two rows belong to the same class, whatever the "
                 "order of the classes; similar rows side by side.",
-                f"Map of {len(together)} rows; the mean probability that two rows share a class "
-                f"is {_mean_off_diagonal(together):.3f}.",
+                f"Map of {n} rows; the mean probability that two rows share a class is {mean:.3f}.",
             )
         )
     return [*pictures, *_em_picture(report)]
@@ -223,19 +231,3 @@ def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]
             ]
             lines.append((printable((whole,)), np.moveaxis(colour, 0, -1)[at], texts))
     return lines
-
-
-def _similar_side_by_side(probability: Array) -> NDArray[np.intp]:
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    if len(probability) < 3:  # noqa: PLR2004 - two rows have one order
-        return np.arange(len(probability))
-    apart = np.clip(1 - (probability + probability.T) / 2, 0, 1)
-    np.fill_diagonal(apart, 0.0)
-    return np.asarray(leaves_list(linkage(squareform(apart, checks=False), "average")))
-
-
-def _mean_off_diagonal(probability: Array) -> float:
-    n = len(probability)
-    return float((probability.sum() - np.trace(probability)) / max(1, n * (n - 1)))

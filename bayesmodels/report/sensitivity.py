@@ -90,7 +90,7 @@ def sensitivity(report: Validated) -> Sensitivity | None:
         return None
     except PriorError as error:
         return Sensitivity(None, exact=True, note=f"There is none: {error}", largest=np.nan)
-    shown = _largest_first(found)
+    shown = worst_first(found, "prior").head(MOST_ROWS)
     values = {f"exact {each}": shown[each] for each in _COMPONENTS}
     why = _not_estimated(report.sampled)
     note = f"ArviZ’s estimate is left out: {why}." if why else ""
@@ -107,7 +107,7 @@ def estimated(law: Any, sampled: Any, labels: list[str]) -> Sensitivity | None:
     if _not_estimated(sampled):
         return None
     near, note = _psense(law, sampled, labels[:MOST_SCALARS])
-    shown = _largest_first(near)
+    shown = worst_first(near, "prior").head(MOST_ROWS)
     values = {f"psense {each}": shown[each] for each in _COMPONENTS}
     note = f"Powers of this prior have no posterior in closed form. {note}".strip()
     return _found(near, shown.assign(**values), ["psense"], note)
@@ -187,8 +187,3 @@ def _psense(law: Any, sampled: Any, labels: list[str]) -> tuple[pd.DataFrame, st
     table["shift"] = np.log(2) * slope / np.maximum(every.std(1), np.finfo(float).tiny)
     table["diagnosis"] = list(diagnoses(table))
     return table, note
-
-
-def _largest_first(found: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows that depend most on the prior, if there are too many."""
-    return worst_first(found, "prior").head(MOST_ROWS)
