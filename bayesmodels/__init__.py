@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
     from bayesmodels.input.wrappers import BinomialCounts as BinomialCounts
+    from bayesmodels.input.wrappers import Counts as Counts
     from bayesmodels.input.wrappers import Design as Design
     from bayesmodels.input.wrappers import Grouped as Grouped
     from bayesmodels.input.wrappers import MultinomialCounts as MultinomialCounts
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     )
     from bayesmodels.models.normal import NormalInverseGamma as NormalInverseGamma
     from bayesmodels.models.normal import NormalStatistic as NormalStatistic
+    from bayesmodels.models.rates import EventStatistic as EventStatistic
     from bayesmodels.models.shared_covariance import (
         SharedNormalInverseWishart as SharedNormalInverseWishart,
     )
@@ -115,10 +117,12 @@ _HOMES = {
     "BinomialCounts": "input.wrappers",
     "CategoricalStatistic": "models.categorical",
     "ConceptLearning": "models.hypotheses",
+    "Counts": "input.wrappers",
     "DataError": "errors",
     "Design": "input.wrappers",
     "DirichletCategorical": "models.categorical",
     "EMResult": "models.mixture.em",
+    "EventStatistic": "models.rates",
     "ExactPosterior": "posteriors.posterior",
     "GaussianDiscriminant": "models.classifiers.gaussian_discriminant",
     "Grouped": "input.wrappers",

@@ -48,6 +48,24 @@ def together(one: Any, other: Any) -> Coords:
     return joined(one, other)
 
 
+def _batch(self: Any) -> tuple[Coords, tuple[int, ...]]:
+    """Return labels and lengths of the axes of the batch, elementwise over which all fields are."""
+    return self.coords, getattr(self, type(self).__match_args__[0]).shape
+
+
+batch = property(_batch)
+
+
+def dims(*variables: str) -> Any:
+    """Return the property that names the axes of variables: those of the batch."""
+
+    def named(self: Any) -> dict[str, tuple[str, ...]]:
+        """Names of the axes of each variable."""
+        return dict.fromkeys(variables, tuple(self.coords))
+
+    return property(named)
+
+
 def like(statistic: Any, coords: Coords, *fields: Any) -> Any:
     """Return a statistic of the same kind; fields behind `coords` are the same."""
     kind = type(statistic)

@@ -11,7 +11,7 @@ import numpy as np
 from bayesmodels.belief.protocol import Conjugate, Declarable, Likelihood, Statistic
 from bayesmodels.input.data import Split, sparse, weighted
 from bayesmodels.input.labels import Coords
-from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import PER_ROW, Design, Grouped, MultinomialCounts
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -135,15 +135,14 @@ def number_of_rows(data: Any) -> int:
     data : rows
         As in a model's `statistic`.
     """
-    if isinstance(data, (Grouped, Split)):
+    if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
+        return 1
+    if isinstance(data, Split):
         return number_of_rows(data.rows)
-    if isinstance(data, BinomialCounts):
-        return number_of_rows(data.successes)
-    if isinstance(data, MultinomialCounts):
-        counts = data.counts
-        return 1 if np.ndim(counts) == 1 else number_of_rows(counts)
     if isinstance(data, Design):
         return number_of_rows(data.target)
+    if (names := PER_ROW.get(type(data))) is not None:
+        return number_of_rows(getattr(data, names[0]))
     if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
         return number_of_rows(data[1])
     return int(data.shape[0]) if sparse(data) else len(data)

@@ -11,7 +11,13 @@ import numpy as np
 from narwhals.dependencies import is_pandas_dataframe, is_pandas_series
 
 from bayesmodels.input.containers import read, wrapped
-from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import (
+    PER_ROW,
+    BinomialCounts,
+    Counts,
+    Grouped,
+    MultinomialCounts,
+)
 
 
 def readable(model: Any, data: Any) -> Any:
@@ -21,20 +27,19 @@ def readable(model: Any, data: Any) -> Any:
         return replace(data, rows=readable(model, data.rows), groups=groups)
     if isinstance(data, BinomialCounts):
         return BinomialCounts(*(np.atleast_1d(x) for x in (data.successes, data.trials)))
+    if isinstance(data, Counts):
+        values = read(data.values, "values", scalar_row=True)
+        shape = values.values.shape if np.ndim(data.exposure) else values.values.shape[:1]
+        return (
+            data
+            if np.ndim(data.exposure)
+            else replace(data, exposure=np.full(shape, data.exposure))
+        )
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
         return MultinomialCounts(read(data.counts, "counts", vector_row=True).values)
     if isinstance(data, tuple) and len(data) != 2:  # noqa: PLR2004 - no pair (X, y), but rows
         return list(data)
     return data
-
-
-_PARTS = {
-    Grouped: ("rows", "by"),
-    BinomialCounts: ("successes", "trials"),
-    MultinomialCounts: ("counts",),
-    Design: ("features", "target"),
-}
-"""What of a container has one entry a row."""
 
 
 def rows_at(data: Any, at: Any) -> Any:  # noqa: PLR0911 - a table
@@ -43,7 +48,7 @@ def rows_at(data: Any, at: Any) -> Any:  # noqa: PLR0911 - a table
         return {name: rows_at(part, at) for name, part in data.items()}
     if isinstance(data, tuple):
         return tuple(rows_at(part, at) for part in data)
-    if (names := _PARTS.get(type(data))) is not None:
+    if (names := PER_ROW.get(type(data))) is not None:
         return replace(data, **{name: rows_at(getattr(data, name), at) for name in names})
     if isinstance(data, list) and not isinstance(at, slice):
         return [data[i] for i in at]

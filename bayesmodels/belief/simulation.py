@@ -13,7 +13,7 @@ from bayesmodels.belief.protocol import Draws, Nominal
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Argument, read
 from bayesmodels.input.data import Split
-from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import PER_ROW, Grouped
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def replaced(belief: Any, rows: Any, new: Any) -> Any:
     """Return rows with other values, in the same wrappers."""
     if isinstance(rows, (Grouped, Split)):
         return replace(rows, rows=replaced(belief, rows.rows, new))
-    if isinstance(rows, (BinomialCounts, MultinomialCounts)):
+    if type(rows) in PER_ROW:
         return _like(belief, rows, new)
     found = read(rows, "design")
     return Argument(found.argument, _like(belief, None, new), found.columns)
@@ -75,10 +75,8 @@ def replaced(belief: Any, rows: Any, new: Any) -> Any:
 
 def _like(belief: Any, values: Any, new: Any) -> Any:
     """Return new values as counts if the old ones are; by their labels, if they have any."""
-    if isinstance(values, BinomialCounts):
-        return BinomialCounts(new, values.trials)
-    if isinstance(values, MultinomialCounts):
-        return MultinomialCounts(new)
+    if (names := PER_ROW.get(type(values))) is not None:
+        return replace(values, **{names[0]: new})
     labels = belief.value_labels if isinstance(belief, Nominal) else None
     if labels is None:
         return new

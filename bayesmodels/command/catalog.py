@@ -44,13 +44,15 @@ class Columns:
 
     The target is what is modelled, by default the frame's last column; features explain it, by
     default all others. `by` has the group of each row: one independent problem a group. `trials`
-    has numbers of trials, if the target holds numbers of successes.
+    has numbers of trials, if the target holds numbers of successes; `exposure` has exposures, if it
+    holds numbers of events.
     """
 
     target: str | None = None
     features: Sequence[str] | None = None
     by: str | None = None
     trials: str | None = None
+    exposure: str | None = None
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ def models(as_json: bool) -> None:
 @_columns
 @click.option("--by", help="Column of groups: one problem for each group.")
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
+@click.option("--exposure", help="Column with exposures, if the target counts events.")
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
 @click.option("-o", "--output", **_OUTPUT)
 @_sampler

@@ -52,6 +52,7 @@ from bayesmodels.input.parameters import *  # noqa: F403 - models call this room
 from bayesmodels.input.parameters import totals
 from bayesmodels.input.wrappers import (
     BinomialCounts,
+    Counts,
     Design,
     Grouped,
     MultinomialCounts,
@@ -162,6 +163,20 @@ class Measurements:
 
     x: Values
     batch: Batch
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Checked numbers of events x of shape (n, batch...), and their exposures of the same shape."""
+
+    x: Array
+    exposure: Array
+    batch: Batch
+
+    @property
+    def events(self) -> Array:
+        """The numbers of events."""
+        return self.x
 
 
 @dataclass(frozen=True)
@@ -310,6 +325,32 @@ def measurements(data: Any, *, as_given: bool = False) -> Measurements:
     block = read(inner, "x")
     x = measured_as_given(block) if as_given else measured(block)
     return Measurements(x, _batch(block, x.ndim - 1, group, weights))
+
+
+def exposed(data: Any) -> Exposed:
+    """Check numbers of events, with their exposures or without, maybe in groups."""
+    inner, group, weights = _unwrapped(data)
+    given = inner if isinstance(inner, Counts) else Counts(inner)
+    block = read(given.values, "values" if given is inner else "x", scalar_row=given is inner)
+    x = counts(block).astype(np.float64)
+    exposure = measured(read(given.exposure, "exposure", scalar_row=True))
+    if (exposure <= 0).any():
+        at = first(exposure <= 0)
+        msg = (
+            f"exposure: must be positive; {where(at)} holds {exposure[at]:g}. Leave out rows in "
+            "which nothing could have happened."
+        )
+        raise DataError(msg)
+    if exposure.ndim < x.ndim:
+        exposure = exposure.reshape(*exposure.shape, *(1,) * (x.ndim - exposure.ndim))
+    if exposure.shape != x.shape and exposure.size > 1 and exposure.shape != (len(x), 1):
+        msg = (
+            f"exposure: must have the shape of values, or be one number, or one a row; got "
+            f"{exposure.shape} and {x.shape}."
+        )
+        raise DataError(msg)
+    batch = _batch(block, x.ndim - 1, group, weights)
+    return Exposed(x, np.broadcast_to(exposure, x.shape), batch)
 
 
 def vectors(data: Any, *, as_given: bool = False) -> Vectors:

@@ -37,7 +37,7 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
 
 RESERVED = (
     *("chain", "draw", "sample", "__sample__", "row", "rows", "likelihood"),
-    *("theta", "pi", "mu", "sigma2", "Sigma", "w", "h", "x", "y"),
+    *("theta", "pi", "mu", "sigma2", "Sigma", "lam", "w", "h", "x", "y"),
 )
 """Axes and variables that draws and PyMC models have by themselves."""
 

@@ -149,6 +149,32 @@ class MultinomialCounts:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """Numbers of events, each with its exposure: the time, area or number at risk it was seen in.
+
+    Parameters
+    ----------
+    values : array_like of shape (n,) or (n, batch...)
+        Whole numbers, not negative.
+    exposure : array_like of shape (n,) or (n, batch...), default 1
+        Positive; one number may serve all rows.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.Counts([3, 0, 5], exposure=[1, 0.5, 2])
+    Counts(values=[3, 0, 5], exposure=[1, 0.5, 2])
+    """
+
+    values: Any
+    exposure: Any = 1
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.exposure):
+            _as_many(self.values, self.exposure, "exposure", "values")
+
+
+@dataclass(frozen=True)
 class Design:
     """A design matrix and its target.
 
@@ -215,6 +241,16 @@ class Design:
             return cls(Argument("features", np.empty((len(native), 0)), (), index), y, intercept)
         X = native[:, [columns.index(name) for name in chosen]].to_native()
         return cls(X, y, intercept)
+
+
+PER_ROW: dict[type, tuple[str, ...]] = {
+    Grouped: ("rows", "by"),
+    BinomialCounts: ("successes", "trials"),
+    MultinomialCounts: ("counts",),
+    Counts: ("values", "exposure"),
+    Design: ("features", "target"),
+}
+"""What of a container has one entry a row; of counts, what was counted comes first."""
 
 
 def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:

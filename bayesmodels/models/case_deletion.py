@@ -53,11 +53,11 @@ def of_trials(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
             total = np.log((self.alpha + self.beta) + (statistic.ones + statistic.zeros - 1))
             one = np.log(self.alpha + (statistic.ones - 1)) - total
             zero = np.log(self.beta + (statistic.zeros - 1)) - total
-        return _all_there(np.where(ones > 0, by_row(one), by_row(zero)), given.batch)
+        return all_there(np.where(ones > 0, by_row(one), by_row(zero)), given.batch)
     alpha = by_row(self.alpha) + (by_row(statistic.ones) - ones)
     beta = by_row(self.beta) + (by_row(statistic.zeros) - (given.trials - ones))
     logs = np.asarray(type(self)(alpha, beta).predictive(given.trials).logpmf(ones))
-    return _all_there(logs, given.batch)
+    return all_there(logs, given.batch)
 
 
 def of_categories(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
@@ -65,19 +65,19 @@ def of_categories(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     given = checked.categories(data, self.categories, self.alpha.shape[-1], self.other)
     by_row = given.batch.by_row
     if given.counted and checked.sparse(given.values):
-        return _all_there(_of_cells(self, given, statistic.counts), given.batch)
+        return all_there(_of_cells(self, given, statistic.counts), given.batch)
     if given.counted:
         own = given.values
         others = by_row(self.alpha, 1) + (by_row(statistic.counts, 1) - own)
         law = type(self)(others).predictive(own.sum(-1))
-        return _all_there(np.asarray(law.logpmf(own)), given.batch)
+        return all_there(np.asarray(law.logpmf(own)), given.batch)
     with np.errstate(all="ignore"):  # of categories that are not there
         total = np.log(self.alpha.sum(-1) + (statistic.counts.sum(-1) - 1))
         table = by_row(np.log(self.alpha + (statistic.counts - 1)) - total[..., None], 1)
     shape = np.broadcast_shapes(table.shape[:-1], given.values.shape)
     codes = np.broadcast_to(given.values, shape)[..., None]
     logs = np.take_along_axis(np.broadcast_to(table, (*shape, table.shape[-1])), codes, -1)
-    return _all_there(logs[..., 0], given.batch)
+    return all_there(logs[..., 0], given.batch)
 
 
 def _of_cells(self: Any, given: checked.Categories, counts: Array) -> Array:
@@ -341,6 +341,7 @@ def _rows_first(logs: Any, batch: checked.Batch) -> Any:
     return np.moveaxis(logs, logs.ndim - 1 - batch.inner, 0)
 
 
-def _all_there(logs: Array, batch: checked.Batch) -> RowsLeftOut:
+def all_there(logs: Array, batch: checked.Batch) -> RowsLeftOut:
+    """Return log densities of which none was lost, rows first."""
     logs = _rows_first(logs, batch)
     return RowsLeftOut(logs, batch.rows, np.zeros(logs.shape, dtype=bool))

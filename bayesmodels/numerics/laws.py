@@ -117,6 +117,101 @@ beta = _Beta(a=0.0, b=1.0, name="beta")
 """Beta law: ``beta(alpha, beta)`` is frozen as SciPy's is."""
 
 
+class _Gamma(InAnyUnit, type(stats.gamma)):  # type: ignore[misc]
+    """The same of the gamma law."""
+
+    def _logpdf(self, x: Any, a: Any) -> Array:
+        return log_gamma_kernel(x, a) - np.log(x)
+
+    def _pdf(self, x: Any, a: Any) -> Array:
+        return np.exp(self._logpdf(x, a))
+
+    def _cdf(self, x: Any, a: Any) -> Array:
+        return lower_gamma(a, x)
+
+    def _ppf(self, q: Any, a: Any) -> Array:
+        return lower_gamma_inverse(a, q)
+
+
+gamma = _Gamma(a=0.0, name="gamma")
+"""Gamma law: ``gamma(shape, scale=1 / rate)`` is frozen as SciPy's is."""
+
+
+def log_poisson(k: ArrayLike, mean: ArrayLike) -> Array:
+    """Return the log mass of Poisson counts, which keeps its digits at large ones; 0 of 0 events.
+
+    Examples
+    --------
+    >>> float(log_poisson(1e12, 1e12).round(9))
+    -14.734449091
+    """
+    k, mean = np.asarray(k, dtype=float), np.asarray(mean, dtype=float)
+    some = np.where(mean > 0, mean, 1.0)
+    logs = log_gamma_kernel(some, k + 1) - np.log(some)
+    return np.where(mean > 0, logs, np.where(k > 0, -np.inf, 0.0))
+
+
+def log_negative_binomial(k: Any, a: Any, b: Any, e: Any) -> Array:
+    """Return the log mass of k events in an exposure e at a rate that has the law Gamma(a, b).
+
+    It is put together from gamma densities near their modes, so that it keeps its digits at large
+    parameters: of N = a + k, K(s, t) = s ln t - t - lnΓ(s) and k > 0 it is
+    K(a, N b / (b + e)) + K(k, N e / (b + e)) - K(N, N) - ln k. Fractions of events have one, too.
+
+    Examples
+    --------
+    >>> float(log_negative_binomial(1e12, 1e12, 1, 1).round(9))
+    -15.081022681
+    """
+    some, none = np.where(k > 0, k, 1.0), -a * np.log1p(e / b)
+    total = a + some
+    logs = (
+        log_gamma_kernel(total * (b / (b + e)), a)
+        + log_gamma_kernel(total * (e / (b + e)), some)
+        - log_gamma_kernel(total, total)
+        - np.log(some)
+    )
+    return np.where(k > 0, logs, none)
+
+
+class _NegativeBinomial(type(stats.nbinom)):  # type: ignore[misc]
+    """The law of this number of events."""
+
+    def _argcheck(self, a: Any, b: Any, e: Any) -> Any:
+        return (a > 0) & (b > 0) & (e > 0)
+
+    def _shape_info(self) -> Any:
+        return []
+
+    def _rvs(self, a: Any, b: Any, e: Any, size: Any = None, random_state: Any = None) -> Any:
+        return random_state.poisson(random_state.standard_gamma(a, size) / b * e)
+
+    def _logpmf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
+        return log_negative_binomial(k, a, b, e)
+
+    def _pmf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
+        return np.exp(self._logpmf(k, a, b, e))
+
+    def _cdf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
+        return betainc(a, np.floor(k) + 1, b / (b + e))
+
+    def _sf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
+        return betainc(np.floor(k) + 1, a, e / (b + e))
+
+    def _ppf(self, q: Any, a: Any, b: Any, e: Any) -> Array:
+        return stats.nbinom.ppf(q, a, b / (b + e))
+
+    def _isf(self, q: Any, a: Any, b: Any, e: Any) -> Array:
+        return stats.nbinom.isf(q, a, b / (b + e))
+
+    def _stats(self, a: Any, b: Any, e: Any) -> tuple[Any, ...]:
+        return stats.nbinom.stats(a, b / (b + e), moments="mvsk")
+
+
+negative_binomial = _NegativeBinomial(name="negative_binomial", shapes="a, b, e")
+"""Gamma-Poisson law: ``negative_binomial(shape, rate, exposure)`` is frozen as SciPy's are."""
+
+
 class _InverseGamma(InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
     """The same of the inverse-gamma law."""
 

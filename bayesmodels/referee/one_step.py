@@ -16,9 +16,9 @@ from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.belief.protocol import MassFunction, Predictive, Prequential, Statistic
 from bayesmodels.belief.rows import readable, rows_at
 from bayesmodels.input.data import weighted
-from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts
+from bayesmodels.input.wrappers import PER_ROW
 
-_WITH_MORE = (BinomialCounts, Design, Grouped, MultinomialCounts, tuple)
+_WITH_MORE = (*PER_ROW, tuple)
 """Rows of which there is more to know than what is observed."""
 
 

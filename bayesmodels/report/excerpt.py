@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from bayesmodels.belief.protocol import Classifier, LatentClasses, Statistic
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import read
-from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped, MultinomialCounts, Weighted
+from bayesmodels.input.wrappers import (
+    PER_ROW,
+    BinomialCounts,
+    Counts,
+    Design,
+    Grouped,
+    MultinomialCounts,
+    Weighted,
+)
 from bayesmodels.report.page import Column, Table
 from bayesmodels.report.rounding import significant
 
@@ -90,8 +98,8 @@ def _given(data: Any, belief: Any) -> list[Given]:
     if isinstance(data, (Weighted, Grouped)):
         first = ("weight", data.weights) if isinstance(data, Weighted) else ("by", data.by)
         return [_container(first[1], first[0]), *_given(data.rows, belief)]
-    if isinstance(data, BinomialCounts):
-        each = {"successes": data.successes, "trials": data.trials}
+    if isinstance(data, (BinomialCounts, Counts)):
+        each = {name: getattr(data, name) for name in PER_ROW[type(data)]}
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
         return [_container(data.counts, "counts", vector_row=True)]
