@@ -98,6 +98,7 @@ def _lower_quantile(level: Array, a: Array, r: Array) -> Array:
     def log_ratio(t: Array) -> tuple[Array, Array]:
         x = unit * np.sinh(t)
         below = _integral("cdf", x, a, r)
+        below = np.where(np.isnan(below), -np.inf, below)  # of a tail that underflows
         slope = np.exp(_integral("pdf", x, a, r) - below) * unit * np.cosh(t)
         return below - np.log(level), slope
 

@@ -549,14 +549,16 @@ def increasing_root(
     `f` returns values and slopes, elementwise. Values are logarithms of probabilities, of which
     the last step squares the error.
     """
+    before = np.inf
     with np.errstate(all="ignore"):
         for _ in range(_STEPS):
             value, slope = f(x)
             low, high = np.where(value <= 0, x, low), np.where(value >= 0, x, high)
             new = x - value / slope
             close = np.abs(value) < _CLOSE
-            moves = close | (new != x)  # far out, values may be too rough for their slope
-            inside = (low <= new) & (new <= high) & moves
+            # Far out, values may be too rough for their slope.
+            fast, before = close | (np.abs(value) <= before / 2), np.abs(value)
+            inside = (low <= new) & (new <= high) & fast
             done = (close & inside) | (high - low <= np.spacing(np.abs(x)))
             x = np.where(inside, new, (low + high) / 2)
             if (done | np.isnan(value)).all():

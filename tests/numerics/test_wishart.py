@@ -67,6 +67,15 @@ def test_quantiles_and_densities_fit_the_probabilities(a, r):
         assert law.pdf(x)[0, 1] == pytest.approx(near / (2 * step), rel=1e-4)
 
 
+@pytest.mark.parametrize("a", [7.5, 1e4, 1e6])
+@pytest.mark.parametrize("r", [-0.8, 0.5, 0.89])
+def test_quantiles_where_probabilities_of_other_points_underflow(a, r):
+    law = inverse_wishart_marginals(2 * a + 1, block(r)).entry((0, 1))
+    levels = np.array([1e-250, 1e-100, 1e-40, 1e-20])
+    np.testing.assert_allclose(law.cdf(law.ppf(levels)), levels, rtol=1e-11)
+    np.testing.assert_allclose(law.sf(law.isf(levels)), levels, rtol=1e-11)
+
+
 def test_the_density_at_zero_and_far_out():
     law = inverse_wishart_marginals(7, block(0.4))
     assert law.pdf(0)[0, 1] == pytest.approx(law.pdf(1e-9)[0, 1], rel=1e-6)
