@@ -31,54 +31,26 @@ NUMPY = SimpleNamespace(log=np.log, gammaln=special.gammaln, betaln=special.beta
 class Family:
     """One family; x and the parameters have the same shape, of a simplex the last axis is its own.
 
-    Attributes
-    ----------
-    name, title : str
-        Such as ``InverseGamma`` and ``an inverse Gamma law``.
-    kind : {"unit", "simplex", "positive"}
-        Where x lies.
-    parameters : tuple of str
-        Their names.
-    statistics : callable
-        From x to T(x).
-    slopes : callable
-        From x to the slopes of T(x), by logit x in (0, 1) and else by ln x.
-    natural, usual : callable
-        From parameters to natural parameters, and back.
-    sizes : callable
-        From parameters to what errors of natural parameters are measured in.
-    log_normaliser : callable
-        From parameters to ln Z; the last argument has the functions, NumPy's or PyTensor's.
-    log_normaliser_size : callable
-        From parameters to what errors of the log density are measured in that do not grow with T.
-    mode : callable
-        From parameters to where the density is largest; NaN where that is on the border.
-    draws : callable
-        From a number, a generator and parameters to independent draws, one a row.
-    law : callable
-        From parameters to the laws of the elements, used like frozen SciPy laws.
-    proper : tuple of bool
-        Whether a parameter must be positive.
-    power : int
-        That power of x has the law of the title.
+    The `name` is such as ``InverseGamma``, the `title` ``an inverse Gamma law``. All callables
+    but `statistics` and `slopes` are of the parameters.
     """
 
     name: str
     title: str
-    kind: str
+    kind: str  # where x lies: "unit", "simplex" or "positive"
     parameters: tuple[str, ...]
     statistics: Callable[[Array], Arrays]
-    slopes: Callable[[Array], Arrays]
+    slopes: Callable[[Array], Arrays]  # of T(x), by logit x in (0, 1) and else by ln x
     natural: Callable[..., Arrays]
-    usual: Callable[..., Arrays]
-    sizes: Callable[..., Arrays]
-    log_normaliser: Callable[..., Any]
-    log_normaliser_size: Callable[..., Array]
-    mode: Callable[..., Array]
-    draws: Callable[..., Array]
-    law: Callable[..., Any]
-    proper: tuple[bool, ...] = (True, True)
-    power: int = 1
+    usual: Callable[..., Arrays]  # the way back, of natural parameters
+    sizes: Callable[..., Arrays]  # what errors of natural parameters are measured in
+    log_normaliser: Callable[..., Any]  # the last argument has the functions, NumPy's or PyTensor's
+    log_normaliser_size: Callable[..., Array]  # as `sizes`, of what does not grow with T
+    mode: Callable[..., Array]  # NaN where the density is largest on the border
+    draws: Callable[..., Array]  # one a row, after their number and a generator
+    law: Callable[..., Any]  # of the elements, used like frozen SciPy laws
+    proper: tuple[bool, ...] = (True, True)  # whether a parameter must be positive
+    power: int = 1  # that power of x has the law of the title
 
     def log_density(self, x: Array, parameters: Any, of: Any = NUMPY) -> Any:
         """Return the log density of every element, of a simplex of every row."""

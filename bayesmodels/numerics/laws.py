@@ -420,16 +420,11 @@ class PointMass:
         """Return the numbers."""
         return self._value
 
-    def var(self) -> Array:
-        """Return zero."""
+    def var(self, _moments: str = "") -> Array:
+        """Return zero, as for all that a point has no shape for."""
         return 0 * self._value
 
-    std = var
-
-    def stats(self, moments: str) -> Array:
-        """Return zero for what a point has no shape for."""
-        del moments
-        return 0 * self._value
+    std = stats = var
 
     def cdf(self, x: Any) -> Array:
         """Return the probability of at most x."""
@@ -549,7 +544,7 @@ def increasing_root(
     `f` returns values and slopes, elementwise. Values are logarithms of probabilities, of which
     the last step squares the error.
     """
-    before = np.inf
+    before = np.full(np.shape(x), np.inf)
     with np.errstate(all="ignore"):
         for _ in range(_STEPS):
             value, slope = f(x)

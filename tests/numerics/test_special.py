@@ -9,13 +9,18 @@ from scipy.special import xlogy
 
 import bayesmodels as bm
 from bayesmodels.numerics.special import (
+    gaps_of_shares,
     log1p_minus,
     log_dirichlet_multinomial,
+    log_gamma_kernel,
     log_gamma_ratio,
     log_multinomial_coefficient,
     log_split,
+    lower_gamma_inverse,
     stirling_remainder,
     times_logs,
+    two_product,
+    two_sum,
 )
 from tests.exact import error, exactly, log_gamma_difference, log_mass
 from tests.reference.exact_values import log_coefficient
@@ -208,3 +213,15 @@ def test_factors_times_shared_logs_are_what_scipy_has(x):
     with np.errstate(divide="ignore"):
         logs = np.log(x)
     np.testing.assert_allclose(times_logs(factors, logs), xlogy(factors, x), rtol=1e-15)
+
+
+def test_gamma_functions_of_large_shapes():
+    assert float(log_gamma_kernel(1e12, 1e12)) == pytest.approx(12.896572025, rel=1e-10)
+    assert float(lower_gamma_inverse(1e12, 1e-12)) == pytest.approx(999992965532.3, rel=1e-13)
+    assert float(lower_gamma_inverse(1.0, 0.5)) == pytest.approx(np.log(2), rel=1e-14)
+
+
+def test_what_rounding_takes_is_kept():
+    assert [float(part) for part in two_sum(1e8, 1e-9)] == [1e8, 1e-9]
+    assert [float(part) for part in two_product(1e8 + 1, 1e8 - 1)] == [1e16, -1.0]
+    assert gaps_of_shares([0.25, 0.75], [1.0, 3.0]).tolist() == [0, 0]
