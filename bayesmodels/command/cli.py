@@ -81,11 +81,16 @@ _columns = _options(
 
 
 class _Command(click.Command):
-    """A command that remembers how it was called, for a report to show."""
+    """A command that remembers how it was called, for a report to show, and ends with a code."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["command"] = shlex.join(["bayesmodels", str(ctx.info_name), *args])
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> NoReturn:
+        with _speaking_errors(resumed="resume" in ctx.params):
+            outcome = super().invoke(ctx)
+        sys.exit(AGREE if outcome in (None, "agree") else DISAGREE)
 
 
 class _Group(click.Group):
@@ -141,38 +146,28 @@ def report(
     chains: int,
     likelihood: Literal["rows", "statistic"] | None,
     **columns: Any,
-) -> None:
+) -> str:
     """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
 
     Without FILE a data set that comes with the package is used. Ends with 0 if formula,
     declaration and draws agree, with 1 if not or if draws are too few, with 2 for bad input.
     """
-    with _speaking_errors():
-        from bayesmodels.command import catalog
-        from bayesmodels.report import validate
+    from bayesmodels.command import catalog
+    from bayesmodels.report import validate
 
-        parameters = _parameters(prior)
-        if file is None:
-            belief, data, source = catalog.example(model, parameters)
-        else:
-            chosen = catalog.Columns(**columns)
-            belief, data = catalog.from_frame(model, _read(file), chosen, parameters)
-            source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
-        path = output or Path(f"{model}.html")
-        with _steps(total=7) as step:
-            found = validate(
-                belief,
-                data,
-                draws=draws,
-                tune=draws,
-                chains=chains,
-                likelihood=likelihood,
-                rng=rng,
-                source=source,
-                progress=step,
-            )
-            step("writing the report")
-            _write(found, path)
+    parameters = _parameters(prior)
+    if file is None:
+        belief, data, source = catalog.example(model, parameters)
+    else:
+        chosen = catalog.Columns(**columns)
+        belief, data = catalog.from_frame(model, _read(file), chosen, parameters)
+        source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
+    path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
+    how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
+    with _steps(total=7) as step:
+        found = validate(belief, data, progress=step, **how)
+        step("writing the report")
+        _write(found, path)
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
@@ -180,44 +175,39 @@ def report(
         _print_summary(found.posterior)
         _say(*found.sentences())
         click.echo(f"Report: {path}")
-    sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
+    return str(found.outcome)
 
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[MODEL]...")
 @_sampler
 @_json
-def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> None:
+def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> str:
     """Check models on the data sets that come with the package.
 
     MODEL is a name from `bayesmodels models`, or `all` (the default). Ends with 0 only if all
     agree, with 1 if not, with 2 for bad input.
     """
-    with _speaking_errors():
-        from bayesmodels.command import catalog, parallel
+    from bayesmodels.command import catalog, parallel
 
-        every = [e.name for e in catalog.ENTRIES]
-        chosen = every if not names or "all" in names else list(names)
-        examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
-        with _steps(total=len(examples)) as step:
-            rows = parallel.validate_examples(examples, seed=rng, progress=step, **size)
+    every = [e.name for e in catalog.ENTRIES]
+    chosen = every if not names or "all" in names else list(names)
+    examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
+    with _steps(total=len(examples)) as step:
+        rows = parallel.validate_examples(examples, seed=rng, progress=step, **size)
     if as_json:
         click.echo(json.dumps(rows))
     else:
-        cells = [
-            (
-                *(row[key] for key in ("model", "dataset", "outcome")),
-                "holds" if row["identity_holds"] else "FAILS",
-                _worst(row),
-                f"{row['smallest_ess']:.0f}",
-            )
-            for row in rows
-        ]
+        cells = []
+        for row in rows:
+            identity = "holds" if row["identity_holds"] else "FAILS"
+            told = row["model"], row["dataset"], row["outcome"], identity
+            cells.append((*told, _worst(row), f"{row['smallest_ess']:.0f}"))
         _print_table(("model", "data", "verdict", "identity", "worst", "ESS"), cells)
         for row in rows:
             if row["outcome"] != "agree":
                 _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
-    sys.exit(AGREE if all(row["outcome"] == "agree" for row in rows) else DISAGREE)
+    return next((row["outcome"] for row in rows if row["outcome"] != "agree"), "agree")
 
 
 @main.command()
@@ -238,7 +228,7 @@ def exact(
     draws: int,
     chains: int,
     as_json: bool,
-) -> None:
+) -> str | None:
     """Solve the PyMC model NAME of a Python file, if it has a closed form.
 
     The file is run, so give only files that you trust. NAME is a pymc.Model, or a function without
@@ -253,7 +243,7 @@ def exact(
     if html and not check:
         _refuse("--html: a report compares with draws; leave out --no-sample.")
     try:
-        with _speaking_errors(), _steps(total=6 if check else 2) as step:
+        with _steps(total=6 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
             from bayesmodels.posteriors.exact import exact as closed_form
             from bayesmodels.report import validate
@@ -284,7 +274,7 @@ def exact(
         _say(*(found.sentences() if found else ()))
         if html:
             click.echo(f"Report: {html}")
-    sys.exit(AGREE if found is None or found.outcome == "agree" else DISAGREE)
+    return found.outcome if found else None
 
 
 @main.command()
@@ -309,11 +299,10 @@ def statistic(
     read, how far that is stands in OUTPUT.pass; if it is stopped, --resume goes on after the last
     whole chunk.
     """
-    with _speaking_errors(stopped="Stopped; the same command with --resume goes on."):
-        from bayesmodels.command.shards import statistic_of_files
+    from bayesmodels.command.shards import statistic_of_files
 
-        how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
-        found = statistic_of_files(model, files, output, **how)
+    how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
+    found = statistic_of_files(model, files, output, **how)
     click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
 
 
@@ -344,7 +333,7 @@ def compare(
     html: Path | None,
     as_json: bool,
     **limits: Any,
-) -> None:
+) -> str:
     """Compare two files of draws of one posterior, of any samplers or libraries.
 
     FIRST and SECOND are netCDF files or zarr folders with a group `posterior`, such as ArviZ writes
@@ -352,7 +341,7 @@ def compare(
 
     Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
     """
-    with _speaking_errors(), _steps(total=3 if html else 2) as step:
+    with _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
         chosen = [name.strip() for name in var_names] if var_names else None
@@ -370,7 +359,7 @@ def compare(
             _say(f"And {len(further) - _MOST_FINDINGS} more findings.")
         if html:
             click.echo(f"Report: {html}")
-    sys.exit(AGREE if found.outcome == "agree" else DISAGREE)
+    return str(found.outcome)
 
 
 @main.command()
@@ -382,12 +371,11 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
     If one of the files cannot be read, or is about another model, it is named and nothing is
     written.
     """
-    with _speaking_errors():
-        from bayesmodels.scale import merge as merged
-        from bayesmodels.store import save
+    from bayesmodels.scale import merge as merged
+    from bayesmodels.store import save
 
-        found = merged(files)
-        save(found, output)
+    found = merged(files)
+    save(found, output)
     click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
 
 
@@ -531,7 +519,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 @contextmanager
-def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator[None]:
+def _speaking_errors(*, resumed: bool) -> Iterator[None]:
     """Turn the package's own errors into one line and exit code 2, and warnings into one line."""
     from bayesmodels.errors import DataError, NumericsWarning, PriorError
 
@@ -549,7 +537,8 @@ def _speaking_errors(stopped: str = "Stopped; nothing was written.") -> Iterator
     except (DataError, PriorError) as error:
         _refuse(str(error))
     except KeyboardInterrupt:
-        click.echo(stopped, err=True)
+        way = "the same command with --resume goes on" if resumed else "nothing was written"
+        click.echo(f"Stopped; {way}.", err=True)
         sys.exit(130)
 
 

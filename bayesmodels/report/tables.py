@@ -63,7 +63,7 @@ def parameters(report: Validated) -> list[Table]:
         "distinguishable way to allot the rows to the classes."
     )
     return [
-        replace(table, columns=tuple(c for c in table.columns if c.head != "posterior"), note=note)
+        replace(table, columns=(table.columns[0], *table.columns[1::2]), note=note)
         for table in tables
     ]
 
