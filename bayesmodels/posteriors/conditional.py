@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -132,30 +132,34 @@ class Conditionals:
     def _base(self) -> Point:
         return self.somewhere(np.random.default_rng(0))
 
+    def _rows(self, names: Iterable[str]) -> NDArray[np.bool_]:
+        """Return which elements meet, in those summands that have some variables."""
+        met, own = self._met
+        return met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+
+    @property
+    def _whole(self) -> list[str]:
+        """Variables that are whole numbers."""
+        return [p.name for p in self.points if np.dtype(p.dtype).kind in "iub"]
+
     def linked(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """Return which elements of variables meet in a summand that has whole numbers too."""
-        met, own = self._met
+        _, own = self._met
         block = np.concatenate([own[name] for name in names])
-        whole = [own[p.name] for p in self.points if np.dtype(p.dtype).kind in "iub"]
-        rows = met[met[:, np.concatenate([block[:0], *whole])].any(-1)][:, block].astype(int)
+        if not self._whole:
+            return np.zeros((len(block), len(block)), dtype=bool)
+        rows = self._rows(self._whole)[:, block].astype(int)
         return rows.T @ rows > 0
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""
-        met, own = self._met
-        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
-        return [
-            p.name
-            for p in self.points
-            if np.dtype(p.dtype).kind in "iub"
-            and p.name not in self._finite
-            and rows[:, own[p.name]].any()
-        ]
+        rows, (_, own) = self._rows(names), self._met
+        infinite = [name for name in self._whole if name not in self._finite]
+        return [name for name in infinite if rows[:, own[name]].any()]
 
     def groups(self, names: Sequence[str]) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
-        met, own = self._met
-        rows = met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        rows, (_, own) = self._rows(names), self._met
         places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
         columns = np.array([own[name][i] for name, i in places], dtype=int)
         there = np.flatnonzero(rows[:, columns].any(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.exponential_families import Arrays
 from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
@@ -217,12 +218,14 @@ def added_up(
 
 def _natural(factors: list[Additive], centres: list[Array]) -> Array:
     """Return the natural parameters of all in one row."""
-    each = [factor.natural(at) for factor, at in zip(factors, centres, strict=True)]
-    return np.concatenate([np.ravel(part) for parts in each for part in parts])
+    return _row(factor.natural(at) for factor, at in zip(factors, centres, strict=True))
 
 
 def _magnitudes(factors: list[Additive], centres: list[Array]) -> Array:
-    each = [factor.magnitudes(at) for factor, at in zip(factors, centres, strict=True)]
+    return _row(factor.magnitudes(at) for factor, at in zip(factors, centres, strict=True))
+
+
+def _row(each: Iterable[Arrays]) -> Array:
     return np.concatenate([np.ravel(part) for parts in each for part in parts])
 
 

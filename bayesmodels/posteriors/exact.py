@@ -163,12 +163,14 @@ def _proposed(
     inner = everything
     if len(groups.joined) and not groups.moves.all():
         # What stands alone and does not move with the finite variables is solved once.
-        factors, _ = standing_alone(field, everything[~groups.moves], x, levels, rng)
+        here = field.with_levels(levels)
+        factors, _ = standing_alone(here, everything[~groups.moves], x, rng)
         inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
     def laws(levels: Levels, looks: Looks = FIRST) -> list[Factor]:
-        alone, rest = standing_alone(field, inner, x, levels, rng, looks)
-        return alone + (standing_together(field, rest, x, levels, rng) if len(rest) else [])
+        here = field.with_levels(levels)
+        alone, rest = standing_alone(here, inner, x, rng, looks)
+        return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
 
     def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:
         joint, found = known()

@@ -24,6 +24,7 @@ Point = dict[str, NDArray[Any]]
 """Values by variable."""
 Levels = NDArray[np.intp]
 """Values of finite elements, each counted from zero."""
+_NONE: Levels = np.zeros(0, dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ class Field:
         """Number of continuous elements."""
         return len(self.owner)
 
-    def variables(self, x: Array, levels: Levels) -> Point:
+    def variables(self, x: Array, levels: Levels = _NONE) -> Point:
         """Return all variables in their own shapes; `levels` count from zero."""
         result = self._split(x)
         at = 0
@@ -157,7 +158,7 @@ class Field:
         flat = [np.ravel(point[s.name]) for s in self.continuous]
         return np.concatenate(flat).astype(float) if flat else np.zeros(0)
 
-    def __call__(self, x: Array, levels: Levels) -> tuple[float, Array]:
+    def __call__(self, x: Array, levels: Levels = _NONE) -> tuple[float, Array]:
         """Return the joint log density and its slope by every continuous element."""
         total, slopes = self._slopes(self.variables(x, levels))
         return total, self.row(slopes)

@@ -31,7 +31,7 @@ from bayesmodels.numerics.exponential_families import (
     generalized_inverse_gaussian,
 )
 from bayesmodels.posteriors.families import EPS, Elements, Factor, Gaussian, Independent
-from bayesmodels.posteriors.gradient import Field, Levels
+from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
 
 LOOSE = 1e-7
@@ -46,31 +46,20 @@ _ROUNDS = 3
 _AROUND = np.array([0.0, 7.0, -7.0, 3.0, -3.0, 1.0, -1.0, 1.7])
 
 
-class Scores:
-    """Scores of some elements at several points.
-
-    Parameters
-    ----------
-    field : Field
-        The model.
-    points : sequence of ndarray
-        Where to look.
-    levels : ndarray of int
-        Values of the finite variables.
-    """
-
-    def __init__(self, field: Field, points: Sequence[Array], levels: Levels) -> None:
-        self.x = np.array(points)
-        with np.errstate(all="ignore"):  # who fits looks at what is not finite
-            found = [score(field, x, field(x, levels)[1]) for x in points]
-        self.values = np.array(found)
+Scores = tuple[Array, Array]
+"""Points, one a row, and scores of all elements there."""
 
 
-def visit(
+def _scores(field: Field, points: Sequence[Array]) -> Scores:
+    with np.errstate(all="ignore"):  # who fits looks at what is not finite
+        found = [score(field, x, field(x)[1]) for x in points]
+    return np.array(points), np.array(found)
+
+
+def _visit(
     field: Field,
     chosen: Elements,
     x: Array,
-    levels: Levels,
     rng: np.random.Generator,
     looks: Looks,
 ) -> Scores:
@@ -81,8 +70,8 @@ def visit(
             point = x.copy()
             point[chosen] = somewhere(field, rng, spread)[chosen]
             points.append(point)
-    scores = Scores(field, points, levels)
-    bad = ~np.isfinite(scores.values[: looks[0]][:, chosen]).all(0)
+    scores = _scores(field, points)
+    bad = ~np.isfinite(scores[1][: looks[0], chosen]).all(0)
     if bad.any():
         names = field.label(int(chosen[np.flatnonzero(bad)[0]]))
         raise NotConjugate(
@@ -140,18 +129,17 @@ def standing_alone(
     field: Field,
     chosen: Elements,
     x: Array,
-    levels: Levels,
     rng: np.random.Generator,
     looks: Looks = FIRST,
 ) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, and the elements that remain."""
-    scores = visit(field, chosen, x, levels, rng, looks)
+    scores = _visit(field, chosen, x, rng, looks)
     factors: list[Factor] = []
     settled = np.zeros(field.size, dtype=bool)
     for kind in ("unit", "positive", "real"):
         of_kind = chosen[field.kind[chosen] == kind]
         if len(of_kind):
-            found, done = _line(field, kind, of_kind, scores, levels, looks[2])
+            found, done = _line(field, kind, of_kind, scores, looks[2])
             factors += found
             settled[done] = True
     for rows in simplex_rows(field):
@@ -164,34 +152,30 @@ def standing_alone(
 
 
 def _line(
-    field: Field, kind: str, elements: Elements, scores: Scores, levels: Levels, close: int
+    field: Field, kind: str, elements: Elements, scores: Scores, close: int
 ) -> tuple[list[Factor], Elements]:
     factors: list[Factor] = []
     left = elements
-    powers = (1, 2) if kind == "positive" else (1,)
-    for power in powers:
+    for power in (1, 2) if kind == "positive" else (1,):
         if not len(left):
             break
-        x, values = scores.x[:, left].T, scores.values[:, left].T
-        # Exponents are counted from one; a normal law has no such natural size.
-        floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
-        parameters, gap = fit(line_features(kind, x, power), values, floor)
+        at, gap = _fitted(kind, power, left, scores)
         good = gap <= LOOSE
         if good.any():
-            own, at = left[good], parameters[good]
-            around = _AROUND[:close]
-            near = _closer(field, kind, power, own, at, scores.x[0], levels, around)
-            x, values = near.x[:, own].T, near.values[:, own].T
+            own = left[good]
+            near = _closer(field, kind, power, own, at[good], scores[0][0], close)
             if kind == "unit":  # which has ends: the far points tell what the near ones can't
-                x, values = (
-                    np.hstack([x, scores.x[:, own].T]),
-                    np.hstack([values, scores.values[:, own].T]),
-                )
-            floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
-            at, gap = fit(line_features(kind, x, power), values, floor)
-            factors += _named(field, kind, power, own, at)
+                near = np.vstack([near[0], scores[0]]), np.vstack([near[1], scores[1]])
+            factors += _named(field, kind, power, own, _fitted(kind, power, own, near)[0])
         left = left[~good]
     return factors, np.setdiff1d(elements, left)
+
+
+def _fitted(kind: str, power: int, own: Elements, scores: Scores) -> tuple[Array, Array]:
+    x, values = (part[:, own].T for part in scores)
+    # Exponents are counted from one; a normal law has no such natural size.
+    floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
+    return fit(line_features(kind, x, power), values, floor)
 
 
 def _closer(
@@ -201,12 +185,12 @@ def _closer(
     own: Elements,
     at: Array,
     x: Array,
-    levels: Levels,
-    around: Array,
+    close: int,
 ) -> Scores:
     """Look again, around where the law now seems to be."""
+    around = _AROUND[:close]
     if kind == "real":
-        _check_proper(field, own, at[:, 1] > 0)
+        check_proper(field, own, at[:, 1] > 0)
         sd = 1 / np.sqrt(at[:, 1])
         centre = at[:, 0] / at[:, 1]
         moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
@@ -214,27 +198,27 @@ def _closer(
         odds = np.log(np.maximum(at[:, 0] + 1, EPS)) - np.log(np.maximum(at[:, 1] + 1, EPS))
         moves = [expit(np.clip(odds + 0.5 * a, -16, 16)) for a in around]
     else:
-        centre = middle(power, at)
+        centre = _middle(power, at)
         moves = [centre * np.exp(a) for a in around]
     points = []
     for move in moves:
         point = x.copy()
         point[own] = move
         points.append(point)
-    return Scores(field, points, levels)
+    return _scores(field, points)
 
 
-def middle(power: int, at: Array) -> Array:
+def _middle(power: int, at: Array) -> Array:
     """Return about where the density of a positive element has its mass."""
     a, b, c = np.abs(at.T)
-    up, down = there(at, _ROUGHLY_NOTHING)
+    up, down = _there(at, _ROUGHLY_NOTHING)
     large = np.divide(np.maximum(a, 1), b, out=np.ones_like(a), where=b > 0)
     small = c / np.maximum(a, 1)
     size = np.where(up & ((at[:, 0] >= 0) | ~down), large, np.where(down, small, 1.0))
     return np.asarray(np.clip(size, 1e-250, 1e250) ** (1 / power))
 
 
-def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Say whether the terms with x^p and x^-p are there: both weigh something where they meet."""
     a, b, c = np.maximum(np.abs(at[:, 0]), 1), -at[:, 1], -at[:, 2]
     # At its own size each is as large as a; then the other one is b c / a.
@@ -247,15 +231,15 @@ def there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.bool
 def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> list[Factor]:
     """Return laws with natural parameters that were found."""
     if kind == "real":
-        _check_proper(field, own, at[:, 1] > 0)
+        check_proper(field, own, at[:, 1] > 0)
         return [Gaussian.independent(own, at[:, 0] / at[:, 1], at[:, 1])]
     if kind == "unit":
         return [_law(field, own, BETA, BETA.usual(*at.T))]
     both = generalized_inverse_gaussian(power)
-    up, down = there(at, _NOTHING)
+    up, down = _there(at, _NOTHING)
     rates = -at[:, 1:].T
-    _check_proper(field, own, up | down)
-    _check_proper(field, own, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
+    check_proper(field, own, up | down)
+    check_proper(field, own, (~up | (rates[0] > 0)) & (~down | (rates[1] > 0)))
     result: list[Factor] = []
     for which, family, terms in (
         (up & ~down, gamma(power), [0, 1]),
@@ -271,14 +255,12 @@ def _law(field: Field, own: Elements, family: Family, parameters: Arrays) -> Ind
     """Return the law of some elements if it is proper."""
     for value, proper in zip(parameters, family.proper, strict=True):
         if proper:
-            _check_proper(field, own, (value > 0).ravel())
+            check_proper(field, own, (value > 0).ravel())
     return Independent(own, family, parameters)
 
 
 def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Factor], Elements]:
-    flat = rows.ravel()
-    x, values = scores.x[:, flat].T, scores.values[:, flat].T
-    parameters, gap = fit(line_features("simplex", x), values, np.ones_like(x))
+    parameters, gap = _fitted("simplex", 1, rows.ravel(), scores)
     each, others = parameters[:, 0].reshape(rows.shape), parameters[:, 1].reshape(rows.shape)
     size = 1 + np.abs(each).sum(-1, keepdims=True)
     same = np.abs(others + each - each.sum(-1, keepdims=True)) <= LOOSE * size
@@ -289,7 +271,8 @@ def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Facto
     return [_law(field, rows[good].ravel(), DIRICHLET, found)], rows[good]
 
 
-def _check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:
+def check_proper(field: Field, own: Elements, fine: NDArray[np.bool_]) -> None:
+    """Refuse elements whose density has no finite integral."""
     if not fine.all():
         name = field.label(int(own[np.flatnonzero(~fine)[0]]))
         raise NotConjugate(

@@ -27,8 +27,8 @@ from bayesmodels.posteriors.families import (
     Independent,
     ScaledGaussian,
 )
-from bayesmodels.posteriors.gradient import Field, Levels
-from bayesmodels.posteriors.independent import LOOSE, fit, line_features
+from bayesmodels.posteriors.gradient import Field
+from bayesmodels.posteriors.independent import LOOSE, check_proper, fit, line_features
 from bayesmodels.posteriors.normal_matrix import normal_matrix
 from bayesmodels.posteriors.points import matrices, score, simplex_rows, somewhere
 from bayesmodels.posteriors.support import listed
@@ -42,7 +42,7 @@ _POWERS = (-1, 1, -2, 2)
 
 
 def standing_together(
-    field: Field, chosen: Elements, x: Array, levels: Levels, rng: np.random.Generator
+    field: Field, chosen: Elements, x: Array, rng: np.random.Generator
 ) -> list[Factor]:
     """Return laws of the groups of elements that depend on each other."""
     if len(chosen) > _MOST:
@@ -54,8 +54,7 @@ def standing_together(
     x[chosen] = somewhere(field, rng)[chosen]
     nodes = _nodes(field, chosen)
     return [
-        _law(field, [nodes[i] for i in group], x, levels, rng)
-        for group in _groups(field, nodes, x, levels, rng)
+        _law(field, [nodes[i] for i in group], x, rng) for group in _groups(field, nodes, x, rng)
     ]
 
 
@@ -69,19 +68,19 @@ def _nodes(field: Field, chosen: Elements) -> list[Elements]:
 
 
 def _groups(
-    field: Field, nodes: list[Elements], x: Array, levels: Levels, rng: np.random.Generator
+    field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator
 ) -> list[list[int]]:
     """Return which nodes depend on each other, directly or through others."""
     if len(nodes) == 1:
         return [[0]]
     names = _names(field, np.concatenate(nodes))
     field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
-    here = score(field, x, field(x, levels)[1])
+    here = score(field, x, field(x)[1])
     moved = np.zeros((len(nodes), len(nodes)))
     for i, node in enumerate(nodes):
         there = x.copy()
         there[node] = somewhere(field, rng)[node]
-        other = score(field, there, field(there, levels)[1])
+        other = score(field, there, field(there)[1])
         size = np.abs(here) + np.abs(other)
         with np.errstate(invalid="ignore"):
             change = np.divide(np.abs(other - here), size, out=np.zeros_like(size), where=size > 0)
@@ -92,20 +91,18 @@ def _groups(
     return [list(np.flatnonzero(label == group)) for group in range(number)]
 
 
-def _law(
-    field: Field, nodes: list[Elements], x: Array, levels: Levels, rng: np.random.Generator
-) -> Factor:
+def _law(field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator) -> Factor:
     elements = np.concatenate(nodes)
     kinds = field.kind[elements]
     real, positive = elements[kinds == "real"], elements[kinds == "positive"]
     matrix = [node for node in nodes if field.kind[node[0]] == "matrix"]
     others = np.isin(kinds, ("unit", "simplex"))
     if len(real) == len(elements):
-        return gaussian(field, real, x, levels, rng)
+        return gaussian(field, real, x, rng)
     if len(matrix) == 1 and len(real) + len(matrix[0]) == len(elements):
-        return normal_matrix(field, real, matrix[0], x, levels, rng)
+        return normal_matrix(field, real, matrix[0], x, rng)
     if len(positive) == 1 and len(real) and not others.any() and not matrix:
-        return scaled(field, real, int(positive[0]), x, levels, rng)
+        return scaled(field, real, int(positive[0]), x, rng)
     names = _names(field, elements)
     if len(nodes) == 1:
         raise NotConjugate(_alone(field, nodes[0], names))
@@ -131,16 +128,14 @@ def _alone(field: Field, node: Elements, names: str) -> str:
 # --- normal ---------------------------------------------------------------------------------------
 
 
-def gaussian(
-    field: Field, real: Elements, x: Array, levels: Levels, rng: np.random.Generator
-) -> Gaussian:
+def gaussian(field: Field, real: Elements, x: Array, rng: np.random.Generator) -> Gaussian:
     """Return the joint normal law of some elements, the others held at x."""
     field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
     x = x.copy()
     step = np.ones(len(real))
     for _ in range(2):
-        here = _slope(field, x, levels, real)
-        curvature = -_columns(field, x, levels, real, step, here)
+        here = _slope(field, x, real)
+        curvature = -_columns(field, x, real, step, here)
         if not (np.isfinite(curvature).all() and np.isfinite(here).all()):
             raise NotConjugate(_bent(field, real))
         diagonal = np.sqrt(np.abs(np.diag(curvature)))
@@ -148,12 +143,12 @@ def gaussian(
         if (np.abs(curvature - curvature.T) > LOOSE * (np.abs(curvature) + size)).any():
             raise NotConjugate(_bent(field, real))
         curvature = (curvature + curvature.T) / 2
-        root = _root(field, real, curvature, here, x, levels)
+        root = _root(field, real, curvature, here, x)
         x[real] += _solve(root, here)
         half = solve_triangular(root, np.eye(len(real)))
         step = _FAR * np.sqrt((half**2).sum(-1))
     for _ in range(2):
-        here = _slope(field, x, levels, real)
+        here = _slope(field, x, real)
         if not np.isfinite(here).all():
             raise NotConjugate(_bent(field, real))
         x[real] += _solve(root, here)
@@ -161,34 +156,30 @@ def gaussian(
     there = x.copy()
     gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
     there[real] += gap
-    rest = _slope(field, there, levels, real) + curvature @ gap
+    rest = _slope(field, there, real) + curvature @ gap
     size = np.abs(curvature) @ (np.abs(gap) + np.abs(x[real]))
     if not (np.abs(rest) <= LOOSE * size).all():
         raise NotConjugate(_bent(field, real))
     return law
 
 
-def _slope(field: Field, x: Array, levels: Levels, elements: Elements) -> Array:
-    return field(x, levels)[1][elements]
+def _slope(field: Field, x: Array, elements: Elements) -> Array:
+    return field(x)[1][elements]
 
 
-def _columns(
-    field: Field, x: Array, levels: Levels, real: Elements, step: Array, here: Array
-) -> Array:
+def _columns(field: Field, x: Array, real: Elements, step: Array, here: Array) -> Array:
     """Return how the slope changes with each element; exact where it is linear."""
     columns = np.empty((len(real), len(real)))
     for j, element in enumerate(real):
         there = x.copy()
         there[element] += step[j]
-        change = _slope(field, there, levels, real) - here
+        change = _slope(field, there, real) - here
         with np.errstate(all="ignore"):  # the caller looks at what is not finite
             columns[:, j] = change / (there[element] - x[element])
     return columns
 
 
-def _root(
-    field: Field, real: Elements, curvature: Array, here: Array, x: Array, levels: Levels
-) -> Array:
+def _root(field: Field, real: Elements, curvature: Array, here: Array, x: Array) -> Array:
     """Return the upper triangular root of a precision matrix."""
     size = np.sqrt(np.abs(np.diag(curvature)))
     if (np.diag(curvature) > 0).all():
@@ -199,7 +190,7 @@ def _root(
     # Bent or not proper? A parabola has the same curvature elsewhere.
     there = x.copy()
     there[real] += 1.3
-    moved = _slope(field, there, levels, real) - here
+    moved = _slope(field, there, real) - here
     expected = curvature @ np.full(len(real), 1.3)
     bound = LOOSE * (np.abs(curvature).sum(-1) + np.abs(here))
     if not (np.abs(moved + expected) <= bound).all():
@@ -236,27 +227,27 @@ def _solve(root: Array, right: Array) -> Array:
 
 
 def scaled(
-    field: Field, real: Elements, scale: int, x: Array, levels: Levels, rng: np.random.Generator
+    field: Field, real: Elements, scale: int, x: Array, rng: np.random.Generator
 ) -> ScaledGaussian:
     """Return the law of elements that are normal given a scale, and of the scale.
 
     Refused if the precision is not a power of the scale, the centre moves with the scale, or the
     scale's own law is not a Gamma law of that power.
     """
-    law = gaussian(field, real, x, levels, rng)
-    k = _power(field, law, scale, x, levels, rng)
+    law = gaussian(field, real, x, rng)
+    k = _power(field, law, scale, x, rng)
     x = x.copy()
     centre = 1.0
     for around in (3.0, 0.3):
         x[real] = law.location
-        shape, rate = _gamma(field, law, scale, k, x, levels, centre, around)
+        shape, rate = _gamma(field, law, scale, k, x, centre, around)
         centre = float((max(shape, 0.1) / rate) ** (1 / k))
         x[scale] = centre
-        law = gaussian(field, real, x, levels, rng)
+        law = gaussian(field, real, x, rng)
     shape -= len(real) / 2
-    _proper(field, scale, shape > 0)
-    precision, root = law.precision / centre**k, law.root * centre ** (-k / 2)
     own = np.array([scale])
+    check_proper(field, own, np.array([shape > 0]))
+    precision, root = law.precision / centre**k, law.root * centre ** (-k / 2)
     return ScaledGaussian(
         np.append(real, scale),
         Gaussian(real, law.location, precision, root),
@@ -264,9 +255,7 @@ def scaled(
     )
 
 
-def _power(
-    field: Field, law: Gaussian, scale: int, x: Array, levels: Levels, rng: np.random.Generator
-) -> int:
+def _power(field: Field, law: Gaussian, scale: int, x: Array, rng: np.random.Generator) -> int:
     """Return the power of the scale that the precision is."""
     real, name = law.elements, field.label(scale)
     names = _names(field, real)
@@ -279,9 +268,9 @@ def _power(
     for factor in (4.0, 0.25):
         there = base.copy()
         there[scale] *= factor
-        at_centre = _slope(field, there, levels, real)
+        at_centre = _slope(field, there, real)
         there[real] += change
-        moved = _slope(field, there, levels, real) - at_centre
+        moved = _slope(field, there, real) - at_centre
         ratio = float(moved @ expected / (expected @ expected))
         straight = np.abs(moved - ratio * expected) <= LOOSE * abs(ratio) * size
         power = np.log(ratio) / np.log(factor) if ratio > 0 else np.nan
@@ -317,7 +306,6 @@ def _gamma(
     scale: int,
     k: int,
     x: Array,
-    levels: Levels,
     centre: float,
     around: float,
 ) -> tuple[float, float]:
@@ -328,7 +316,7 @@ def _gamma(
         there = x.copy()
         there[scale] = centre * np.exp(move)
         at.append(there[scale])
-        values.append(there[scale] * _slope(field, there, levels, np.array([scale]))[0])
+        values.append(there[scale] * _slope(field, there, np.array([scale]))[0])
     points = np.array(at)[None]
     # Both directions are offered: a term of the other kind must come out as nothing.
     features = line_features("positive", points, abs(k))
@@ -345,16 +333,8 @@ def _gamma(
             f"kind than what the data say about it.",
             _repair(names, name),
         )
-    _proper(field, scale, wanted > 0)
+    check_proper(field, np.array([scale]), np.array([wanted > 0]))
     return float((a + 1) / k), float(wanted)
-
-
-def _proper(field: Field, scale: int, fine: bool) -> None:  # noqa: FBT001 - the question itself
-    if not fine:
-        raise NotConjugate(
-            f"the posterior of {field.label(scale)} is improper: its density does not have a "
-            "finite integral. Give it a proper prior, or more data."
-        )
 
 
 def _bent(field: Field, real: Elements) -> str:

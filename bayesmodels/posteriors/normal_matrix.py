@@ -25,7 +25,7 @@ from bayesmodels.numerics.wishart import (
     wishart_marginals,
 )
 from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements
-from bayesmodels.posteriors.gradient import Field, Levels
+from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import LOOSE
 
 
@@ -183,13 +183,12 @@ def normal_matrix(
     real: Elements,
     matrix: Elements,
     x: Array,
-    levels: Levels,
     rng: np.random.Generator,
 ) -> NormalMatrix:
     """Return the law of a matrix and of the vectors that depend on it."""
     width = int(np.sqrt(len(matrix)))
     name = field.continuous[field.owner[matrix[0]]].name
-    probe = _Probe(field, real, matrix, x.copy(), levels, width)
+    probe = _Probe(field, real, matrix, x.copy(), width)
     if len(real) % width:
         raise NotConjugate(_no_family(name))
     order, kind = _order(probe, name) if len(real) else (np.arange(0), None)
@@ -228,14 +227,13 @@ class _Probe:
     real: Elements
     matrix: Elements
     x: Array
-    levels: Levels
     width: int
 
     def __call__(self, matrix: Array, vectors: Array) -> tuple[Array, Array]:
         """Return slopes by the vectors, and by the matrix, symmetric."""
         self.x[self.matrix] = matrix.ravel()
         self.x[self.real] = vectors.ravel()
-        slope = self.field(self.x, self.levels)[1]
+        slope = self.field(self.x)[1]
         inner = slope[self.matrix].reshape(self.width, self.width)
         return slope[self.real], (inner + inner.T) / 2
 

@@ -31,7 +31,6 @@ from bayesmodels.posteriors.remaining_model import priors, replaceable
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.verify import FEW, verify
 
-_NONE = np.zeros(0, dtype=int)
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _LINES = 3
 _ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
@@ -134,9 +133,9 @@ def proposed(
     """Return the law of one variable given the others, if it is of a known family."""
     everything, x = np.arange(view.size), view.row(point)
     if view.kind[0] == "real":
-        return [gaussian(view, everything, x, _NONE, rng)]
+        return [gaussian(view, everything, x, rng)]
     with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
-        factors, left = standing_alone(view, everything, x, _NONE, rng)
+        factors, left = standing_alone(view, everything, x, rng)
     if len(left):
         raise NotConjugate(
             f"given all others, {view.label(int(left[0]))} is of no conjugate family"
@@ -172,14 +171,14 @@ def _straight(
         x = view.row(point)
         x = x + somewhere(view, rng)
         along = rng.standard_normal(view.size)
-        base = view(x, _NONE)[1]
-        curvature = -float(along @ (view(x + along, _NONE)[1] - base))
+        base = view(x)[1]
+        curvature = -float(along @ (view(x + along)[1] - base))
         if not curvature > 0:
             return False
         along = along / np.sqrt(curvature)
-        change = view(x + along, _NONE)[1] - base
+        change = view(x + along)[1] - base
         for t in _ALONG:
-            there = view(x + t * along, _NONE)[1]
+            there = view(x + t * along)[1]
             size = np.abs(base) + np.abs(there) + np.abs(t * change)
             if not (np.abs(there - base - t * change) <= LOOSE * size).all():
                 return False
@@ -198,9 +197,9 @@ def _moved(
         return False
     own, others = conditionals.given([name], point), conditionals.given(done, point)
     x = own.row(point)
-    here = score(own, x, own(x, _NONE)[1])
-    away = others.variables(somewhere(others, rng), _NONE)
-    there = score(own, x, own.held(away)(x, _NONE)[1])
+    here = score(own, x, own(x)[1])
+    away = others.variables(somewhere(others, rng))
+    there = score(own, x, own.held(away)(x)[1])
     return not bool((np.abs(there - here) <= _MOVES * (np.abs(here) + np.abs(there))).all())
 
 
@@ -213,8 +212,7 @@ def normals_at(
     """Say where to look at the slopes of a normal block, and how its precision is taken apart."""
     view = conditionals.given(names, points[0])
     laws = [
-        gaussian(view.held(point), np.arange(view.size), view.row(point), _NONE, rng)
-        for point in points
+        gaussian(view.held(point), np.arange(view.size), view.row(point), rng) for point in points
     ]
     rows = sum(int(np.prod(t.type.shape)) for t in conditionals.terms if None not in t.type.shape)
     shapes = tuple(conditionals.supports[name].shape for name in names)
