@@ -15,7 +15,7 @@ All slopes are derivatives of the model's own graph, evaluated at a few values o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -144,8 +144,7 @@ class Marginal:
     ) -> None:
         self.normals, self.alone = normals, tuple(alone)
         probes = normals.probes() if normals else {}
-        number = max((len(x) for x in probes.values()), default=2)
-        number = max(number, 2)
+        number = max([2, *map(len, probes.values())])
         for name, x in probes.items():
             probes[name] = np.concatenate([x, np.repeat(x[:1], number - len(x), 0)])
         for one in self.alone:
@@ -272,6 +271,12 @@ class Marginal:
         parts = [np.concatenate(part) for part in zip(*found, strict=True)]
         return dict(zip(self.probes, parts, strict=True))
 
+    def _others(self, slopes: Mapping[str, Array]) -> Iterator[tuple[Alone, tuple[Array, ...]]]:
+        """Yield variables that are not normal, with the parameters of their laws, one a row."""
+        for one in self.alone:
+            own = slopes[one.name]
+            yield one, one.parameters(own[:, 0], own[:, 1])
+
     def parameters(self, rest: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
         """Return the parameters of every variable's law given the rest, one a row."""
         slopes = self.slopes(rest)
@@ -283,9 +288,7 @@ class Marginal:
             means = n.split(n.centre + n.arrow.solve(flat, n.step, none))
             sds = n.split(n.arrow.sd(flat, n.step))
             result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
-        for one in self.alone:
-            own = slopes[one.name]
-            found = one.parameters(own[:, 0], own[:, 1])
+        for one, found in self._others(slopes):
             result[one.name] = dict(zip(one.family.parameters, found, strict=True))
         return result
 
@@ -298,9 +301,7 @@ class Marginal:
             flat = self._flat(slopes)
             noise = rng.standard_normal((len(flat), n.arrow.size))
             result |= n.split(n.centre + n.arrow.solve(flat, n.step, noise))
-        for one in self.alone:
-            own = slopes[one.name]
-            found = one.parameters(own[:, 0], own[:, 1])
+        for one, found in self._others(slopes):
             law = one.law(np.arange(found[0].size), found)
             result[one.name] = law.sample(1, rng).reshape(found[0].shape)
         return result
@@ -327,11 +328,9 @@ class Marginal:
             start = len(mean)
             reach = np.abs(mean - n.centre)
             factors.append(Gaussian(np.arange(start), mean, precision, root, reach))
-        for one in self.alone:
-            own = slopes[one.name]
-            elements = np.arange(start, start + one.first.size)
+        for one, found in self._others(slopes):
+            factors.append(one.law(np.arange(start, start + one.first.size), found))
             start += one.first.size
-            factors.append(one.law(elements, one.parameters(own[0, 0], own[0, 1])))
         return factors
 
 

@@ -16,12 +16,11 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
-from bayesmodels.posteriors.comparisons import otherwise
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
-from bayesmodels.posteriors.points import WILD, somewhere
+from bayesmodels.posteriors.points import WILD, otherwise, somewhere
 from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at

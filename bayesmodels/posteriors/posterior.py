@@ -209,7 +209,7 @@ class ExactPosterior:
             name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
             msg = f"mode: the density of {name} is largest at the border of its support."
             raise ModeError(msg)
-        values = field.variables(x, np.zeros(0, dtype=int))
+        values = field.variables(x)
         return {name: values[name] for name in self._order}
 
     def log_density(self, draws: Draws) -> Array:

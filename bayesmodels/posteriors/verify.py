@@ -15,14 +15,15 @@ from scipy.special import expit, logit
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit
-from bayesmodels.posteriors.comparisons import Place, otherwise
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import (
     MILD,
     WILD,
+    Place,
     matrices,
     on_simplex,
+    otherwise,
     score,
     score_size,
     simplex_rows,
