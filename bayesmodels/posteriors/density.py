@@ -32,11 +32,11 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.random.type import RandomType
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.posteriors.rounding import error_terms, gradient
+from bayesmodels.posteriors.operations import is_float
+from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
 
 EPS = float(np.finfo(float).eps)
-_SINGLE = ("float16", "float32")
-_NARROW = (*_SINGLE, "int8", "int16", "uint8", "uint16")
+_NARROW = (*SINGLE, "int8", "int16", "uint8", "uint16")
 
 
 class _Filled(Op):
@@ -121,9 +121,11 @@ class JointDensity:
         )
         with config.change_flags(floatX="float64", traceback__limit=0):
             points, terms = natural_terms(model) if natural is None else natural
-            self._points = [(point.name, point.dtype) for point in points]
             self._inputs, self._terms = points, terms
-            self._total = add([_whole_sum(term) for term in terms])
+            sums = [term.sum() for term in terms]
+            for each in sums:  # that `value` works out without rounding
+                each.tag.correctly_rounded = True
+            self._total = add(sums)
             in_total = error_terms(self._total)
             self._size = len(in_total)
             self._value = function(
@@ -133,7 +135,7 @@ class JointDensity:
     @cached_property
     def _slope(self) -> tuple[list[str], Any]:
         """The names of the continuous variables, and slope and its error terms."""
-        smooth = [point for point in self._inputs if _dtype(point).startswith("float")]
+        smooth = [point for point in self._inputs if is_float(point)]
         with config.change_flags(floatX="float64", traceback__limit=0):
             along = [point.type(f"along_{point.name}") for point in smooth]
             gradients = gradient(self._total, smooth, smooth)
@@ -148,11 +150,13 @@ class JointDensity:
             )
         return [point.name for point in smooth], run
 
+    def _at(self, point: Mapping[str, Any]) -> list[Any]:
+        return [np.asarray(point[p.name], dtype=p.dtype) for p in self._inputs]
+
     def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
         """Return the joint log density at `point` and a bound on its error."""
-        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
         with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
-            found = self._value(*inputs)
+            found = self._value(*self._at(point))
         terms = [t for part in found[self._size :] for t in np.ravel(part).tolist()]
         finite = all(map(math.isfinite, terms))
         rounding = 2 * EPS * float(sum(found[: self._size]))
@@ -162,10 +166,9 @@ class JointDensity:
         """Evaluate at `point`, with the derivative along the direction `along`."""
         value, rounding = self.value(point)
         smooth, run = self._slope
-        inputs = [np.asarray(point[name], dtype=kind) for name, kind in self._points]
-        inputs += [np.asarray(along[name], dtype=float) for name in smooth]
+        direction = [np.asarray(along[name], dtype=float) for name in smooth]
         with np.errstate(all="ignore"):  # as above
-            slope, *in_slope = run(*inputs)
+            slope, *in_slope = run(*self._at(point), *direction)
         return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
 
@@ -208,15 +211,19 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
     return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
 
 
+_NO_DENSITY = (NotImplementedError, RuntimeError)
+"""What PyMC raises of a law that has no density, and of one whose density it cannot derive."""
+
+
 def _log_densities(model: pm.Model, named: list[Any]) -> list[Any]:
     """Return log terms; say which variable it is if PyMC has none."""
     try:
         return list(model.logp(named, jacobian=False, sum=False))
-    except (NotImplementedError, RuntimeError):
+    except _NO_DENSITY:
         for v, value in model.rvs_to_values.items():
             try:
                 pm.logp(v, value, warn_rvs=False)
-            except (NotImplementedError, RuntimeError) as error:
+            except _NO_DENSITY as error:
                 raise NotConjugate(
                     f"PyMC has no log density of {v.name}: give its distribution one (logp)."
                 ) from error
@@ -259,7 +266,7 @@ def _written_in_double(model: pm.Model) -> pm.Model:
 
 def _double(point: Any) -> Any:
     """Return an input of double precision in place of one of single precision."""
-    if _dtype(point) not in _SINGLE:
+    if dtype(point) not in SINGLE:
         return point
     return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
 
@@ -274,16 +281,16 @@ def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
         given = [known.get(v, v) for v in node.inputs]
         if isinstance(node.op, CAReduce) and given[0].type.ndim == 0:
             # PyMC's CAR adds up a single number along an axis that it does not have.
-            known[node.outputs[0]] = pt.cast(given[0], _dtype(node.outputs[0]))
+            known[node.outputs[0]] = pt.cast(given[0], dtype(node.outputs[0]))
             continue
-        if any(_dtype(v) in _SINGLE for v in node.outputs):
+        if any(dtype(v) in SINGLE for v in node.outputs):
             whole = isinstance(node.op, Elemwise)
             numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
             given[:numbers] = [_wide(v) for v in given[:numbers]]
         core = getattr(node.op, "core_op", node.op)  # that of a Blockwise
         if isinstance(core, HasInnerGraph):  # whose types are those that it was made with
             given = [
-                pt.cast(new, _dtype(old)) if _dtype(new) != _dtype(old) else new
+                pt.cast(new, dtype(old)) if dtype(new) != dtype(old) else new
                 for new, old in zip(given, node.inputs, strict=True)
             ]
         if given != list(node.inputs):
@@ -294,13 +301,9 @@ def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
 
 def _wide(v: Any) -> Any:
     """Return a constant or a small whole number in double precision."""
-    if isinstance(v, Constant) and _dtype(v) in _NARROW:
+    if isinstance(v, Constant) and dtype(v) in _NARROW:
         return pt.constant(np.asarray(v.data, dtype=np.float64), name=v.name)
-    return pt.cast(v, "float64") if _dtype(v) in _NARROW and _dtype(v) not in _SINGLE else v
-
-
-def _dtype(v: Any) -> str:
-    return str(getattr(v, "dtype", ""))
+    return pt.cast(v, "float64") if dtype(v) in _NARROW and dtype(v) not in SINGLE else v
 
 
 def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
@@ -317,13 +320,6 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
         v: v.type.make_constant(x) for v, x in zip(fixed, values(), strict=True)
     }
     return list(clone_replace(outputs, known, rebuild_strict=False))
-
-
-def _whole_sum(term: Any) -> Any:
-    """Return the sum of a term, marked as one that is worked out without rounding."""
-    total = term.sum()
-    total.tag.correctly_rounded = True
-    return total
 
 
 def add(parts: list[Any]) -> Any:

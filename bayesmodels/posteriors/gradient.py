@@ -49,6 +49,7 @@ class Slopes:
             # The caller looks at what is not finite.
             with self.budget.evaluation(), np.errstate(all="ignore"):
                 total, *slopes = self.run(*inputs)
+        # Of a parameter that fails PyMC's check, an assertion, and a matrix that is not definite.
         except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
             raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
         return float(total), dict(zip(self.names, slopes, strict=True))

@@ -102,10 +102,6 @@ def title(op: Any) -> str:
 # --- bounds ---------------------------------------------------------------------------------------
 
 
-def _first(*inputs: Bounds) -> Bounds:
-    return inputs[0]
-
-
 def _any(*inputs: Bounds) -> Bounds:
     return min(low for low, _ in inputs), max(high for _, high in inputs)
 
@@ -139,23 +135,7 @@ def _log1p(a: Bounds) -> Bounds:
     return (float(np.log1p(a[0])) if a[0] > -1 else -np.inf), float(np.log1p(max(a[1], -1.0)))
 
 
-def _sum(a: Bounds) -> Bounds:
-    return _POSITIVE if a[0] >= 0 else ((-np.inf, 0.0) if a[1] <= 0 else EVERYTHING)
-
-
-def _positive_products(*inputs: Bounds) -> Bounds:
-    return _POSITIVE if all(low >= 0 for low, _ in inputs) else EVERYTHING
-
-
-def _power(a: Bounds, b: Bounds) -> Bounds:
-    return _POSITIVE if a[0] >= 0 or b == (2.0, 2.0) else EVERYTHING
-
-
 # --- questions ------------------------------------------------------------------------------------
-
-
-def _itself(node: Any, _: Sequence[Bounds]) -> list[Any]:
-    return [node.outputs[0]]
 
 
 def _order(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
@@ -191,11 +171,6 @@ def _side(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
     return [] if low >= 0 or high <= 0 else [node.inputs[0] > 0]
 
 
-def _whole(node: Any, _: Sequence[Bounds]) -> list[Any]:
-    cut = is_float(node.inputs[0]) and not is_float(node.outputs[0])
-    return [node.outputs[0]] if cut else []
-
-
 def is_float(v: Any) -> bool:
     """Whether a variable of a graph holds numbers that are not whole."""
     return str(getattr(v, "dtype", "")).startswith("float")
@@ -215,18 +190,27 @@ _CHANGES = (
 )
 
 _PLAIN = Operation()
-_SAME = Operation(_first)
-_MOVED = Operation(_first, moves=True)
+_SAME = Operation(lambda *inputs: inputs[0])
+_MOVED = Operation(lambda *inputs: inputs[0], moves=True)
 _COMPARED = Operation(lambda *_: _SHARE, _order, compares=True)
-_STEP = Operation(questions=_itself)
+_STEP = Operation(questions=lambda node, _: [node.outputs[0]])
+_PRODUCTS = Operation(
+    lambda *inputs: _POSITIVE if all(low >= 0 for low, _ in inputs) else EVERYTHING
+)
 
 _REDUCTIONS: dict[type, Operation] = {
-    basic.Add: Operation(_sum),
-    basic.Mul: Operation(_positive_products),
+    basic.Add: Operation(
+        lambda a: _POSITIVE if a[0] >= 0 else ((-np.inf, 0.0) if a[1] <= 0 else EVERYTHING)
+    ),
+    basic.Mul: _PRODUCTS,
     basic.AND: _PLAIN,
     basic.OR: _PLAIN,
-    basic.Maximum: Operation(_first, lambda node, _: [node.inputs[0].argmax(axis=node.op.axis)]),
-    basic.Minimum: Operation(_first, lambda node, _: [node.inputs[0].argmin(axis=node.op.axis)]),
+    basic.Maximum: Operation(
+        lambda a: a, lambda node, _: [node.inputs[0].argmax(axis=node.op.axis)]
+    ),
+    basic.Minimum: Operation(
+        lambda a: a, lambda node, _: [node.inputs[0].argmin(axis=node.op.axis)]
+    ),
 }
 
 _ANALYTIC = (
@@ -259,8 +243,13 @@ _OPERATIONS: dict[type, Operation] = {
     **dict.fromkeys((basic.Exp, basic.Exp2, math.Softplus), Operation(lambda _: _POSITIVE)),
     **dict.fromkeys((math.Sigmoid, Softmax), Operation(lambda *_: _SHARE)),
     **dict.fromkeys((Join, MakeVector), Operation(_any)),
-    **dict.fromkeys((Dot, BatchedDot), Operation(_positive_products)),
-    basic.Cast: Operation(_first, _whole),
+    **dict.fromkeys((Dot, BatchedDot), _PRODUCTS),
+    basic.Cast: Operation(
+        lambda a: a,
+        lambda node, _: (
+            [node.outputs[0]] if is_float(node.inputs[0]) and not is_float(node.outputs[0]) else []
+        ),
+    ),
     basic.Abs: Operation(_abs, _side),
     basic.Sign: Operation(
         lambda a: ((1.0 if a[0] >= 0 else -1.0), (-1.0 if a[1] <= 0 else 1.0)), _sign
@@ -278,7 +267,7 @@ _OPERATIONS: dict[type, Operation] = {
     basic.Sqrt: Operation(
         lambda a: (float(np.sqrt(max(a[0], 0.0))), float(np.sqrt(max(a[1], 0.0))))
     ),
-    basic.Pow: Operation(_power),
+    basic.Pow: Operation(lambda a, b: _POSITIVE if a[0] >= 0 or b == (2.0, 2.0) else EVERYTHING),
     basic.Log: Operation(_log),
     basic.Log1p: Operation(_log1p),
 }

@@ -26,12 +26,12 @@ from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.posteriors.operations import core, operation
+from bayesmodels.posteriors.operations import core, is_float, operation
 
 # A special function of SciPy may be off by a few units in the last place.
 _UNITS = 8
 _STRANDS = 32  # more than 128 / 8 + 3, and room for the recursion's last steps
-_SINGLE = ("float16", "float32")
+SINGLE = ("float16", "float32")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _Moved(Op):
 
 
 NO_GRADIENT = (NotImplementedError, NullTypeGradError)
-"""What is raised where an operation has no derivative."""
+"""What is raised where an operation has no derivative: by itself, or by PyTensor if it says so."""
 
 
 def gradient(result: Any, by: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
@@ -125,19 +125,19 @@ def derivatives(
 
 def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """Return the results, at least one, that PyTensor cannot differentiate by the leaves."""
-    moving = {v for v in leaves if _dtype(v).startswith("float")}
+    moving = {v for v in leaves if is_float(v)}
     found = []
     for node in io_toposort(list(leaves), list(results)):
         if not any(v in moving for v in node.inputs):
             continue
-        floats = [v for v in node.outputs if _dtype(v).startswith("float")]
+        floats = [v for v in node.outputs if is_float(v)]
         moving.update(floats)
         inputs = [v.type() if v in moving else v for v in node.inputs]
         fresh = [new for new, old in zip(inputs, node.inputs, strict=True) if new is not old]
         made: Any = node.clone_with_new_inputs(inputs).outputs
         try:
             for v in made:
-                if _dtype(v).startswith("float"):
+                if is_float(v):
                     derivatives(v.sum(), fresh)
         except NO_GRADIENT:
             found += floats
@@ -151,16 +151,13 @@ def error_terms(result: Any) -> list[Any]:
 
     What goes through an operation without a derivative has no known influence.
     """
-    variables = [
-        v
-        for v in ancestors([result])
-        if _dtype(v).startswith("float")
-        and (v.owner is not None or isinstance(v, Constant))
-        and not _single(v)
-    ]
-    matrices = [v for v in ancestors([result]) if _factored(v)]
+    above = list(ancestors([result]))
+    leaves = [v for v in above if v.owner is None]
+    made = [v for v in above if is_float(v) and (v.owner is not None or isinstance(v, Constant))]
+    variables = [v for v in made if not _single(v)]
+    # PyTensor's operations do not have this method.
+    matrices = [v for v in above if v.owner and hasattr(v.owner.op, "backward_error")]
     units = _units(variables)
-    leaves = [v for v in ancestors([result]) if v.owner is None]
     influence = gradient(result, [*variables, *(v.owner.inputs[0] for v in matrices)], leaves)
     found = [
         _Moved(units[v])(v, g) for v, g in zip(variables, influence, strict=False) if g is not None
@@ -173,12 +170,9 @@ def error_terms(result: Any) -> list[Any]:
     return found
 
 
-def _dtype(v: Any) -> str:
+def dtype(v: Any) -> str:
+    """Return the type of the numbers of a graph's variable; of what has no numbers, nothing."""
     return str(getattr(v, "dtype", ""))
-
-
-def _factored(v: Any) -> bool:
-    return v.owner is not None and hasattr(v.owner.op, "backward_error")
 
 
 def _single(v: Any) -> bool:
@@ -202,7 +196,7 @@ def _units(variables: list[Any]) -> dict[Any, _Units]:
         else:
             made = 0 if _moves(v.owner.op) else _UNITS
             # Single precision has 29 bits less.
-            units[v] = _Units(made * 2.0**29 if _dtype(v) in _SINGLE else made)
+            units[v] = _Units(made * 2.0**29 if dtype(v) in SINGLE else made)
     for node in {v.owner for v in variables if v.owner is not None}:
         if isinstance(node.op, Elemwise) or _moves(node.op):
             continue
