@@ -32,7 +32,7 @@ from bayesmodels.numerics.exponential_families import (
 )
 from bayesmodels.posteriors.families import EPS, Elements, Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field
-from bayesmodels.posteriors.points import MILD, WILD, score, simplex_rows, somewhere
+from bayesmodels.posteriors.points import MILD, WILD, moved, score, simplex_rows, somewhere
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
@@ -64,12 +64,8 @@ def _visit(
     looks: Looks,
 ) -> Scores:
     """Look at points far and near, all chosen elements moving at once."""
-    points = []
-    for spread, number in ((MILD, looks[0]), (WILD, looks[1])):
-        for _ in range(number):
-            point = x.copy()
-            point[chosen] = somewhere(field, rng, spread)[chosen]
-            points.append(point)
+    spreads = [MILD] * looks[0] + [WILD] * looks[1]
+    points = [moved(x, chosen, somewhere(field, rng, spread)[chosen]) for spread in spreads]
     scores = _scores(field, points)
     bad = ~np.isfinite(scores[1][: looks[0], chosen]).all(0)
     if bad.any():
@@ -200,12 +196,7 @@ def _closer(
     else:
         centre = _middle(power, at)
         moves = [centre * np.exp(a) for a in around]
-    points = []
-    for move in moves:
-        point = x.copy()
-        point[own] = move
-        points.append(point)
-    return _scores(field, points)
+    return _scores(field, [moved(x, own, move) for move in moves])
 
 
 def _middle(power: int, at: Array) -> Array:

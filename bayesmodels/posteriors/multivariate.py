@@ -30,7 +30,7 @@ from bayesmodels.posteriors.families import (
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import LOOSE, check_proper, fit, line_features
 from bayesmodels.posteriors.normal_matrix import normal_matrix
-from bayesmodels.posteriors.points import matrices, score, simplex_rows, somewhere
+from bayesmodels.posteriors.points import matrices, moved, score, simplex_rows, somewhere
 from bayesmodels.posteriors.support import listed
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
@@ -50,8 +50,7 @@ def standing_together(
             f"{len(chosen)} elements, {_names(field, chosen)}, do not have laws of their own; a "
             f"closed form is looked for among at most {_MOST} that depend on each other."
         )
-    x = x.copy()
-    x[chosen] = somewhere(field, rng)[chosen]
+    x = moved(x, chosen, somewhere(field, rng)[chosen])
     nodes = _nodes(field, chosen)
     return [
         _law(field, [nodes[i] for i in group], x, rng) for group in _groups(field, nodes, x, rng)
@@ -76,17 +75,16 @@ def _groups(
     names = _names(field, np.concatenate(nodes))
     field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
     here = score(field, x, field(x)[1])
-    moved = np.zeros((len(nodes), len(nodes)))
+    links = np.zeros((len(nodes), len(nodes)))
     for i, node in enumerate(nodes):
-        there = x.copy()
-        there[node] = somewhere(field, rng)[node]
+        there = moved(x, node, somewhere(field, rng)[node])
         other = score(field, there, field(there)[1])
         size = np.abs(here) + np.abs(other)
         with np.errstate(invalid="ignore"):
             change = np.divide(np.abs(other - here), size, out=np.zeros_like(size), where=size > 0)
         change[~np.isfinite(change)] = 1.0
-        moved[i] = [change[other_node].max() for other_node in nodes]
-    linked = np.maximum(moved, moved.T) > _MOVES
+        links[i] = [change[other_node].max() for other_node in nodes]
+    linked = np.maximum(links, links.T) > _MOVES
     number, label = connected_components(csr_array(linked.astype(int)), directed=False)
     return [list(np.flatnonzero(label == group)) for group in range(number)]
 
@@ -153,10 +151,8 @@ def gaussian(field: Field, real: Elements, x: Array, rng: np.random.Generator) -
             raise NotConjugate(_bent(field, real))
         x[real] += _solve(root, here)
     law = Gaussian(real, x[real], curvature, root)
-    there = x.copy()
     gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
-    there[real] += gap
-    rest = _slope(field, there, real) + curvature @ gap
+    rest = _slope(field, moved(x, real, x[real] + gap), real) + curvature @ gap
     size = np.abs(curvature) @ (np.abs(gap) + np.abs(x[real]))
     if not (np.abs(rest) <= LOOSE * size).all():
         raise NotConjugate(_bent(field, real))
@@ -169,31 +165,27 @@ def _slope(field: Field, x: Array, elements: Elements) -> Array:
 
 def _columns(field: Field, x: Array, real: Elements, step: Array, here: Array) -> Array:
     """Return how the slope changes with each element; exact where it is linear."""
-    columns = np.empty((len(real), len(real)))
-    for j, element in enumerate(real):
-        there = x.copy()
-        there[element] += step[j]
+    columns = []
+    for element, by in zip(real, step, strict=True):
+        there = moved(x, element, x[element] + by)
         change = _slope(field, there, real) - here
         with np.errstate(all="ignore"):  # the caller looks at what is not finite
-            columns[:, j] = change / (there[element] - x[element])
-    return columns
+            columns.append(change / (there[element] - x[element]))
+    return np.stack(columns, -1)
 
 
 def _root(field: Field, real: Elements, curvature: Array, here: Array, x: Array) -> Array:
     """Return the upper triangular root of a precision matrix."""
     size = np.sqrt(np.abs(np.diag(curvature)))
     if (np.diag(curvature) > 0).all():
-        scaled_to_one = curvature / np.outer(size, size)
-        half = _definite(scaled_to_one)
+        half = _definite(curvature / np.outer(size, size))
         if half is not None:
             return half * size
     # Bent or not proper? A parabola has the same curvature elsewhere.
-    there = x.copy()
-    there[real] += 1.3
-    moved = _slope(field, there, real) - here
+    change = _slope(field, moved(x, real, x[real] + 1.3), real) - here
     expected = curvature @ np.full(len(real), 1.3)
     bound = LOOSE * (np.abs(curvature).sum(-1) + np.abs(here))
-    if not (np.abs(moved + expected) <= bound).all():
+    if not (np.abs(change + expected) <= bound).all():
         raise NotConjugate(_bent(field, real))
     raise NotConjugate(
         f"the posterior of {_names(field, real)} is improper: some direction is not determined, "
@@ -262,17 +254,14 @@ def _power(field: Field, law: Gaussian, scale: int, x: Array, rng: np.random.Gen
     change = law.deviations(1, rng)[0]
     expected = -law.precision @ change
     size = np.abs(law.precision) @ np.abs(change)
-    base = x.copy()
-    base[real] = law.location
+    base = moved(x, real, law.location)
     ratios, drifts = [], []
     for factor in (4.0, 0.25):
-        there = base.copy()
-        there[scale] *= factor
+        there = moved(base, scale, factor * base[scale])
         at_centre = _slope(field, there, real)
-        there[real] += change
-        moved = _slope(field, there, real) - at_centre
-        ratio = float(moved @ expected / (expected @ expected))
-        straight = np.abs(moved - ratio * expected) <= LOOSE * abs(ratio) * size
+        pull = _slope(field, moved(there, real, law.location + change), real) - at_centre
+        ratio = float(pull @ expected / (expected @ expected))
+        straight = np.abs(pull - ratio * expected) <= LOOSE * abs(ratio) * size
         power = np.log(ratio) / np.log(factor) if ratio > 0 else np.nan
         ratios.append(power if straight.all() else np.nan)
         spread = np.abs(law.precision) @ (np.abs(law.location) + law.sd())
@@ -311,16 +300,11 @@ def _gamma(
 ) -> tuple[float, float]:
     """Return shape and rate of s^k at the centre of the normal elements."""
     moves = np.array([-2.3, -1.1, -0.4, 0.0, 0.5, 1.3, 2.0, 2.9]) * around
-    values, at = [], []
-    for move in moves:
-        there = x.copy()
-        there[scale] = centre * np.exp(move)
-        at.append(there[scale])
-        values.append(there[scale] * _slope(field, there, np.array([scale]))[0])
-    points = np.array(at)[None]
+    points = centre * np.exp(moves)[None]
+    slopes = [field(moved(x, scale, point))[1][scale] for point in points[0]]
     # Both directions are offered: a term of the other kind must come out as nothing.
     features = line_features("positive", points, abs(k))
-    (found,), gap = fit(features, np.array(values)[None], np.ones_like(points))
+    (found,), gap = fit(features, points * slopes, np.ones_like(points))
     a, up, down = found
     wanted, other = (-up, down) if k > 0 else (-down, up)
     name, names = field.label(scale), _names(field, law.elements)

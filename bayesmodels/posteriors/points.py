@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,13 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
         root = np.eye(len(block)) + 0.3 * np.tril(z[block])
         x[block] = root @ root.T
     return x
+
+
+def moved(x: Array, elements: Any, values: Any) -> Array:
+    """Return a point with other values of some elements."""
+    result = x.copy()
+    result[elements] = values
+    return result
 
 
 def on_simplex(weights: Array) -> Array:
@@ -160,23 +168,17 @@ def _candidates(
 ) -> Iterator[Place]:
     x, levels = near[0]
     spread = np.abs(x - near[1][0]) + np.abs(x - near[-1][0])
-    nothing = x.copy()
-    nothing[field.kind == "real"] = 0.0
-    yield nothing, levels
+    yield moved(x, field.kind == "real", 0.0), levels
     movable = np.flatnonzero(np.isin(field.kind, ("real", "positive", "unit")))
     for element in rng.permutation(movable)[:_ELEMENTS]:
         for value in _ends(str(field.kind[element]), x[element], spread[element]):
-            point = x.copy()
-            point[element] = value
-            yield point, levels
+            yield moved(x, element, value), levels
     for rows in simplex_rows(field):
         for k in range(min(rows.shape[-1], _ELEMENTS)):
             for share in (1e-12, 1 - 1e-9):
-                point = x.copy()
                 weights = np.full(rows.shape, (1 - share) / max(rows.shape[-1] - 1, 1))
                 weights[:, k] = share
-                point[rows] = on_simplex(weights)
-                yield point, levels
+                yield moved(x, rows, on_simplex(weights)), levels
     if 0 < len(movable) <= _MOST_FREE:
         yield from _nearest(field, found, near, movable)
 
