@@ -75,17 +75,15 @@ def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
     """
     by_name = {point.name: point for point in field.points}
     smooth = [by_name[s.name] for s in field.continuous]
-    others = {by_name[name]: kind for name, kind in (rest or {}).items()}
+    kinds: dict[str, str] = {s.name: s.kind for s in field.continuous}
+    rows = _Rows(*({by_name[n] for n in kinds if kinds[n] == of} for of in ("simplex", "matrix")))
+    kinds |= rest or {}
     bounds: dict[Any, Bounds] = {
-        by_name[s.name]: _STARTS.get(s.kind, EVERYTHING) for s in field.continuous
-    } | {v: _STARTS.get(kind, EVERYTHING) for v, kind in others.items()}
-    rows = _Rows(
-        {by_name[s.name] for s in field.continuous if s.kind == "simplex"},
-        {by_name[s.name] for s in field.continuous if s.kind == "matrix"},
-    )
+        by_name[name]: _STARTS.get(kind, EVERYTHING) for name, kind in kinds.items()
+    }
     reached = set(smooth)
     moved = _not_checked(field.terms, reached) if rest else set()
-    also = set(others)
+    also = {by_name[name] for name in rest or ()}
     opaque: set[str] = set()
     questions: list[Any] = []
     with np.errstate(all="ignore"):
@@ -184,8 +182,6 @@ def _bounds(v: Any, known: dict[Any, Bounds]) -> Bounds:
         return known[v]
     if isinstance(v, Constant) and getattr(v.type, "dtype", "")[:3] in ("flo", "int", "uin", "boo"):
         data = np.asarray(v.data, dtype=float)
-        if data.size and np.isfinite(data).all():
-            return float(data.min()), float(data.max())
         if data.size and not np.isnan(data).any():
             return float(data.min()), float(data.max())
     return EVERYTHING

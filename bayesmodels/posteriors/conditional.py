@@ -28,7 +28,7 @@ from bayesmodels.posteriors.density import (
 )
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
-from bayesmodels.posteriors.support import known_supports
+from bayesmodels.posteriors.support import supports
 
 Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
@@ -52,7 +52,7 @@ class Conditionals:
     """
 
     def __init__(self, model: pm.Model, budget: Budget) -> None:
-        known = known_supports(model)
+        known = {s.name: s for s in supports(model, all_known=False)}
         self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
         self.points, self.terms = natural_terms(model)

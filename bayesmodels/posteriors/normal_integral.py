@@ -18,11 +18,9 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
 from bayesmodels.numerics.arrowhead import integral, integral_slope
-
-_register: Any = register_funcify_default_op_cache_key
 
 
 class NormalIntegral(Op):
@@ -72,21 +70,7 @@ class NormalIntegralSlope(Op):
         return [shapes[0]]
 
 
-def _numba_integral(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def normal_integral(slopes: Any, groups: Any, hubs: Any, step: Any) -> Any:
-        return integral(slopes, groups, hubs, step)
-
-    return normal_integral
-
-
-def _numba_integral_slope(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def normal_integral_slope(slopes: Any, groups: Any, hubs: Any, step: Any, weights: Any) -> Any:
-        return integral_slope(slopes, groups, hubs, step, weights)
-
-    return normal_integral_slope
-
-
-_register(NormalIntegral)(_numba_integral)
-_register(NormalIntegralSlope)(_numba_integral_slope)
+# In compiled graphs the loops themselves take the place of the operations.
+_register: Any = register_funcify_default_op_cache_key
+_register(NormalIntegral)(lambda op, node, **_: integral)  # noqa: ARG005 - PyTensor's signature
+_register(NormalIntegralSlope)(lambda op, node, **_: integral_slope)  # noqa: ARG005 - as above

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,19 +70,16 @@ class Support:
         return int(np.prod(self.shape, dtype=int))
 
 
-def supports(model: pm.Model) -> list[Support]:
-    """Return the support of every free variable, in the model's order, if all have a known one."""
-    found = {rv.name: _support(frozen, rv, shape) for frozen, rv, shape in _shaped(model)}
-    return [found[rv.name] for rv in model.free_RVs]
-
-
-def known_supports(model: pm.Model) -> dict[str, Support]:
-    """Return the supports of those free variables that have a known one, in the model's order."""
+def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
+    """Return the supports of free variables, in the model's order: of all, or those known."""
     found = {}
     for frozen, rv, shape in _shaped(model):
-        with suppress(NotConjugate):
+        try:
             found[rv.name] = _support(frozen, rv, shape)
-    return {rv.name: found[rv.name] for rv in model.free_RVs if rv.name in found}
+        except NotConjugate:
+            if all_known:
+                raise
+    return [found[rv.name] for rv in model.free_RVs if rv.name in found]
 
 
 def _shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
