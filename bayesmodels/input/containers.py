@@ -70,7 +70,13 @@ def read(
     columns: tuple[Hashable, ...] | None = None
     index: Any = None
     if isinstance(data, (np.ndarray, list, tuple, int, float, np.generic)):
-        values = _array(data, argument, missing=missing)
+        try:
+            values = np.asarray(data)
+        except ValueError as error:  # ragged lists
+            msg = f"{argument}: rows must have the same length ({error})."
+            raise DataError(msg) from None
+        if values.dtype.kind in "OUS" or isinstance(data, np.ma.MaskedArray):
+            values = _objects(data, argument, missing=missing)
     else:
         block = _foreign(data, argument, missing=missing)
         argument, values, columns, index = block.argument, block.values, block.columns, block.index
@@ -86,11 +92,12 @@ def read(
     if vector_row and values.ndim == 1:
         counting = index is None or type(index).__name__ == "RangeIndex"
         return Argument(argument, values[None], None if counting else tuple(index))
-    if not missing:
-        return Argument(argument, values, columns, index)
-    square = sum_of_squares(values)
-    gone = None if square is not None and not np.isnan(square) else missing_entries(values)
-    return Argument(argument, values, columns, index, gone)
+    return Argument(argument, values, columns, index, _gaps(values) if missing else None)
+
+
+def _gaps(values: Values) -> NDArray[np.bool_] | None:
+    square = sum_of_squares(values)  # tells of doubles at one quick look
+    return None if square is not None and not np.isnan(square) else missing_entries(values)
 
 
 def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]] | None:
@@ -195,23 +202,21 @@ def _usual(values: Values) -> Values:
     return values
 
 
-def _array(data: Any, argument: str, *, missing: bool = False) -> Values:
-    if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():
+def _objects(data: Any, argument: str, *, missing: bool) -> Values:
+    """Return text, or what stands among Python's objects, or is masked, in its natural dtype."""
+    if isinstance(data, np.ma.MaskedArray):
         gone = np.ma.getmaskarray(data)
-        if not missing:
+        if gone.any() and not missing:
             raise DataError(missing_message(argument, gone))
-        return _with_gaps(_plain(np.asarray(data.data, dtype=object)[~gone], argument), gone)
-    try:
-        values = np.asarray(data)
-    except ValueError as error:  # ragged lists
-        msg = f"{argument}: rows must have the same length ({error})."
-        raise DataError(msg) from None
-    if values.dtype == object or values.dtype.kind in "US":
-        return _plain(np.asarray(data, dtype=object), argument, missing=missing)
-    return values
+        if gone.any():
+            here = np.asarray(data.data, dtype=object)[~gone]
+            return _with_gaps(_plain(here, argument), gone)
+        if data.dtype.kind not in "OUS":
+            return np.asarray(data)
+    return _plain(np.asarray(data, dtype=object), argument, missing=missing)
 
 
-def _foreign(data: Any, argument: str, *, missing: bool = False) -> Argument:
+def _foreign(data: Any, argument: str, *, missing: bool) -> Argument:
     numbers = _pandas_numbers(data)
     if numbers is not None and numbers.ndim == 1 and not np.isnan(numbers).any():
         return Argument(_named(argument, data.name), numbers, None, data.index)
@@ -237,9 +242,11 @@ def _foreign(data: Any, argument: str, *, missing: bool = False) -> Argument:
         # One column after the other in memory, as frames have them.
         return Argument(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
     try:
-        values = _array(data, argument, missing=missing)
+        values = np.asarray(data)
     except TypeError:  # as datasets of xarray say
-        values = np.array(None)
+        raise DataError(_no_container(argument, data)) from None
+    if values.dtype.kind in "OUS":
+        values = _objects(values, argument, missing=missing)
     if values.ndim == 0 and values.dtype == object:
         raise DataError(_no_container(argument, data))
     return Argument(argument, values)
