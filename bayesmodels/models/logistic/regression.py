@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg import block_diag, solve_triangular
 from scipy.special import gammaln
 
 from bayesmodels.belief import reading, simulation, values
@@ -225,12 +225,8 @@ class LogisticRegression(NormalWeights):
             )
             raise PriorError(msg) from None
         roots = _roots(full.reshape(others, width, width))
-        factor = np.zeros((others * width,) * 2)
-        for k, root in enumerate(roots):
-            own = slice(k * width, (k + 1) * width)
-            factor[own, own] = positive_diagonal(
-                np.linalg.qr(solve_triangular(root, np.eye(width), lower=True), mode="r")
-            )
+        inverses = (solve_triangular(root, np.eye(width), lower=True) for root in roots)
+        factor = block_diag(*(positive_diagonal(np.linalg.qr(each, mode="r")) for each in inverses))
         axes: Coords = {} if others == 1 else {"class": found[1:]}
         values.fill(
             self,
@@ -468,8 +464,7 @@ class LogisticRegression(NormalWeights):
         """Return mean (K - 1, p) and precision factor (K - 1, p, p) of each class's weights."""
         others, width = len(self.classes) - 1, self.location.shape[-1]
         blocks = self.factor.reshape(others, width, others, width)
-        own = np.stack([blocks[k, :, k] for k in range(others)])
-        return self.location.reshape(others, width), own
+        return self.location.reshape(others, width), np.einsum("kikj->kij", blocks)
 
     def log_likelihood_of(self, d: checked.Labelled, found: penalized_fit.Peak) -> float:
         """Return the log likelihood of rows at a maximum."""
@@ -555,7 +550,9 @@ class LogisticRegression(NormalWeights):
         ndarray
             One number a draw.
         """
-        return self._log_joint(draws, self.labelled(data))
+        return self.log_density(draws) + self._rows_log_likelihood(draws, self.labelled(data)).sum(
+            -1
+        )
 
     def log_joint_rounding(self, draws: Draws, data: Any) -> Array:
         """Return a bound on the rounding error of `log_joint`."""
@@ -658,9 +655,6 @@ class LogisticRegression(NormalWeights):
         if self.features is not None or features is None:
             return self
         return type(self)(self.location, self.cov, self.classes, features)
-
-    def _log_joint(self, draws: Draws, d: checked.Labelled) -> Array:
-        return self.log_density(draws) + self._rows_log_likelihood(draws, d).sum(-1)
 
     def _rows_log_likelihood(self, draws: Draws, d: checked.Labelled) -> Array:
         log_p = softmax.log_probabilities(softmax.scores(self.weights(draws), d.X))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from itertools import combinations
 from math import comb, prod
 from typing import Any
 
@@ -112,11 +113,10 @@ def allotments(s: MixtureStatistic, size: int, budget: int) -> tuple[Array, Arra
     """Return all allotments (terms, n, classes) of the rows, and log numbers of ways."""
     table, ways = np.zeros((1, 0, size)), np.zeros(1)
     for m, label in zip(_whole_weights(s), s.labels, strict=True):
-        _check_budget(len(table), int(m), size, int(label), budget)
-        some = _compositions(int(m), size, int(label))
+        some, logs = _ways(len(table), int(m), size, int(label), budget)
         one, two = (part.ravel() for part in np.indices((len(table), len(some))))
         table = np.concatenate([table[one], some[two][:, None]], axis=1)
-        ways = ways[one] + _log_ways(some, label)[two]
+        ways = ways[one] + logs[two]
     return table, ways
 
 
@@ -131,11 +131,10 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
     ).astype(np.int64)
     keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
     for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
-        _check_budget(len(keys), int(m), size, int(label), budget)
-        some = _compositions(int(m), size, int(label))
+        some, log_ways = _ways(len(keys), int(m), size, int(label), budget)
         wide = keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]
         wide = wide.reshape(-1, size, row.shape[1])
-        logs = (ways[:, None] + _log_ways(some, label)).ravel()
+        logs = (ways[:, None] + log_ways).ravel()
         flat = np.ascontiguousarray(wide.reshape(len(wide), -1))
         codes, _ = pd.factorize(flat.view(f"V{flat.shape[1] * 8}").ravel().astype(object))
         first = np.full(codes.max() + 1, len(wide))
@@ -151,31 +150,21 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
     return Terms(numbers[..., 0], found, ways)
 
 
-def _check_budget(terms: int, m: int, size: int, label: int, budget: int) -> None:
-    """Refuse before the ways to split m equal rows are written down."""
-    ways = comb(m + size - 1, m) if label == UNKNOWN else 1
-    refuse_beyond(budget, terms * ways)
+def _ways(terms: int, m: int, size: int, label: int, budget: int) -> tuple[Array, Array]:
+    """Return the ways to split m equal rows over classes, and log numbers of choices of rows.
 
-
-def _compositions(m: int, size: int, label: int) -> Array:
-    """Return the ways to split m equal rows over classes; all to one class if it is known."""
+    All go to one class if it is known. Too many, beside the `terms` of the rows before, are refused
+    before they are written down.
+    """
     if label != UNKNOWN:
-        return m * np.eye(size)[[label]]
-    if size == 1:
-        return np.array([[float(m)]])
-    inner = [
-        np.concatenate([np.full((len(rest), 1), float(k)), rest], axis=1)
-        for k in range(m + 1)
-        for rest in [_compositions(m - k, size - 1, UNKNOWN)]
-    ]
-    return np.concatenate(inner)
-
-
-def _log_ways(some: Array, label: int) -> Array:
-    """Return the log number of ways to choose which of the equal rows go where."""
-    if label != UNKNOWN:
-        return np.zeros(len(some))
-    return np.asarray(gammaln(some.sum(-1) + 1) - gammaln(some + 1).sum(-1))
+        refuse_beyond(budget, terms)
+        return m * np.eye(size)[[label]], np.zeros(1)
+    number = comb(m + size - 1, m)
+    refuse_beyond(budget, terms * number)
+    # Stars and bars: the bars between the classes stand somewhere among the rows.
+    bars = np.array(list(combinations(range(m + size - 1), size - 1)), dtype=float)
+    gaps = np.diff(bars.reshape(number, size - 1), prepend=-1, append=m + size - 1)
+    return gaps - 1, np.asarray(gammaln(m + 1) - gammaln(gaps).sum(-1))
 
 
 def refuse_beyond(budget: int, terms: int) -> None:
