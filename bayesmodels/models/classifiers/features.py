@@ -65,31 +65,27 @@ class Block:
 
 def impossible(belief: Any, parameters: Draws, x: Any, block: str) -> str | None:
     """Say which value of a row `x`, as `Classified.cells` returns it, no class can have, if any."""
-    categorical = isinstance(belief, DirichletCategorical)
-    levels = belief.coords["category"] if categorical else ()
-    if categorical and belief.counts_categories(x):
+
+    def never(alone: Any) -> bool:
+        return bool(np.isneginf(belief.log_plug_in(parameters, alone).max(-1)).any())
+
+    coded = isinstance(belief, DirichletCategorical)
+    levels = belief.coords["category"] if coded else ()
+    if coded and belief.counts_categories(x):
         row = csr_array(x)
-        row.eliminate_zeros()
-        places, counts = row.indices, row.data
-        apart = csr_array((counts, places, np.arange(len(counts) + 1)), (len(counts), x.shape[1]))
-        at = _first_impossible(belief.log_plug_in(parameters, apart))
-        return None if at is None else f"{counts[at]:g} of category {levels[places[at]]!r}"
+        for place, count in zip(row.indices, row.data, strict=True):
+            if count and never(csr_array(([count], ([0], [place])), row.shape)):
+                return f"{count:g} of category {levels[place]!r}"
+        return None
     features = belief.coords.get("feature", (block,) if block else ())
-    width = x.size
-    gap = -1 if categorical else np.nan
-    for place in range(width):
-        alone = np.full(width, gap, dtype=np.result_type(x.dtype, type(gap)))
-        value = alone[place] = x.flat[place]
-        if _first_impossible(belief.log_plug_in(parameters, alone.reshape(x.shape))) is not None:
-            named = f" of feature {features[place]!r}" if features else ""
-            return f"the value {shown(levels[value] if categorical else value)}{named}"
+    gap = -1 if coded else np.nan
+    for at in range(x.size):
+        alone = np.full(x.size, gap, dtype=np.result_type(x.dtype, type(gap)))
+        value = alone[at] = x.flat[at]
+        if never(alone.reshape(x.shape)):
+            named = f" of feature {features[at]!r}" if features else ""
+            return f"the value {shown(levels[value] if coded else value)}{named}"
     return None
-
-
-def _first_impossible(logs: Any) -> int | None:
-    """Return the first row of logs (..., n, class) that no class can have under some parameters."""
-    never = np.isneginf(logs.max(-1)).reshape(-1, logs.shape[-2]).any(0)
-    return int(never.argmax()) if never.any() else None
 
 
 def block_of(value: Any, name: Hashable) -> Block:

@@ -372,7 +372,7 @@ class GenerativeClassifier(ProductOfBeliefs):
                 )
                 raise DataError(msg)
             return data
-        return self._statistic_of(self.with_data(data))
+        return self._statistic_of(self._with_data(data))
 
     def _statistic_of(self, parts: Iterable[tuple[Any, Names, Any]]) -> ClassStatistic:
         classes, *blocks = (belief.statistic(rows) for belief, _, rows in parts)
@@ -394,7 +394,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         ndarray of shape ()
             Natural logarithm.
         """
-        parts = self.with_data(self.statistic(data))
+        parts = self._with_data(self.statistic(data))
         each = [float(np.sum(belief.log_evidence(own))) for belief, _, own in parts]
         return np.asarray(sum(each))[()]
 
@@ -495,7 +495,7 @@ class GenerativeClassifier(ProductOfBeliefs):
             "default integrates over the belief), or give a prior that allows for it."
         )
 
-    def with_data(self, data: Any) -> Iterator[tuple[Any, Names, Any]]:
+    def _with_data(self, data: Any) -> Iterator[tuple[Any, Names, Any]]:
         """Yield each part with its names and its own rows, or its own statistic."""
         if isinstance(data, ClassStatistic):
             every = (data.classes, *data.features.values())
@@ -514,7 +514,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         """
         return {
             names(x): each
-            for belief, names, rows in self.with_data(data)
+            for belief, names, rows in self._with_data(data)
             for x, each in belief.log_likelihood(_own_draws(draws, belief, names), rows).items()
         }
 
@@ -525,7 +525,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         rng = checked.randomness(rng)
         return {
             names(x): each
-            for belief, names, rows in self.with_data(data)
+            for belief, names, rows in self._with_data(data)
             for x, each in belief.replicate(_own_draws(draws, belief, names), rows, rng).items()
         }
 
@@ -533,7 +533,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         """Return the classes as ``"y"`` and each block of features, with labels of their axes."""
         return {
             names(x): (array, names.coords(axes))
-            for belief, names, rows in self.with_data(data)
+            for belief, names, rows in self._with_data(data)
             for x, (array, axes) in belief.observed(rows).items()
         }
 
@@ -541,7 +541,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         """Write prior and likelihood into the current PyMC model; see `declare`."""
         del names  # a classifier is never a part of something else
         checked.declarable(data, ClassStatistic, likelihood)
-        for belief, own, rows in self.with_data(data):
+        for belief, own, rows in self._with_data(data):
             belief.add_to_model(rows, likelihood, own)
 
     def simulated(
@@ -552,7 +552,7 @@ class GenerativeClassifier(ProductOfBeliefs):
         codes = self.replicate(parameters, design, rng)["y"][0]
         labels = np.array(self.classes.categories, dtype=object)
         data = replace(checked.paired(design), target=labels[codes].tolist())
-        first, *blocks = self.with_data(data)
+        first, *blocks = self._with_data(data)
         parts = [first]
         for belief, names, rows in blocks:
             (new,) = belief.replicate(_own_draws(parameters, belief, names), rows, rng).values()

@@ -129,7 +129,7 @@ class NormalWeights:
         array([[0.119, 0.881]])
         """
         if parameters is not None:
-            w, X = self.weights(parameters), self._rows(rows, intercept=intercept)
+            w, X = self._weights(parameters), self._rows(rows, intercept=intercept)
             with np.errstate(under="ignore"):
                 return np.exp(softmax.log_probabilities(softmax.scores(w, X)))
         return self._averaged(rows, intercept, draws, rng, logs=False)
@@ -160,7 +160,7 @@ class NormalWeights:
                 total = np.logaddexp(total, each) if logs else total + np.exp(each)
         return total - np.log(len(sampled)) if logs else total / len(sampled)
 
-    def weights(self, parameters: Draws) -> Array:
+    def _weights(self, parameters: Draws) -> Array:
         """Return weights of shape (..., K - 1, p), checked."""
         if "w" not in parameters:
             msg = f"parameters: must hold 'w'; has {list(parameters)}."

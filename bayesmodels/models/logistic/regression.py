@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag, solve_triangular
-from scipy.special import gammaln
 
 from bayesmodels.belief import reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
@@ -40,7 +39,7 @@ from bayesmodels.models.logistic.laplace import LaplaceApproximation
 from bayesmodels.models.logistic.normal_weights import NormalWeights, deviations
 from bayesmodels.numerics import Array, optimize, softmax
 from bayesmodels.numerics.separation import Separation, find_separation
-from bayesmodels.numerics.special import HALF_LOG_2PI
+from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
 from bayesmodels.numerics.triangular import EPS, half_log_det, positive_diagonal
 
 if TYPE_CHECKING:
@@ -557,8 +556,8 @@ class LogisticRegression(NormalWeights):
     def log_joint_rounding(self, draws: Draws, data: Any) -> Array:
         """Return a bound on the rounding error of `log_joint`."""
         d = self.labelled(data)
-        w = np.abs(self.weights(draws))
-        log_p = softmax.log_probabilities(softmax.scores(self.weights(draws), d.X))
+        w = np.abs(self._weights(draws))
+        log_p = softmax.log_probabilities(softmax.scores(self._weights(draws), d.X))
         reach = softmax.scores(w, np.abs(d.X)).sum(-1)
         terms = (d.heavy.sum(-1) * (reach + np.abs(log_p).sum(-1) + 1)).sum(-1)
         steps = d.X.shape[1] + len(self.classes) + 8
@@ -590,7 +589,7 @@ class LogisticRegression(NormalWeights):
         rng = checked.randomness(rng)
         d = self.labelled(data)
         with np.errstate(under="ignore"):
-            score = softmax.scores(self.weights(draws), d.X)
+            score = softmax.scores(self._weights(draws), d.X)
             new = softmax.drawn(np.exp(softmax.log_probabilities(score)), d.counts.sum(-1), rng)
         if not d.counted:
             return {"y": new.argmax(-1)}
@@ -657,7 +656,7 @@ class LogisticRegression(NormalWeights):
         return type(self)(self.location, self.cov, self.classes, features)
 
     def _rows_log_likelihood(self, draws: Draws, d: checked.Labelled) -> Array:
-        log_p = softmax.log_probabilities(softmax.scores(self.weights(draws), d.X))
+        log_p = softmax.log_probabilities(softmax.scores(self._weights(draws), d.X))
         return softmax.log_mass(d.heavy, log_p) + _coefficients(d)
 
     def _named(self, features: tuple[Hashable, ...] | None, at: Any) -> str:
@@ -729,4 +728,4 @@ def _coefficients(d: checked.Labelled) -> Array:
     if not d.counted:
         return np.zeros(len(d.counts))
     weight = 1.0 if d.weights is None else d.weights
-    return weight * (gammaln(d.counts.sum(-1) + 1.0) - gammaln(d.counts + 1.0).sum(-1))
+    return weight * log_multinomial_coefficient(d.counts)

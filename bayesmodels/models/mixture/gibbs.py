@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array, hstack, kron
 
 from bayesmodels.belief.datatree import tree_of
 from bayesmodels.errors import DataError, PriorError
@@ -139,38 +139,33 @@ def _parameters(
 
 
 def _tables(met: NaiveBayesMixture, s: MixtureStatistic) -> tuple[Any, Any, Any]:
-    """Return rows and priors of all blocks in the form in which the sweep reads them."""
-    size, n = len(met.classes.alpha), len(s.labels)
-    tables, sums, alphas, totals, numbers = [], [], [], [], []
+    """Return rows and priors of all blocks in the form in which the sweep reads them.
+
+    Of levels and of groups of levels, each of which has one Dirichlet law, a table and
+    pseudo-counts; of numbers the rows less their columns' centres, which are there, and priors.
+    """
+    n, size = len(s.labels), len(met.classes.alpha)
+    levels, groups = [csr_array((n, 0))], [csr_array((n, 0))]
+    alphas, totals = [np.zeros((size, 0))], [np.zeros((size, 0))]
+    numbers, priors = [np.zeros((2, n, 0))], [np.zeros((4, size, 0))]
     for part, _ in met.cells_of(s):
         if isinstance(part, Numbers):
-            numbers.append(part)
+            b = part.belief
+            own = [x.reshape(size, -1) for x in (b.location, b.kappa, b.shape, b.scale)]
+            priors.append(np.stack([own[0] - part.centre, *own[1:]]))
+            numbers.append(np.stack([part.x - part.centre, part.here]))
             continue
-        alpha = part.pseudo_counts()
-        width = part.shape[-1]
-        table = csr_array(part.indicators)
-        group = np.arange(table.shape[1]) // width
-        spread = csr_array(
-            (np.ones(len(group)), (np.arange(len(group)), group)),
-            (len(group), table.shape[1] // width),
-        )
-        tables.append(table)
-        sums.append(csr_array(table @ spread))
+        table, alpha, width = csr_array(part.indicators), part.pseudo_counts(), part.shape[-1]
+        of_group = kron(eye_array(table.shape[1] // width), np.ones((width, 1)))
+        levels.append(table)
+        groups.append(csr_array(table @ of_group))
         alphas.append(alpha)
         totals.append(alpha.reshape(size, -1, width).sum(-1))
-    return (
-        _pointed(tables, alphas, n, size),
-        _pointed(sums, totals, n, size),
-        _numbers(numbers, n, size),
-    )
+    rows = (*np.concatenate(numbers, axis=-1), *np.concatenate(priors, axis=-1))
+    return _pointed(levels, alphas), _pointed(groups, totals), rows
 
 
-def _pointed(tables: list[Any], alphas: list[Array], n: int, size: int) -> tuple[Any, ...]:
-    from scipy.sparse import hstack
-
-    if not tables:
-        empty = np.zeros(0, dtype=np.intp)
-        return np.zeros(n + 1, dtype=np.intp), empty, np.zeros(0), np.zeros((size, 0))
+def _pointed(tables: list[Any], alphas: list[Array]) -> tuple[Any, ...]:
     table = csr_array(hstack(tables, format="csr"))
     table.eliminate_zeros()
     return (
@@ -179,19 +174,3 @@ def _pointed(tables: list[Any], alphas: list[Array], n: int, size: int) -> tuple
         table.data.astype(float),
         np.ascontiguousarray(np.concatenate(alphas, axis=1)),
     )
-
-
-def _numbers(parts: list[Numbers], n: int, size: int) -> tuple[Array, ...]:
-    """Return centred rows and priors of all columns of numbers."""
-    if not parts:
-        return np.zeros((n, 0)), np.zeros((n, 0)), *(np.zeros((size, 0)),) * 4
-    beliefs = [part.belief for part in parts]
-    priors = [
-        np.concatenate([getattr(b, name).reshape(size, -1) for b in beliefs], axis=1)
-        for name in ("location", "kappa", "shape", "scale")
-    ]
-    centre = np.concatenate([part.centre for part in parts])
-    priors[0] = priors[0] - centre
-    x = np.concatenate([part.x for part in parts], axis=1) - centre
-    here = np.concatenate([part.here for part in parts], axis=1)
-    return x, here, *map(np.ascontiguousarray, priors)
