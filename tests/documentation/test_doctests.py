@@ -17,7 +17,10 @@ MODULES = [
 ]
 
 
-SLOW = {"bayesmodels.report.validation"}  # draws report pages
+SLOW = {
+    "bayesmodels.posteriors.partial",  # samples
+    "bayesmodels.report.validation",  # draws report pages
+}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.posteriors.finite_relatives import RELATIVES, Enumerated, Remaining, 
 from tests.posteriors.zoo import ZOO
 
 SEEDS = range(20)
-QUICK = {"the_lock_of_the_issue", "a_rare_link_among_2"}
+QUICK = {"the_lock_of_the_issue"}
 
 
 def outcomes(model, *, partial=False):

@@ -12,19 +12,12 @@ import pandas as pd
 import pytest
 
 import bayesmodels as bm
+from tests.scale.line import ASKED, LINE, close, line_of
 
 RNG = np.random.default_rng(4)
 N = 4000
 FRAME = pd.DataFrame(RNG.normal(3, 2, size=(N, 3)), columns=["x", "z", "y"])
-LINE = bm.LinearRegression.flat(["x", "z"])
-WANTED = LINE.statistic((FRAME[["x", "z"]], FRAME["y"]))
-ASKED = {"target": "y", "columns": ["x", "z"]}
-
-
-def close(found, wanted):
-    assert found.n == wanted.n
-    np.testing.assert_allclose(found.mean, wanted.mean, rtol=1e-12)
-    np.testing.assert_allclose(found.triangle(), wanted.triangle(), rtol=1e-11, atol=1e-10)
+WANTED = line_of(FRAME)
 
 
 def test_a_frame_an_array_and_a_bag():
@@ -42,11 +35,7 @@ def test_a_frame_an_array_and_a_bag():
 def test_empty_partitions_are_left_out_and_an_empty_frame_is_refused():
     frame = dd.from_pandas(FRAME, npartitions=5)
     some = frame[frame["x"] > 3]
-    known = FRAME[FRAME["x"] > 3]
-    close(
-        bm.scale.statistic(LINE, some, **ASKED),
-        LINE.statistic((known[["x", "z"]], known["y"])),
-    )
+    close(bm.scale.statistic(LINE, some, **ASKED), line_of(FRAME[FRAME["x"] > 3]))
     with pytest.raises(bm.DataError, match="at least one row"):
         bm.scale.statistic(LINE, frame[frame["x"] > 1e9], **ASKED)
 

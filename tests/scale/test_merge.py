@@ -8,14 +8,10 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.scale.folding import Fold, fold
+from tests.scale.line import line_of
 
 RNG = np.random.default_rng(2)
 FRAME = pd.DataFrame(RNG.normal(1e4, 1, size=(5000, 3)), columns=["x", "z", "y"])
-LINE = bm.LinearRegression.flat(["x", "z"])
-
-
-def line_of(frame):
-    return LINE.statistic((frame[["x", "z"]], frame["y"]))
 
 
 @pytest.mark.slow

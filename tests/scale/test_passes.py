@@ -14,6 +14,7 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.scale import passes
 from bayesmodels.store import dumps
+from tests.scale.line import ASKED, LINE, close, line_of
 
 RNG = np.random.default_rng(3)
 N = 5000
@@ -28,15 +29,7 @@ FRAME = pd.DataFrame(
         "weight": RNG.uniform(0, 2, N),
     }
 )
-LINE = bm.LinearRegression.flat(["x", "z"])
-WANTED = LINE.statistic((FRAME[["x", "z"]], FRAME["y"]))
-ASKED = {"target": "y", "columns": ["x", "z"]}
-
-
-def close(found, wanted):
-    assert found.n == wanted.n
-    np.testing.assert_allclose(found.mean, wanted.mean, rtol=1e-12)
-    np.testing.assert_allclose(found.triangle(), wanted.triangle(), rtol=1e-11, atol=1e-10)
+WANTED = line_of(FRAME)
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.scale.clusters import from_spark, of_batches
+from tests.scale.line import ASKED, LINE, close, line_of
 
 RNG = np.random.default_rng(8)
 N = 1000
 FRAME = pd.DataFrame(RNG.normal(3, 2, size=(N, 3)), columns=["x", "z", "y"])
-LINE = bm.LinearRegression.flat(["x", "z"])
 
 
 class Row(tuple):
@@ -49,11 +49,7 @@ def spark(frame=FRAME, partitions=3, rows=150):
 
 
 def test_partitions_make_the_statistic_of_all_rows():
-    found = bm.scale.statistic(LINE, spark(), target="y", columns=["x", "z"])
-    wanted = LINE.statistic((FRAME[["x", "z"]], FRAME["y"]))
-    assert found.n == wanted.n
-    np.testing.assert_allclose(found.mean, wanted.mean, rtol=1e-12)
-    np.testing.assert_allclose(found.triangle(), wanted.triangle(), rtol=1e-11, atol=1e-10)
+    close(bm.scale.statistic(LINE, spark(), **ASKED), line_of(FRAME))
 
 
 def test_what_comes_back_is_text_and_nothing_for_no_rows():
@@ -79,7 +75,7 @@ def test_what_comes_back_is_text_and_nothing_for_no_rows():
 def test_complaints_come_back_by_name(tmp_path):
     bad = FRAME.assign(z=FRAME["z"].mask(np.arange(N) == 604))
     with pytest.raises(bm.DataError, match=r"partition of the Spark frame, after 150 .*features"):
-        bm.scale.statistic(LINE, spark(bad), target="y", columns=["x", "z"])
+        bm.scale.statistic(LINE, spark(bad), **ASKED)
     with pytest.raises(bm.DataError, match="Spark keeps its own account"):
         bm.scale.statistic(LINE, spark(), target="y", checkpoint=tmp_path / "c.json")
     mixture = bm.NaiveBayesMixture(
