@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bayesmodels as bm
+from tests.asking import complaint
 from tests.strategies import (
     BINARY_CONTAINERS,
     FRAME_CONTAINERS,
@@ -27,15 +28,6 @@ COLOURS = bm.DirichletCategorical([1, 1, 1], categories=["red", "green", "blue"]
 LINE = bm.LinearRegression.flat(2)
 X, Y = [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 2.0, 4.0]
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 1.0, 0.0], "y": [1, 2, 4]})
-
-
-def complaint(function, *arguments, error=bm.DataError, **options):
-    """Return the message; every one says first which argument is wrong, and ends as a sentence."""
-    with pytest.raises(error) as caught:
-        function(*arguments, **options)
-    message = str(caught.value)
-    assert message.endswith((".", "?"))
-    return message
 
 
 def table(rows):

@@ -13,13 +13,10 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 
 import bayesmodels as bm
+from tests.asking import close, complaint
 
 KINDS = ("full", "shared", "proportional", "diagonal")
 TARGETS = {"iris": "species", "wine": "cultivar"}
-
-
-def close(ours, theirs, tolerance=1e-12):
-    assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
 def loaded(name):
@@ -172,9 +169,7 @@ def test_training_rows_must_be_whole():
     X, _, y = loaded("iris")
     X = X.astype(object)
     X.iloc[3, 1] = None
-    with pytest.raises(bm.DataError) as caught:
-        model_of("full", np.unique(y).tolist(), 4).update((X, y))
-    assert str(caught.value) == (
+    assert complaint(model_of("full", np.unique(y).tolist(), 4).update, (X, y)) == (
         "features: missing cells cannot be integrated out of the update of a covariance matrix in "
         "closed form. Drop these rows, or use NormalInverseGamma features (a diagonal covariance)."
     )
@@ -186,9 +181,7 @@ def test_few_rows_have_no_density_at_the_mle_but_one_integrated():
     model = model_of("full", ["a", "b"], 3)
     x, y = np.random.default_rng(3).normal(size=(4, 3)), list("aabb")
     assert np.isfinite(model.update((x, y)).class_probabilities(x)).all()
-    with pytest.raises(bm.DataError) as caught:
-        model.class_probabilities(x, model.statistic((x, y)).mle())
-    assert str(caught.value) == (
+    assert complaint(model.class_probabilities, x, model.statistic((x, y)).mle()) == (
         "Sigma: must be positive definite for a density; the maximum-likelihood estimate of at "
         "most D rows is not, nor are, to rounding, some draws with hardly more than D - 1 degrees "
         "of freedom. Integrate over the belief instead."
@@ -279,6 +272,5 @@ TIED = "gaussian: df and scale must be the same for all classes, since the covar
     ],
 )
 def test_wrong_models(arguments, message):
-    with pytest.raises(bm.PriorError) as caught:
-        bm.GaussianDiscriminant(*arguments)
-    assert str(caught.value).startswith(message)
+    found = complaint(bm.GaussianDiscriminant, *arguments, error=bm.PriorError)
+    assert found.startswith(message)

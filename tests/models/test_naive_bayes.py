@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from scipy import sparse, stats
 from scipy.special import logsumexp
 from sklearn.compose import make_column_selector
@@ -19,6 +19,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, Multinom
 
 import bayesmodels as bm
 from bayesmodels.models.classifiers.generative import ClassStatistic
+from tests.asking import close, complaint
 
 CLASSES = bm.DirichletCategorical([1, 2, 0.5], categories=["a", "b", "c"])
 BITS = bm.BetaBernoulli(0.7, 1.5)
@@ -55,18 +56,6 @@ TABLE, LABELS = mixed_rows()
 MODEL = bm.NaiveBayes(CLASSES, MIXED)
 POSTERIOR = MODEL.update((TABLE, LABELS))
 DATA = MODEL.statistic((TABLE, LABELS))
-
-
-def complaint(function, *arguments, error=bm.DataError, **options):
-    with pytest.raises(error) as caught:
-        function(*arguments, **options)
-    message = str(caught.value)
-    assert message.endswith((".", "?"))
-    return message
-
-
-def close(ours, theirs, tolerance=1e-12):
-    assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
 # --- scikit-learn ---------------------------------------------------------------------------------

@@ -90,6 +90,10 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
     )
 
 
+def column(table, head, group=""):
+    return next(c.cells for c in table.columns if (c.head, c.group) == (head, group))
+
+
 def excerpt(report):
     """Return what a report says of its data, and the first rows, if there are rows."""
     facts, *rows = report._data().parts

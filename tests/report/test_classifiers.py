@@ -16,15 +16,11 @@ from bayesmodels.report.html import render
 from bayesmodels.report.predictive import MOST_PANELS, predictive
 from tests.contract import cases
 from tests.report import samples
-from tests.report.samples import HOSTILE, SAMPLES
+from tests.report.samples import HOSTILE, SAMPLES, column
 
 CLASSES = bm.DirichletCategorical([1, 1], categories=["ham", "spam"])
 LABELS = ["ham", "spam", "spam", "ham"]
 BITS = np.array([[1, 0], [1, 1], [0, 0], [1, 0]])
-
-
-def column(table, head, group=""):
-    return next(c.cells for c in table.columns if (c.head, c.group) == (head, group))
 
 
 @pytest.mark.slow

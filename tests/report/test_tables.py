@@ -9,15 +9,11 @@ from bayesmodels.report.html import render
 from bayesmodels.report.page import MOST_ROWS, Column, Table
 from bayesmodels.report.rounding import decimals_of, powers, rounded, significant
 from tests.report import samples
-from tests.report.samples import DRAWS, HOSTILE, SAMPLES
+from tests.report.samples import DRAWS, HOSTILE, SAMPLES, column
 
 
 def glance(report):
     return tables.glance(report.log_evidence, report.comparison, report.sampled)
-
-
-def column(table, head, group=""):
-    return next(c.cells for c in table.columns if (c.head, c.group) == (head, group))
 
 
 @pytest.mark.parametrize(
