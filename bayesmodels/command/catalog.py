@@ -23,11 +23,12 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.domains import squarable
-from bayesmodels.input.wrappers import BinomialCounts, Design, Grouped
+from bayesmodels.input.wrappers import BinomialCounts, Counts, Design, Grouped
 from bayesmodels.models.bernoulli import BetaBernoulli
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.classifiers.gaussian_discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.gamma_poisson import GammaPoisson
 from bayesmodels.models.hypotheses import ConceptLearning
 from bayesmodels.models.linear_regression import LinearRegression
 from bayesmodels.models.logistic.regression import LogisticRegression
@@ -321,6 +322,17 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
     return BetaBernoulli(prior["alpha"], prior["beta"]), _grouped(frame, columns, rows)
 
 
+def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    name = _target(frame, columns, columns.by, columns.exposure)
+    rows: Any = _counts(frame, name)
+    if columns.exposure is not None:
+        exposure = _numbers(_complete(frame, columns.exposure).to_frame(), columns.exposure)
+        if (bad := (exposure <= 0).to_numpy()).any():
+            _refuse(exposure, columns.exposure, "positive numbers", bad)
+        rows = Counts(rows, exposure)
+    return GammaPoisson(prior["shape"], prior["rate"]), _grouped(frame, columns, rows)
+
+
 def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     rows = _classes(frame, _target(frame, columns, columns.by))
     return _categories(rows, prior), _grouped(frame, columns, rows)
@@ -583,5 +595,15 @@ ENTRIES = (
             categories=True,
         )
         for covariance, called, shape in _COVARIANCES
+    ),
+    Entry(
+        "gamma-poisson",
+        GammaPoisson.title,
+        "at which rate events happen",
+        {"shape": 1.0, "rate": 1.0},
+        _gamma_poisson,
+        "target by exposure",
+        ("aspirin",),
+        Columns(target="infarctions", by="arm", exposure="participants"),
     ),
 )

@@ -320,6 +320,59 @@ REGRESSION = [
     ),
 ]
 
+# --- rates of events ------------------------------------------------------------------------------
+
+EVENTS = np.array([3, 0, 5, 2, 7, 1, 0, 4])
+EXPOSURES = np.array([1.0, 0.5, 2.0, 1.0, 3.5, 0.25, 1.0, 2.0])
+SITES = np.array(list("nsnnssnn"))
+DAYS = pd.DataFrame({"calls": EVENTS, "visits": EVENTS[::-1] * 100})
+
+
+def next_events(belief, row):
+    exposure = row.exposure if isinstance(row, bm.Counts) else 1
+    return belief.predictive(exposure).logpmf(getattr(row, "values", row)).sum()
+
+
+def next_events_in_group(belief, row):
+    group = belief.coords["group"].index(row.by[0])
+    return belief.predictive(row.rows.exposure).logpmf(row.rows.values)[group]
+
+
+RATES = [
+    Case("events", bm.GammaPoisson(2, 0.5), 8, lambda i: EVENTS[list(i)], next_events),
+    Case(
+        "events with exposures",
+        bm.GammaPoisson(0.3, 0.1),
+        8,
+        lambda i: bm.Counts(EVENTS[list(i)], EXPOSURES[list(i)]),
+        next_events,
+    ),
+    Case(
+        "events in groups",
+        bm.GammaPoisson(2, 1),
+        8,
+        lambda i: bm.Grouped(
+            bm.Counts(EVENTS[list(i)], EXPOSURES[list(i)]), SITES[list(i)], groups=["n", "s", "-"]
+        ),
+        next_events_in_group,
+        lambda: [
+            (bm.GammaPoisson(2, 1), bm.Counts(EVENTS[site == SITES], EXPOSURES[site == SITES]))
+            for site in "ns-"
+        ],
+    ),
+    Case(
+        "two columns of events",
+        bm.GammaPoisson([1, 50], [1, 0.2]),
+        8,
+        lambda i: DAYS.iloc[list(i)],
+        lambda belief, row: belief.predictive().logpmf(row.to_numpy()).sum(),
+        lambda: [
+            (bm.GammaPoisson(1, 1), DAYS["calls"]),
+            (bm.GammaPoisson(50, 0.2), DAYS["visits"]),
+        ],
+    ),
+]
+
 # --- normal ---------------------------------------------------------------------------------------
 
 HEIGHTS = np.array([171.5, 166.0, 180.25, 175.0, 169.5, 190.0, 158.75])
@@ -610,6 +663,7 @@ FAMILIES = [
     CATEGORICAL,
     REGRESSION,
     NORMAL,
+    RATES,
     NAIVE_BAYES,
     VECTORS_OF_NUMBERS,
     DISCRIMINANTS,

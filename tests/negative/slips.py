@@ -48,6 +48,10 @@ from tests.negative.work import Slip, Work, hand_in
 ARMS = bm.Grouped([1, 0, 0, 1, 1, 1], by=["new", "old", "old", "new", "new", "old"])
 
 
+CALLS = bm.GammaPoisson(3, 5)
+HOURS = bm.Counts([3, 0, 5, 2], exposure=[1, 0.5, 2, 1.5])
+
+
 def swapped(belief):
     return bm.BetaBernoulli(belief.alpha[::-1], belief.beta[::-1], belief.coords)
 
@@ -204,6 +208,20 @@ PLANTED = [
         "identity",
         lambda: coin(posterior=COIN.update(ROWS).update(ROWS[:1])),
         coin,
+        term="the update",
+    ),
+    Slip(
+        "rows counted in place of exposures",
+        "identity",
+        lambda: hand_in(CALLS, HOURS, posterior=bm.GammaPoisson(3 + 10, 5 + 4)),
+        lambda: hand_in(CALLS, HOURS),
+        term="the update",
+    ),
+    Slip(
+        "the scale of a rate taken for its rate",
+        "identity",
+        lambda: hand_in(CALLS, HOURS, posterior=bm.GammaPoisson(3 + 10, 1 / (1 / 5 + 5))),
+        lambda: hand_in(CALLS, HOURS),
         term="the update",
     ),
     Slip(

@@ -17,6 +17,7 @@ STATISTICS = {
     "coin": bm.BernoulliStatistic(3, 17),
     "coins": bm.BetaBernoulli(1, 1).statistic(bm.Grouped([1, 0, 1], by=["x", "y", "y"])),
     "counts": bm.DirichletCategorical([1, 1, 1], ["a", "b", "c"]).statistic(["a", "c", "c"]),
+    "events": bm.GammaPoisson(1, 1).statistic(bm.Counts([3, 0, 5], [1, 0.5, 2])),
     "normal": bm.NormalInverseGamma(0, 1, 1, 1).statistic(Y + 1e8),
     "vector": bm.NormalInverseWishart([0, 0], 1, 3, np.eye(2)).statistic(X),
     "line": bm.LinearRegression.flat(["x", "z"]).statistic(
