@@ -177,10 +177,10 @@ def log_multivariate_student(
         result = distances(x[block])
         result *= rate[:, None]
         if not normal.any():
-            _log1p(result, scratch)
+            np.log1p(result, out=result)
         else:
             for row in np.flatnonzero(~normal):
-                _log1p(result[row], scratch)
+                np.log1p(result[row], out=result[row])
         result *= -power[:, None]
         result += constant[:, None]
         return result
@@ -201,24 +201,6 @@ class _Scratch(threading.local):
         if name not in self.kept or self.kept[name].size < size:
             self.kept[name] = np.empty(size)
         return self.kept[name][:size].reshape(shape)
-
-
-def _log1p(x: Array, scratch: _Scratch) -> None:
-    """Put ln(1 + x) in place of x >= 0, to a few units in the last place.
-
-    NumPy has fast code for logarithms, but not for log1p: ln(u) x / (u - 1), u being 1 + x rounded,
-    takes back what the rounding did (Kahan; Goldberg 1991, theorem 4).
-    """
-    u = np.add(1, x, out=scratch.array("u", *x.shape))
-    excess = np.subtract(u, 1, out=scratch.array("excess", *x.shape))
-    np.log(u, out=u)
-    if not excess.min(initial=1) > 0:
-        u[excess == 0] = 1
-        excess[excess == 0] = 1
-    u /= excess
-    x *= u
-    if not excess.max(initial=0) < np.inf:
-        x[np.isinf(excess)] = np.inf
 
 
 def _separate_squares(location: Array, root: Array, scratch: _Scratch) -> Squares:

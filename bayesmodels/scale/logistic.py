@@ -203,8 +203,8 @@ class _Over:
             msg = "source: must have at least one row; got none."
             raise DataError(msg)
         frame = penalized_fit.frame_of(seen.low, seen.high, seen.mean)
-        heard: _Triangle = reading.fold(partial(_heard, model, frame), words="columns, again")
-        return cls(model, reading, seen, frame, heard.root)
+        heard: _Joined = reading.fold(partial(_heard, model, frame), words="columns, again")
+        return cls(model, reading, seen, frame, heard.value)
 
     def peak(self, prior: penalized_fit.Prior | None) -> Peak:
         others = len(self.model.classes) - 1
@@ -218,7 +218,7 @@ class _Over:
             return self.reading.fold(partial(white.sums, b), words=f"point {step}")
 
         def reach(factor: Array) -> float:
-            found: _Largest = self.reading.fold(partial(white.reach, factor), words="proof")
+            found: _Joined = self.reading.fold(partial(white.reach, factor), words="proof")
             return found.value
 
         return penalized_fit.climb(coordinates, float(self.seen.classes.sum()), at, reach)
@@ -265,28 +265,19 @@ def _seen(model: LogisticRegression, data: Any, _number: int) -> _Seen:
 
 
 @dataclass(frozen=True)
-class _Triangle:
-    """A triangular factor of rows."""
+class _Joined:
+    """A value that chunks join, such as the largest of some numbers."""
 
-    root: Array
+    value: Any
+    join: Callable[[Any, Any], Any]
 
-    def __add__(self, other: _Triangle) -> _Triangle:
-        return _Triangle(triangle(self.root, other.root))
+    def __add__(self, other: _Joined) -> _Joined:
+        return _Joined(self.join(self.value, other.value), self.join)
 
 
-def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Triangle:
+def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
     d = model.labelled(data)
-    return _Triangle(penalized_fit.heard(frame.rows(d.X), d.heavy.sum(-1)))
-
-
-@dataclass(frozen=True)
-class _Largest:
-    """The largest of some numbers."""
-
-    value: float
-
-    def __add__(self, other: _Largest) -> _Largest:
-        return _Largest(max(self.value, other.value))
+    return _Joined(penalized_fit.heard(frame.rows(d.X), d.heavy.sum(-1)), triangle)
 
 
 @dataclass(frozen=True)
@@ -301,10 +292,10 @@ class _White:
         with np.errstate(under="ignore"):
             return Sums.of(Here(self._rows(d.X), d.heavy, b))
 
-    def reach(self, factor: Array, data: Any, _number: int) -> _Largest:
+    def reach(self, factor: Array, data: Any, _number: int) -> _Joined:
         d = self.model.labelled(data)
         others = len(self.model.classes) - 1
-        return _Largest(penalized_fit.reach(factor, self._rows(d.X), others))
+        return _Joined(penalized_fit.reach(factor, self._rows(d.X), others), max)
 
     def _rows(self, X: Array) -> Array:
         return self.white.rows(self.white.frame.rows(X))
