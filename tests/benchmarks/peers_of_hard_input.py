@@ -316,36 +316,20 @@ def of_classes(hard: str, X: np.ndarray, precision: float) -> Iterator[Question]
     )
 
 
+@exactly.in_digits
 def variances(X: np.ndarray) -> list[list[float]]:
     """Return maximum-likelihood variances by class and column, exactly."""
-    from fractions import Fraction
-
-    found = []
-    for c in (0, 1):
-        columns = [[Fraction(v) for v in column] for column in X[c == CLASS].T.tolist()]
-        means = [sum(column) / len(column) for column in columns]
-        found.append(
-            [
-                float(sum((v - m) ** 2 for v in column) / len(column))
-                for column, m in zip(columns, means, strict=True)
-            ]
-        )
-    return found
+    return [
+        [float(exactly.scatter(column[:, None])[0] / len(column)) for column in X[c == CLASS].T]
+        for c in (0, 1)
+    ]
 
 
+@exactly.in_digits
 def within(X: np.ndarray) -> list[list[float]]:
     """Return the maximum-likelihood covariance that classes share, exactly."""
-    from fractions import Fraction
-
-    total = [[Fraction(0)] * 2 for _ in range(2)]
-    for c in (0, 1):
-        rows = [[Fraction(v) for v in row] for row in X[c == CLASS].tolist()]
-        mean = [sum(row[j] for row in rows) / len(rows) for j in (0, 1)]
-        for row in rows:
-            for i in (0, 1):
-                for j in (0, 1):
-                    total[i][j] += (row[i] - mean[i]) * (row[j] - mean[j])
-    return [[float(each / len(X)) for each in row] for row in total]
+    total = sum((exactly.scatter(X[c == CLASS]) for c in (0, 1)), exactly.matrix(np.zeros((2, 2))))
+    return [[float(each / len(X)) for each in row] for row in total.tolist()]
 
 
 def of_line(hard: str, offset: float) -> Iterator[Question]:

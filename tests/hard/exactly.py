@@ -154,6 +154,14 @@ def next_target(x: Any, y: Any, after: dict[str, Any]) -> mpmath.mpf:
     return textbook.student_density(2 * after["shape"], at, spread, number(y))
 
 
+@in_digits
+def scatter(x: Any) -> mpmath.matrix:
+    """Sum of the squares and products of rows around their mean."""
+    rows = [mpmath.matrix(row) for row in table(x)]
+    mean = sum(rows, mpmath.zeros(len(rows[0]), 1)) / len(rows)
+    return sum(((r - mean) * (r - mean).T for r in rows), mpmath.zeros(len(mean), len(mean)))
+
+
 # --- classes that share a covariance --------------------------------------------------------------
 
 
@@ -172,11 +180,9 @@ def tied(
     psi, total, evidence = matrix(scale), 0, mpf(0)
     after, means = psi.copy(), []
     for c, r in enumerate(ratio):
-        rows = [matrix([[each] for each in row]) for row in X[labels == c].tolist()]
-        n = len(rows)
-        mean = sum(rows, mpmath.zeros(width, 1)) / n
-        scatter = sum(((x - mean) * (x - mean).T for x in rows), mpmath.zeros(width, width))
-        after += (scatter + k * n / (k + n) * (mean - m) * (mean - m).T) / r
+        rows = X[labels == c]
+        n, mean = len(rows), mpmath.matrix([sum(numbers(column)) / len(rows) for column in rows.T])
+        after += (scatter(rows) + k * n / (k + n) * (mean - m) * (mean - m).T) / r
         means.append(((k * m + n * mean) / (k + n), k + n))
         evidence += half * width * (log(k / (k + n)) - n * log(r))
         total += n

@@ -110,16 +110,6 @@ def test_an_equal_prior_leaves_the_classes_alike_and_labels_do_not():
     np.testing.assert_allclose(model.update(BITS).mean()["pi"], 0.5)
 
 
-def test_the_predictive_is_the_ratio_of_evidences():
-    model = bm.NaiveBayesMixture(TWO, MIXED)
-    new = PEOPLE.iloc[[2]]
-    both = pd.concat([PEOPLE, new], ignore_index=True)
-    wanted = model.log_evidence((both, [*HALF, None])) - model.log_evidence((PEOPLE, HALF))
-    assert float(model.update((PEOPLE, HALF)).log_predictive(new)[0]) == pytest.approx(
-        float(wanted), abs=1e-10
-    )
-
-
 def test_the_number_of_classes_by_evidence():
     rng = np.random.default_rng(5)
     z = np.repeat([0, 1], 7)

@@ -38,23 +38,6 @@ def test_mle_is_mean_and_biased_covariance():
     close(mle["Sigma"], np.cov(ROWS.T, bias=True))
 
 
-def test_log_density_is_that_of_scipys_laws():
-    draws = POSTERIOR.sample(5, np.random.default_rng(1))
-    expected = [
-        stats.invwishart(9.5, POSTERIOR.scale).logpdf(sigma)
-        + stats.multivariate_normal(POSTERIOR.location, sigma / 4.5).logpdf(mu)
-        for mu, sigma in zip(draws["mu"], draws["Sigma"], strict=True)
-    ]
-    close(POSTERIOR.log_density(draws), expected)
-
-
-def test_predictive_is_scipys_student():
-    law = stats.multivariate_t([1, -1, 0], SCALE * (1.5 / 0.5) / 3.5, df=3.5)
-    close(PRIOR.predictive().logpdf(ROWS), law.logpdf(ROWS))
-    batch = bm.NormalInverseWishart([PRIOR.location], 0.5, 5.5, SCALE)
-    close(batch.log_predictive(ROWS)[:, 0], law.logpdf(ROWS))
-
-
 def test_one_column_is_the_normal_inverse_gamma():
     """With df = 2 shape and Psi = 2 scale."""
     vector = bm.NormalInverseWishart([1], 0.5, 5, [[3]])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import bayesmodels as bm
 
@@ -19,14 +18,6 @@ def test_textbook_update():
     assert posterior.scale == pytest.approx(
         3 + scatter / 2 + 0.5 * (0.5 * n / 5.5) * (mean - 1) ** 2
     )
-
-
-def test_evidence_is_a_multivariate_t_density():
-    """Integrating mu and sigma2 out leaves the rows jointly Student-t."""
-    n = len(ROWS)
-    cov = PRIOR.scale / PRIOR.shape * (np.eye(n) + np.ones((n, n)) / PRIOR.kappa)
-    joint = stats.multivariate_t(np.full(n, 1.0), cov, df=2 * float(PRIOR.shape))
-    assert PRIOR.log_evidence(ROWS) == pytest.approx(joint.logpdf(ROWS), rel=1e-12)
 
 
 def test_it_is_a_regression_on_a_column_of_ones():
