@@ -41,7 +41,10 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
     x = _csr(x)
     if kernels.pay(x.nnz):
         return _looped_sums(x, groups, size, weights)
-    return (indicator(groups, size, x.shape[0], weights) @ x).toarray()
+    found = (indicator(groups, size, x.shape[0], weights) @ x).tocoo()
+    total = np.zeros((size, x.shape[1]))
+    total[found.coords] = found.data  # places of a product occur once
+    return total
 
 
 def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array | None) -> Array:
