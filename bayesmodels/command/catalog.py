@@ -147,13 +147,7 @@ def _filled(e: Entry, prior: Prior) -> dict[str, float]:
 
 
 def prior_in_words(name: str, prior: Prior) -> str:
-    """Say which prior a model has, given the parameters that were asked for.
-
-    Examples
-    --------
-    >>> prior_in_words("beta-bernoulli", {"beta": 2.0})
-    'Prior: alpha = 1, beta = 2.'
-    """
+    """Say which prior a model has, given the parameters that were asked for."""
     e = entry(name)
     values = ", ".join(f"{key} = {value:g}" for key, value in _filled(e, prior).items())
     return f"Prior: {'; '.join(filter(None, (e.words, values)))}."

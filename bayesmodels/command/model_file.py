@@ -46,7 +46,10 @@ def load_model(target: str) -> pm.Model:
     with redirect_stdout(sys.stderr):
         module = _run(path)
         if name not in vars(module):
-            msg = f"FILE.py:NAME: {file!r} has no {name!r}; {_offered(module)}."
+            models = [key for key, value in vars(module).items() if is_pymc(value)]
+            offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
+            offered = offered if models else "no name in it is a pymc.Model"
+            msg = f"FILE.py:NAME: {file!r} has no {name!r}; {offered}."
             raise DataError(msg)
         found = _made(vars(module)[name], target)
     if not is_pymc(found):
@@ -91,11 +94,3 @@ def _made(found: Any, target: str) -> Any:
 def _failed(doing: str, what: str, error: BaseException) -> str:
     words = " ".join(str(error).split())  # on one line
     return f"FILE.py:NAME: {doing} {what!r} raised {type(error).__name__}: {words}"
-
-
-def _offered(module: ModuleType) -> str:
-    """Say under which names there are models."""
-    names = [name for name, value in vars(module).items() if is_pymc(value)]
-    if not names:
-        return "no name in it is a pymc.Model"
-    return f"models in it: {', '.join(names[:_MOST_NAMES])}"

@@ -101,7 +101,7 @@ def blank(size: tuple[float, float] = SIZE) -> Figure:
 
 
 def collection(
-    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None, **values: Any
+    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None
 ) -> PlotCollection:
     """Return what ArviZ draws into: these axes, for the variable ``x`` of the data.
 
@@ -110,9 +110,8 @@ def collection(
     places = {"plot": axes, "row_index": 0, "col_index": 0}
     viz = {"/": xr.Dataset({"figure": _boxed(axes.figure)})}
     viz |= {f"/{key}": xr.Dataset({"x": _boxed(value)}) for key, value in places.items()}
-    return PlotCollection(
-        data, xr.DataTree.from_dict(viz), aes=dict(aes or {}), backend="matplotlib", **values
-    )
+    tree = xr.DataTree.from_dict(viz)
+    return PlotCollection(data, tree, aes=dict(aes or {}), backend="matplotlib")
 
 
 def colours(number: int) -> list[Any]:

@@ -62,10 +62,7 @@ class DrawsReport:
     seconds: dict[str, float]
     versions: dict[str, str]
 
-    @property
-    def title(self) -> str:
-        """For the head of a page."""
-        return "Two sets of draws"
+    title = "Two sets of draws"
 
     @property
     def outcome(self) -> Outcome:
@@ -274,8 +271,9 @@ def _told(tree: Any) -> Any:
     """Return what traces are marked with, chains and draws numbered as theirs are."""
     found, size = tables.diverging(tree), tree["posterior"].sizes
     if found is None or found.shape != (size["chain"], size["draw"]):
-        return figures.tree_of()
-    return figures.tree_of(sample_stats=figures.dataset(found).rename(x="diverging"))
+        return xr.DataTree()
+    told = figures.dataset(found).rename(x="diverging")
+    return xr.DataTree.from_dict({"sample_stats": told})
 
 
 def validate_draws(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import arviz_plots as azp
 import numpy as np
 import xarray as xr
+from arviz_base import dict_to_dataset
 from arviz_stats.manipulation import thin
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
@@ -166,7 +167,7 @@ def histogram(x: Array, low: float, high: float, *others: Array) -> tuple[Axes, 
     """
     bins, data, axes = np.linspace(low, high, _BINS + 1), dataset(x), canvas.axes_of()
     azp.plot_dist(
-        tree_of(posterior=data),
+        xr.DataTree.from_dict({"posterior": data}),
         kind="hist",
         plot_collection=canvas.collection(axes, data),
         stats={"dist": {"bins": bins}},
@@ -224,7 +225,7 @@ def _band(
 ) -> Axes:
     """Let ArviZ draw the difference from the uniform law, all draws together or chain by chain."""
     azp.plot_ecdf_pit(
-        tree_of(pit=data),
+        xr.DataTree.from_dict({"pit": data}),
         group="pit",
         sample_dims=["draw"] if by_chain else ["chain", "draw"],
         envelope_prob=1 - level,
@@ -292,7 +293,7 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     if "sample_stats" in tree.children:
         groups["sample_stats"] = tree["sample_stats"].to_dataset()
     azp.plot_trace(
-        tree_of(**groups),
+        xr.DataTree.from_dict(groups),
         plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),
         visuals={
             "trace": {"width": 0.6, "alpha": 0.8, "rasterized": x.size > _MOST},
@@ -313,17 +314,10 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
 
 def dataset(draws: NDArray[Any]) -> xr.Dataset:
     """Return draws of the shape (chain, draw) as a variable ``x``."""
-    chains, size = draws.shape
-    coords = {"chain": np.arange(chains), "draw": np.arange(size)}
-    return xr.Dataset({"x": (("chain", "draw"), draws)}, coords)
+    return dict_to_dataset({"x": draws})
 
 
 def thinned(draws: Array) -> xr.Dataset:
     """Leave out draws until those that remain are nearly independent, and few enough to draw."""
     few: xr.Dataset = thin(dataset(draws), sample_dims=["draw"])
     return few.isel(draw=slice(None, None, -(-few.sizes["draw"] * len(draws) // _MOST)))
-
-
-def tree_of(**groups: xr.Dataset) -> xr.DataTree:
-    """Return groups as a tree."""
-    return xr.DataTree.from_dict(groups)

@@ -39,13 +39,7 @@ class Column:
 
     @property
     def padding(self) -> tuple[str, ...]:
-        """What each number lacks, behind it, for all to end at the same decimal.
-
-        Examples
-        --------
-        >>> Column("x", ("1.25", "3", "0.5")).padding
-        ('', '.00', '0')
-        """
+        """What each number lacks, behind it, for all to end at the same decimal."""
         if not self.numeric or any("e" in cell for cell in self.cells):
             return ("",) * len(self.cells)
         ends = ["".join(cell.partition(".")[1:]) for cell in self.cells]

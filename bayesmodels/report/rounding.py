@@ -9,13 +9,7 @@ _WHOLE = 1e15  # so far, float64 shows whole numbers digit by digit
 
 
 def rounded(x: float, decimals: int) -> str:
-    """Return a number with so many decimals, or in powers of ten where that would not be read.
-
-    Examples
-    --------
-    >>> rounded(-0.54932, 4), rounded(1e12, 0), rounded(float("nan"), 2)
-    ('−0.5493', '1.00000e+12', '–')
-    """
+    """Return a number with so many decimals, or in powers of ten where that would not be read."""
     if not np.isfinite(x):
         return "–" if np.isnan(x) else "∞" if x > 0 else "−∞"
     if abs(x) >= _LARGEST or 10.0**-decimals < 1 / _LARGEST:
@@ -24,13 +18,7 @@ def rounded(x: float, decimals: int) -> str:
 
 
 def significant(x: float, digits: int = 6) -> str:
-    """Return a number with up to so many digits; whole numbers in full.
-
-    Examples
-    --------
-    >>> significant(56.0), significant(1000000001.0), significant(-0.0012345678)
-    ('56', '1000000001', '−0.00123457')
-    """
+    """Return a number with up to so many digits; whole numbers in full."""
     if not np.isfinite(x):
         return rounded(x, 0)
     if x == np.floor(x) and abs(x) < _WHOLE:
@@ -41,13 +29,7 @@ def significant(x: float, digits: int = 6) -> str:
 
 
 def beside(x: float, spread: float) -> str:
-    """Return a number with four digits, or as many as show three of its spread.
-
-    Examples
-    --------
-    >>> beside(0.394512, 0.2), beside(199987.25, 24.2), beside(-2.7e-9, 1e-9)
-    ('0.3945', '199987.2', '−2.700e−09')
-    """
+    """Return a number with four digits, or as many as show three of its spread."""
     more = 0
     if np.isfinite(x) and x != 0 and 0 < spread < np.inf:
         more = int(np.floor(np.log10(abs(x))) - np.floor(np.log10(spread)))
@@ -65,13 +47,7 @@ def signed(z: float) -> str:
 
 
 def decimals_of(spread: float, digits: int) -> int:
-    """Return how many decimals show so many digits of a spread.
-
-    Examples
-    --------
-    >>> decimals_of(0.0489, 3), decimals_of(193.1, 3)
-    (4, 0)
-    """
+    """Return how many decimals show so many digits of a spread."""
     if not np.isfinite(spread) or spread <= 0:
         return 3
     return max(0, digits - 1 - int(np.floor(np.log10(spread))))
