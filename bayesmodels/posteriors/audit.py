@@ -15,7 +15,6 @@ import numpy as np
 import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pymc.logprob.utils import CheckParameterValue
-from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors, io_toposort
@@ -28,7 +27,7 @@ from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.special import Softmax
 from pytensor.tensor.subtensor import Subtensor
 
-from bayesmodels.posteriors.density import PYTHON_MODE
+from bayesmodels.posteriors.density import compiled
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.operations import (
     EVERYTHING,
@@ -107,10 +106,10 @@ def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
             else:
                 questions += known.questions(node, inputs)
     with config.change_flags(floatX="float64", traceback__limit=0):
-        ask = function(field.points, questions, mode=PYTHON_MODE, on_unused_input="ignore")
+        ask = compiled(field.points, questions)
         compared = [q.owner.inputs for q in questions if _compares(q)]
         near = [pt.abs(one - other).min() for one, other in compared]
-        margins = function(field.points, near, mode=PYTHON_MODE, on_unused_input="ignore")
+        margins = compiled(field.points, near)
     return Audit(tuple(sorted(opaque)), len(questions), ask, margins)
 
 

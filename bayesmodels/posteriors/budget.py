@@ -18,6 +18,11 @@ SECONDS = 50.0
 _SOME = 3  # names that are listed
 
 
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names of many."""
+    return ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
+
+
 class OutOfTime(NotConjugate):
     """A search that would take, or took, longer than it may."""
 
@@ -27,7 +32,7 @@ class Budget:
 
     def __init__(self, seconds: float, names: Sequence[str]) -> None:
         self._seconds, self._end = seconds, time.thread_time() + seconds
-        self._names = ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
+        self._names = first_of(names)
         self._each = np.inf
 
     @contextmanager

@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.density import (
-    PYTHON_MODE,
     JointDensity,
     add,
+    compiled,
     natural_terms,
     no_gradient,
 )
+from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import supports
@@ -69,7 +67,7 @@ class Conditionals:
                         self.reasons[point.name] = no_gradient(self.points, result)
                         self.supports.pop(point.name, None)
                 slopes = self._gradient(total)
-            run = function(self.points, [total, *slopes], mode=LIGHT_MODE, on_unused_input="ignore")
+            run = compiled(self.points, [total, *slopes], LIGHT_MODE)
         names = list(self.supports)
         self.slopes = Slopes(self.points, self.terms, names, run, _out_of_range, budget)
         self._natural = _natural(model)
@@ -164,8 +162,7 @@ class Conditionals:
         columns = np.array([own[name][i] for name, i in places], dtype=int)
         there = np.flatnonzero(rows[:, columns].any(0))
         within = rows[:, columns[there]].astype(int)
-        number, label = connected_components(csr_array(within.T @ within), directed=False)
-        groups = [[places[k] for k in there[label == group]] for group in range(number)]
+        groups = [[places[k] for k in there[group]] for group in connected(within.T @ within)]
         sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
         with np.errstate(over="ignore"):
             total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
@@ -229,11 +226,9 @@ def _natural(model: pm.Model) -> Any:
     """Return a function from PyMC's unconstrained values to all free variables by name."""
     names = [rv.name for rv in model.free_RVs]
     values = list(model.value_vars)
-    run = function(
+    run = compiled(
         values,
         model.replace_rvs_by_values(list(model.free_RVs)),
-        mode=PYTHON_MODE,
-        on_unused_input="ignore",
     )
 
     def natural(point: Mapping[str, Any]) -> Point:

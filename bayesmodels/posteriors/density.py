@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +65,11 @@ _rewriter: Any = node_rewriter([Elemwise])  # without types
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
 PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
+
+
+def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
+    """Return a function of a graph's inputs, not all of which need be used."""
+    return function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
 
 
 @dataclass(frozen=True)
@@ -128,9 +133,7 @@ class JointDensity:
             self._total = add(sums)
             in_total = error_terms(self._total)
             self._size = len(in_total)
-            self._value = function(
-                points, [*in_total, *terms], mode=PYTHON_MODE, on_unused_input="ignore"
-            )
+            self._value = compiled(points, [*in_total, *terms])
 
     @cached_property
     def _slope(self) -> tuple[list[str], Any]:
@@ -142,12 +145,7 @@ class JointDensity:
             pairs = zip(gradients, along, strict=True)
             parts = [(g * a).sum() for g, a in pairs if g is not None]
             slope = add(parts or [pt.constant(0.0)])
-            run = function(
-                [*self._inputs, *along],
-                [slope, *error_terms(slope)],
-                mode=PYTHON_MODE,
-                on_unused_input="ignore",
-            )
+            run = compiled([*self._inputs, *along], [slope, *error_terms(slope)])
         return [point.name for point in smooth], run
 
     def _at(self, point: Mapping[str, Any]) -> list[Any]:
@@ -315,10 +313,8 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
             moving.update(node.outputs)
             fixed += [v for v in node.inputs if v.owner is not None and v not in moving]
     fixed = list(dict.fromkeys(fixed))
-    values: Any = function([], fixed, mode=PYTHON_MODE) if fixed else list
-    known: dict[Any, Any] = {
-        v: v.type.make_constant(x) for v, x in zip(fixed, values(), strict=True)
-    }
+    values = compiled([], fixed)() if fixed else []
+    known: dict[Any, Any] = {v: v.type.make_constant(x) for v, x in zip(fixed, values, strict=True)}
     return list(clone_replace(outputs, known, rebuild_strict=False))
 
 

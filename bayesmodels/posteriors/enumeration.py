@@ -8,13 +8,12 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Arrays
+from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
@@ -84,8 +83,7 @@ def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
     touched = finite[others.any(-1)].any(0)
     linked = finite.T.astype(int) @ finite.astype(int)
     linked[np.ix_(touched, touched)] = 1
-    number, label = connected_components(csr_array(linked), directed=False)
-    groups = [everything[label == group] for group in range(number)]
+    groups = connected(linked)
     alone = [group for group in groups if not touched[group].any()]
     rest = [group for group in groups if touched[group].any()]
     joined = np.concatenate(rest) if rest else everything[:0]

@@ -199,7 +199,7 @@ def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:
         for levels in configurations(field, np.arange(len(field.sizes)), MOST_ALONE):
             if np.isfinite(field(x, levels)[0]):
                 return x, levels
-    names = ", ".join(s.name for s in (*field.continuous, *field.finite))
+    names = ", ".join(field.names)
     raise NotConjugate(
         f"no point was found at which the joint density of {names} is finite: a hard constraint, "
         "or data that the model calls impossible."

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pytensor.compile.maker import function
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import AND, Add, Mul, Neg, Second, Sub, Switch, TrueDiv
@@ -23,8 +22,10 @@ from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_index_variables
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from bayesmodels.posteriors.density import PYTHON_MODE
+from bayesmodels.posteriors.density import compiled
 from bayesmodels.posteriors.operations import scalar
 
 Sets = NDArray[Any]
@@ -45,7 +46,7 @@ def meetings(
     summands = _summands(terms, moving)
     needed = {v for node in nodes for v in (*node.inputs, *node.outputs) if hasattr(v, "dtype")}
     asked = list(needed | set(summands))
-    values = function(list(points), asked, mode=PYTHON_MODE, on_unused_input="ignore")(*at)
+    values = compiled(list(points), asked)(*at)
     known = dict(zip(asked, values, strict=True))
     found: dict[Any, Sets] = {}
     start = 0
@@ -246,3 +247,10 @@ def _index(entry: Any, known: dict[Any, Any]) -> Any:
         return entry
     value = np.asarray(known[entry])
     return int(value) if value.ndim == 0 else value
+
+
+def connected(linked: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Return groups of what is linked, directly or through others, from a matrix of links."""
+    links: Any = csr_array(linked.astype(int))
+    number, label = connected_components(links, directed=False)
+    return [np.flatnonzero(label == group) for group in range(number)]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
-from bayesmodels.posteriors.density import PYTHON_MODE, add, folded, natural_terms, no_gradient
+from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
 from bayesmodels.posteriors.factor_graph import meetings
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import Support
@@ -80,9 +79,7 @@ def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = U
         except NO_GRADIENT as error:
             (result, *_) = without_gradient(points, terms)
             raise NotConjugate(no_gradient(points, result)) from error
-        run = function(
-            points, folded([total, *slopes], points), mode=PYTHON_MODE, on_unused_input="ignore"
-        )
+        run = compiled(points, folded([total, *slopes], points))
     names = ", ".join(s.name for s in (*continuous, *finite))
 
     def out_of_range(said: str) -> str:
@@ -114,7 +111,7 @@ class Field:
         self._slopes, self.budget = slopes, slopes.budget
         self.points, self.terms = slopes.points, slopes.terms
         self.continuous, self.finite = list(continuous), list(finite)
-        own = {s.name for s in (*continuous, *finite)}
+        own = set(self.names)
         self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in own}
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -122,6 +119,11 @@ class Field:
         self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         sizes = [s.size for s in self.finite]
         self.finite_owner = np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
+    def names(self) -> list[str]:
+        """The variables."""
+        return [s.name for s in (*self.continuous, *self.finite)]
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -170,7 +172,7 @@ class Field:
         Continuous elements come first, then finite ones; `x` and `levels` are any possible values.
         """
         found, own = self._slopes.meetings(self.variables(x, levels))
-        return found[:, np.concatenate([own[s.name] for s in (*self.continuous, *self.finite)])]
+        return found[:, np.concatenate([own[name] for name in self.names])]
 
     def with_levels(self, levels: Levels) -> Field:
         """Return the field over the continuous elements alone, the finite ones held at `levels`."""

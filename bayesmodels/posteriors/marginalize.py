@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
-from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
@@ -37,7 +36,7 @@ from bayesmodels.numerics.arrowhead import Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import Conditionals
-from bayesmodels.posteriors.density import add
+from bayesmodels.posteriors.density import add, compiled
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
 
@@ -247,11 +246,10 @@ class Marginal:
                 for point in self.rest
             }
             inputs, _, slopes = self._graph(rows, (None,))
-            run = function(
+            run = compiled(
                 [*rows.values(), *inputs],
                 list(slopes.values()),
-                mode=_DRAWS_MODE,
-                on_unused_input="ignore",
+                _DRAWS_MODE,
             )
         return run, list(inputs.values())
 

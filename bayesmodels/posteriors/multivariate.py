@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import gamma
+from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.families import (
     EPS,
     Elements,
@@ -68,10 +67,10 @@ def _nodes(field: Field, chosen: Elements) -> list[Elements]:
 
 def _groups(
     field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator
-) -> list[list[int]]:
+) -> list[Elements]:
     """Return which nodes depend on each other, directly or through others."""
     if len(nodes) == 1:
-        return [[0]]
+        return [np.array([0])]
     names = _names(field, np.concatenate(nodes))
     field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
     here = score(field, x, field(x)[1])
@@ -84,9 +83,7 @@ def _groups(
             change = np.divide(np.abs(other - here), size, out=np.zeros_like(size), where=size > 0)
         change[~np.isfinite(change)] = 1.0
         links[i] = [change[other_node].max() for other_node in nodes]
-    linked = np.maximum(links, links.T) > _MOVES
-    number, label = connected_components(csr_array(linked.astype(int)), directed=False)
-    return [list(np.flatnonzero(label == group)) for group in range(number)]
+    return connected(np.maximum(links, links.T) > _MOVES)
 
 
 def _law(field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator) -> Factor:

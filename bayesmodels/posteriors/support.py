@@ -21,14 +21,13 @@ from pymc.distributions.transforms import (
 )
 from pymc.distributions.truncated import TruncatedRV
 from pymc.model.transform.optimization import freeze_dims_and_data
-from pytensor.compile.maker import function
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.basic import UniformRV
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
-from bayesmodels.posteriors.density import PYTHON_MODE, without_initial_values
+from bayesmodels.posteriors.density import compiled, without_initial_values
 
 Kind = Literal["unit", "simplex", "positive", "real", "matrix", "finite"]
 
@@ -175,7 +174,7 @@ def _values(expressions: list[Any], name: str) -> list[Any]:
     above = [v.owner.op for v in ancestors(expressions) if v.owner is not None]
     if any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in above):
         raise NotConjugate(f"the range of {name} depends on other variables.")
-    made: list[Any] = function([], expressions, mode=PYTHON_MODE, on_unused_input="ignore")()
+    made: list[Any] = compiled([], expressions)()
     return made
 
 

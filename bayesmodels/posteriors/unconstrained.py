@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pymc as pm
-from pytensor.compile.maker import function
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 
 from bayesmodels.belief.reading import group_of
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.density import PYTHON_MODE
+from bayesmodels.posteriors.density import compiled
 
 _TOGETHER = 2_000_000  # observed numbers times points in one call, which bounds the memory
 
@@ -50,7 +49,7 @@ class Unconstrained:
             self._forward = _batched(self._natural, list(clone_replace(moved, points)))
             self._density = _batched(values, [model.logp()])
         observed = [model.rvs_to_values[rv].size for rv in model.observed_RVs]
-        sizes: Any = function([], observed, mode=PYTHON_MODE)
+        sizes: Any = compiled([], observed)
         size = sum(map(int, sizes()))
         self._rows = max(1, _TOGETHER // max(size, len(self.names)))
         self._shapes: list[tuple[int, ...]] = []
@@ -109,5 +108,5 @@ def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
     """
     many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in inputs]
     found = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
-    run: Any = function(many, found, mode=PYTHON_MODE, on_unused_input="ignore")
+    run: Any = compiled(many, found)
     return run

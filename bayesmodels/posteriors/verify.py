@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit
+from bayesmodels.posteriors.budget import first_of
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.points import (
@@ -111,8 +112,7 @@ def verify(
     over = np.abs(gaps - gaps[best]) / (bounds + bounds[best])
     value = float(np.max(over[usable]))
     if max(value, slope) > 1:
-        names = [s.name for s in (*field.continuous, *field.finite)]
-        of = field.label(element) if slope > 1 else _first(names)
+        of = field.label(element) if slope > 1 else first_of(field.names)
         raise NotConjugate(
             f"the joint density as a function of {of} is close to a closed form but not equal to "
             f"it: they differ by {value:.3g} times what rounding explains, their slopes by "
@@ -121,7 +121,7 @@ def verify(
     if bounds[best] > _USELESS:
         raise Imprecise(
             f"the closed form can't be verified in double precision: the joint density of "
-            f"{_first([s.name for s in (*field.continuous, *field.finite)])} is only known to "
+            f"{first_of(field.names)} is only known to "
             f"{bounds[best]:.2g}."
         )
     return Verification(
@@ -233,11 +233,6 @@ def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Lev
     for part in solution.finite:
         result[part.elements] = part.table[rng.integers(len(part.table))]
     return result
-
-
-def _first(names: list[str]) -> str:
-    some = ", ".join(names[:3])
-    return some + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - as above
 
 
 def _where(field: Field, point: Place) -> str:
