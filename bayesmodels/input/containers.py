@@ -29,7 +29,8 @@ class Argument:
     """One argument as read: values with rows on axis 0, and the names that came along.
 
     ``missing`` marks the entries that are not there; None where all are. ``levels`` are labels of
-    which the values are the places; None where values are themselves.
+    which the values are the places; None where values are themselves. ``square`` is the sum of the
+    squares of all entries, where it was looked at.
     """
 
     argument: str
@@ -38,6 +39,7 @@ class Argument:
     index: Any = None
     missing: NDArray[np.bool_] | None = None
     levels: tuple[Hashable, ...] | None = None
+    square: float | None = None
 
     def row_labels(self) -> Sequence[Hashable]:
         """Return the index, or row numbers where there is none or it repeats itself."""
@@ -92,12 +94,11 @@ def read(
     if vector_row and values.ndim == 1:
         counting = index is None or type(index).__name__ == "RangeIndex"
         return Argument(argument, values[None], None if counting else tuple(index))
-    return Argument(argument, values, columns, index, _gaps(values) if missing else None)
-
-
-def _gaps(values: Values) -> NDArray[np.bool_] | None:
+    if not missing:
+        return Argument(argument, values, columns, index)
     square = sum_of_squares(values)  # tells of doubles at one quick look
-    return None if square is not None and not np.isnan(square) else missing_entries(values)
+    gone = None if square is not None and not np.isnan(square) else missing_entries(values)
+    return Argument(argument, values, columns, index, gone, square=square)
 
 
 def read_columns(data: Any, argument: str) -> tuple[Argument, tuple[Values, ...]] | None:

@@ -117,10 +117,6 @@ class Batch:
             return parameter
         return parameter[np.unravel_index(self.groups, self.lead)]
 
-    def row_weights(self, n: int) -> Array:
-        """Return what each of n rows counts for."""
-        return np.ones(n) if self.weights is None else self.weights
-
     def row_counts(self, n: int) -> Array:
         """Return the total weight of n rows, of those of each member where rows are in groups."""
         if self.groups is None:

@@ -125,7 +125,7 @@ def measured_as_given(block: Argument) -> Values:
 def measured(block: Argument) -> Array:
     """Return the values as finite float64 whose squares do not overflow."""
     # One quick look says that all is well; only if not, others say what is wrong.
-    square = sum_of_squares(block.values)
+    square = sum_of_squares(block.values) if block.square is None else block.square
     if square is not None and square < LARGEST_MEASUREMENT**2:
         return block.values
     result = finite(block)
