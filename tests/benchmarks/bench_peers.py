@@ -14,7 +14,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -322,15 +322,15 @@ def page(found: list[Task], sizes: list[int]) -> str:
     return HEAD.format(
         date=datetime.now().astimezone().date().isoformat(),
         machine=f"{os.process_cpu_count()} cores, {platform.machine()}",
-        packages=", ".join([f"Python {platform.python_version()}", *versions()]),
+        packages=", ".join([f"Python {platform.python_version()}", *versions(PACKAGES)]),
         columns=COLUMNS,
         table="\n".join(lines),
     )
 
 
-def versions() -> Iterator[str]:
+def versions(packages: Iterable[str]) -> Iterator[str]:
     """Yield the versions of the packages that are there."""
-    for name in PACKAGES:
+    for name in packages:
         try:
             yield f"{name} {version(name)}"
         except PackageNotFoundError:

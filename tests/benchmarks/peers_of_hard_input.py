@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 import bayesmodels as bm
+from tests.benchmarks.bench_peers import versions
 from tests.hard import exactly
 from tests.hard.case import Case, Refusal, error, flat
 from tests.hard.table import CASES
@@ -613,15 +613,6 @@ def lines(found: list[tuple[Case, bool, float]]) -> Iterator[str]:
         yield ""
 
 
-def versions() -> Iterator[str]:
-    """Yield the versions of the packages that are there."""
-    for name in PACKAGES:
-        try:
-            yield f"{name} {version(name)}"
-        except PackageNotFoundError:
-            continue
-
-
 def main() -> None:
     """Print what came of every case and question; write the page if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -651,7 +642,7 @@ def main() -> None:
     head = HEAD.format(
         date=datetime.now().astimezone().date().isoformat(),
         python=platform.python_version(),
-        packages=", ".join(versions()),
+        packages=", ".join(versions(PACKAGES)),
         cases=f"{len(found):,}",
         green=f"{green:,}",
         models=len({case.model for case in CASES}),
