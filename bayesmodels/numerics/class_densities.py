@@ -10,7 +10,6 @@ loops long, and run on as many threads as there are cores.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -166,12 +165,11 @@ def log_multivariate_student(
     )
     rate = 1 / (factor * np.where(normal, 2.0, df))
     power = np.where(normal, 1.0, 0.5 * (df + D))
-    scratch = _Scratch()
     fast = root.ndim == location.ndim and kernels.pay(x.size)
     if fast:
-        distances = _shared_squares(np.array(location), root, scratch)
+        distances = _shared_squares(np.array(location), root)
     else:
-        distances = _separate_squares(location, np.broadcast_to(root, (C, D, D)), scratch)
+        distances = _separate_squares(location, np.broadcast_to(root, (C, D, D)))
 
     def work(block: slice) -> Array:
         result = distances(x[block])
@@ -189,37 +187,21 @@ def log_multivariate_student(
     return _densities(x, C, work, (8 if fast else 2) * threads.BLOCK).T
 
 
-class _Scratch(threading.local):
-    """Arrays that a thread uses again for each block: new ones would cost as much as the work."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Array] = {}
-
-    def array(self, name: str, *shape: int) -> Array:
-        """Return an array of this name with anything in it, contiguous along its last axis."""
-        size = math.prod(shape)
-        if name not in self.kept or self.kept[name].size < size:
-            self.kept[name] = np.empty(size)
-        return self.kept[name][:size].reshape(shape)
-
-
-def _separate_squares(location: Array, root: Array, scratch: _Scratch) -> Squares:
+def _separate_squares(location: Array, root: Array) -> Squares:
     """Return the function from rows to squared distances from each class, of shape (C, rows)."""
     inverse = [linalg.solve_triangular(r, np.eye(len(r)), lower=True) for r in root]
 
     def squares(rows: Values) -> Array:
-        result = scratch.array("squares", len(location), len(rows))
-        shifted, z = (scratch.array(name, *rows.shape) for name in ("shifted", "z"))
-        z = z.reshape(rows.shape[::-1])
+        result = np.empty((len(location), len(rows)))
         for c, centre in enumerate(location):
-            threads.product(inverse[c], np.subtract(rows, centre, out=shifted).T, out=z)
+            z = threads.product(inverse[c], (rows - centre).T)
             np.einsum("dn,dn->n", z, z, out=result[c])
         return result
 
     return squares
 
 
-def _shared_squares(location: Array, root: Array, scratch: _Scratch) -> Squares:
+def _shared_squares(location: Array, root: Array) -> Squares:
     """Return the same for one root: only C - 1 directions tell the classes apart.
 
     Rows are turned so that these directions come first; the others are squared once for all.
@@ -235,7 +217,7 @@ def _shared_squares(location: Array, root: Array, scratch: _Scratch) -> Squares:
     loop = kernels.compiled(kernels.square_distances)
 
     def squares(rows: Values) -> Array:
-        result = scratch.array("squares", C, len(rows))
+        result = np.empty((C, len(rows)))
         loop(np.require(rows, np.float64, ["C", "W"]), location[0], turned, centres, result)
         return result
 

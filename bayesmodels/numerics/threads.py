@@ -53,10 +53,10 @@ def run[Piece](work: Callable[[Piece], None], pieces: Iterable[Piece], cost: int
             pass
 
 
-def product(a: Array, b: Array, out: Array | None = None) -> Array:
+def product(a: Array, b: Array) -> Array:
     """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
     step = max(16, LARGEST_PRODUCT // max(1, a.size))
-    result = np.empty((len(a), b.shape[1])) if out is None else out
+    result = np.empty((len(a), b.shape[1]))
     for start in range(0, b.shape[1], step):
         piece = slice(start, start + step)
         np.matmul(a, b[:, piece], out=result[:, piece])
