@@ -133,8 +133,8 @@ class MixtureClusterer(
         """
         count(self.components, "components", 1)
         all_rows = self._read(X, reset=True)
-        known = self._known(X, y)
-        X, known, weights = inputs.weighted(all_rows, known, sample_weight)
+        given = self._known(X, y)
+        X, known, weights = inputs.weighted(all_rows, given, sample_weight)
         features = self._features(X)  # which checks the parameters, those of the classes too
         classes = DirichletCategorical(np.full(self.components, self.class_alpha))
         self.prior_ = NaiveBayesMixture(classes, features, budget=self.budget)
@@ -149,8 +149,7 @@ class MixtureClusterer(
             rng=check_random_state(self.random_state).randint(2**31 - 1),
         )
         self.labels_ = self._log_joint(all_rows).argmax(axis=1)
-        if y is not None:
-            given = np.asarray(self._known(all_rows, y))
+        if given is not None:
             self.labels_ = np.where(np.isnan(given), self.labels_, given).astype(np.int64)
         self.n_samples_seen_ = len(self.labels_)
         self._solve()
