@@ -286,8 +286,7 @@ def comparison(errors: pd.DataFrame) -> Table:
 @canvas.style()
 def pictures(report: ApproximationReport) -> list[Picture]:
     """Draw densities, the ways to the mode, ranks and traces."""
-    error = report.errors["error"].abs()
-    shown = figures.of_law(report.approximation, report.sampled, lambda label: float(error[label]))
+    shown = figures.of_law(report.approximation, report.sampled, report.errors["error"].abs())
     return [
         Picture(
             "density",

@@ -6,11 +6,12 @@ browser sets any script and nothing is taken for markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import arviz_plots as azp
 import numpy as np
+import pandas as pd
 import xarray as xr
 from arviz_base import dict_to_dataset
 from arviz_stats.manipulation import thin
@@ -51,21 +52,17 @@ def scalars(verdict: Verdict, priors: Mapping[str, Any] | None = None) -> list[S
 
     At most `MOST_SCALARS`; of more, those with the largest discrepancies first.
     """
-    z = np.abs(verdict.table["z"])
-    return of_law(verdict.law, verdict.draws, lambda label: float(z[label]), priors)
+    return of_law(verdict.law, verdict.draws, verdict.table["z"].abs(), priors)
 
 
 def of_law(
-    law: Any,
-    draws: Any,
-    size: Callable[[str], float],
-    priors: Mapping[str, Any] | None = None,
+    law: Any, draws: Any, size: pd.Series[float], priors: Mapping[str, Any] | None = None
 ) -> list[Scalar]:
     """Return scalars with their laws; of many those with the largest `size`."""
     laws, finite, before = law.marginals(), levels(law), priors or {}
     every = [s for s in scalar_draws(law, draws) if s[1] not in finite]
     if len(every) > MOST_SCALARS:
-        every = sorted(every, key=lambda scalar: -size(scalar[0]))
+        every = sorted(every, key=lambda scalar: -size[scalar[0]])
     return [
         Scalar(
             label,

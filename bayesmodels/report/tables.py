@@ -25,6 +25,7 @@ from bayesmodels.referee.verdict import significant as significant_tests
 from bayesmodels.report.page import (
     Column,
     Decimals,
+    Pairs,
     Table,
     Validated,
     columns,
@@ -36,8 +37,6 @@ from bayesmodels.report.rounding import decimals_of, powers, rounded, signed, si
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Facts = list[tuple[str, str]]
 
 _MOST_DECIMALS = 8  # of a probability
 _LARGEST_Z = "those with the largest |z|"
@@ -281,19 +280,19 @@ def predictions(verdict: Verdict) -> Table | None:
     return cut(table, "the least certain first")
 
 
-def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> Facts:
+def glance(log_evidence: float | None, verdict: Verdict, sampled: Any) -> Pairs:
     """Return the few numbers that one looks for first."""
     exact = "none" if log_evidence is None else rounded(log_evidence, 3)
     return [("log evidence", exact), *discrepancies(verdict), *divergences(sampled)]
 
 
-def discrepancies(verdict: Verdict) -> Facts:
+def discrepancies(verdict: Verdict) -> Pairs:
     """Return the worst that a verdict found."""
     worst = ("largest discrepancy, s.e.", rounded(abs(verdict.largest.z), 1))
     return [worst, *mixed(verdict.table["ess_bulk"], verdict.table["r_hat"])]
 
 
-def mixed(ess: pd.Series[float], r_hat: pd.Series[float]) -> Facts:
+def mixed(ess: pd.Series[float], r_hat: pd.Series[float]) -> Pairs:
     """Return how good the draws of the worst scalars are."""
     return [
         ("fewest effective draws", rounded(float(ess.min()), 0)),
@@ -301,7 +300,7 @@ def mixed(ess: pd.Series[float], r_hat: pd.Series[float]) -> Facts:
     ]
 
 
-def divergences(sampled: Any, name: str = "divergences") -> Facts:
+def divergences(sampled: Any, name: str = "divergences") -> Pairs:
     """Count the draws that diverged, if the sampler tells."""
     found = diverging(sampled)
     return [] if found is None else [(name, str(int(found.sum())))]
@@ -317,7 +316,7 @@ def diverging(sampled: Any) -> NDArray[np.bool_] | None:
     return np.asarray(found.transpose("chain", "draw"), dtype=bool)
 
 
-def evidence(report: Validated) -> Facts:
+def evidence(report: Validated) -> Pairs:
     """Return what the identity of algebra and PyMC density found."""
     found = report.identity
     facts = [("Points compared", str(found.points))]
@@ -337,7 +336,7 @@ def evidence(report: Validated) -> Facts:
     return facts
 
 
-def digits(posterior: Any, statistic: Any = None) -> Facts:
+def digits(posterior: Any, statistic: Any = None) -> Pairs:
     """Say how many digits are lost between the data and the posterior, by estimate."""
     if not isinstance(posterior, Conditioned):
         return []
