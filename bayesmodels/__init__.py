@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
     from bayesmodels.input.wrappers import BinomialCounts as BinomialCounts
+    from bayesmodels.input.wrappers import Censored as Censored
     from bayesmodels.input.wrappers import Counts as Counts
     from bayesmodels.input.wrappers import Design as Design
     from bayesmodels.input.wrappers import Grouped as Grouped
@@ -118,6 +119,7 @@ _HOMES = {
     "BinomialCounts": "input.wrappers",
     "CategoricalStatistic": "models.categorical",
     "ConceptLearning": "models.hypotheses",
+    "Censored": "input.wrappers",
     "Counts": "input.wrappers",
     "DataError": "errors",
     "Design": "input.wrappers",

@@ -55,6 +55,13 @@ def test_coin_is_55_heads_of_100_shuffled():
     assert 30 < np.count_nonzero(np.diff(heads)) < 70
 
 
+def test_leukemia_has_the_published_totals():
+    """Gehan (1965): 9 and 21 relapses in 359 and 182 weeks."""
+    found = datasets.load("leukemia").groupby("arm")[["weeks", "relapsed"]].sum()
+    assert found.loc["mercaptopurine"].tolist() == [359, 9]
+    assert found.loc["placebo"].tolist() == [182, 21]
+
+
 def test_aspirin_has_the_published_relative_risk():
     rate = datasets.load("aspirin").set_index("arm").eval("infarctions / participants")
     assert rate["aspirin"] / rate["placebo"] == pytest.approx(0.55, abs=0.005)

@@ -14,6 +14,7 @@ from bayesmodels.input.containers import read, wrapped
 from bayesmodels.input.wrappers import (
     PER_ROW,
     BinomialCounts,
+    Censored,
     Counts,
     Grouped,
     MultinomialCounts,
@@ -25,8 +26,8 @@ def readable(model: Any, data: Any) -> Any:
     if isinstance(data, Grouped):
         groups = next(iter(model.coords.values()))
         return replace(data, rows=readable(model, data.rows), groups=groups)
-    if isinstance(data, BinomialCounts):
-        return BinomialCounts(*(np.atleast_1d(x) for x in (data.successes, data.trials)))
+    if isinstance(data, (BinomialCounts, Censored)):
+        return type(data)(*(np.atleast_1d(getattr(data, name)) for name in PER_ROW[type(data)]))
     if isinstance(data, Counts):
         values = read(data.values, "values", scalar_row=True)
         shape = values.values.shape if np.ndim(data.exposure) else values.values.shape[:1]

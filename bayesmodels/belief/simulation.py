@@ -63,20 +63,20 @@ def told(model: Any, data: Any) -> Simulated:
     )
 
 
-def replaced(belief: Any, rows: Any, new: Any) -> Any:
-    """Return rows with other values, in the same wrappers."""
+def replaced(belief: Any, rows: Any, *new: Any) -> Any:
+    """Return rows with other values, and whatever of a row goes with them, in the same wrappers."""
     if isinstance(rows, (Grouped, Split)):
-        return replace(rows, rows=replaced(belief, rows.rows, new))
+        return replace(rows, rows=replaced(belief, rows.rows, *new))
     if type(rows) in PER_ROW:
-        return _like(belief, rows, new)
+        return _like(belief, rows, *new)
     found = read(rows, "design")
-    return Argument(found.argument, _like(belief, None, new), found.columns)
+    return Argument(found.argument, _like(belief, None, new[0]), found.columns)
 
 
-def _like(belief: Any, values: Any, new: Any) -> Any:
+def _like(belief: Any, values: Any, new: Any, *others: Any) -> Any:
     """Return new values as counts if the old ones are; by their labels, if they have any."""
     if (names := PER_ROW.get(type(values))) is not None:
-        return replace(values, **{names[0]: new})
+        return replace(values, **dict(zip(names, (new, *others), strict=False)))
     labels = belief.value_labels if isinstance(belief, Nominal) else None
     if labels is None:
         return new

@@ -46,7 +46,7 @@ class Columns:
     The target is what is modelled, by default the frame's last column; features explain it, by
     default all others. `by` has the group of each row: one independent problem a group. `trials`
     has numbers of trials, if the target holds numbers of successes; `exposure` has exposures, if it
-    holds numbers of events.
+    holds numbers of events; `observed` has 0 for waiting times that were cut short, else 1.
     """
 
     target: str | None = None
@@ -54,6 +54,7 @@ class Columns:
     by: str | None = None
     trials: str | None = None
     exposure: str | None = None
+    observed: str | None = None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,7 @@ def models(as_json: bool) -> None:
 @click.option("--by", help="Column of groups: one problem for each group.")
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
 @click.option("--exposure", help="Column with exposures, if the target counts events.")
+@click.option("--observed", help="Column with 0 for waiting times that were cut short, else 1.")
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
 @click.option("-o", "--output", **_OUTPUT)
 @_sampler

@@ -2,7 +2,8 @@
 
 >>> from bayesmodels import datasets
 >>> datasets.names()
-('aspirin', 'coin', 'diabetes', 'fitness', 'iris', 'longley', 'number_game', 'party', 'wine')
+('aspirin', 'coin', 'diabetes', 'fitness', 'iris', 'leukemia', 'longley', 'number_game',
+ 'party', 'wine')
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ _ABOUT = {
     "iris": (
         "Sepals and petals of 150 irises of three species; Anderson (1935), Fisher (1936), as in "
         "scikit-learn (UCI Iris, CC BY 4.0)."
+    ),
+    "leukemia": (
+        "Weeks of remission of 42 children with leukaemia, some cut short by the end of the trial; "
+        "Freireich et al., Blood 21 (1963) 699-716; facts of a published table."
     ),
     "longley": (
         "US employment and six indicators, 1947-1962; Longley (1967), NIST StRD reference data; "

@@ -52,6 +52,7 @@ from bayesmodels.input.parameters import *  # noqa: F403 - models call this room
 from bayesmodels.input.parameters import totals
 from bayesmodels.input.wrappers import (
     BinomialCounts,
+    Censored,
     Counts,
     Design,
     Grouped,
@@ -163,16 +164,15 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Exposed:
-    """Checked numbers of events x of shape (n, batch...), and their exposures of the same shape."""
+    """Checked rows x of shape (n, batch...) with the events and the exposure of each.
+
+    Of counts x are the events; of waiting times, the exposures, with one event or none.
+    """
 
     x: Array
+    events: Array
     exposure: Array
     batch: Batch
-
-    @property
-    def events(self) -> Array:
-        """The numbers of events."""
-        return self.x
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,29 @@ def exposed(data: Any) -> Exposed:
         )
         raise DataError(msg)
     batch = _batch(block, x.ndim - 1, group, weights)
-    return Exposed(x, np.broadcast_to(exposure, x.shape), batch)
+    return Exposed(x, x, np.broadcast_to(exposure, x.shape), batch)
+
+
+def waited(data: Any) -> Exposed:
+    """Check waiting times, some of them maybe cut short, maybe in groups."""
+    inner, group, weights = _unwrapped(data)
+    cut = isinstance(inner, Censored)
+    block = read(inner.times if cut else inner, "times" if cut else "x", scalar_row=cut)
+    x = measured(block)
+    if (x <= 0).any():
+        at = first(x <= 0)
+        msg = (
+            f"{block.argument}: must be positive; {where(at)} holds {x[at]:g}. Round no waiting "
+            "time down to nothing."
+        )
+        raise DataError(msg)
+    ends = np.ones(x.shape)
+    if cut:
+        ends = binary(read(inner.observed, "observed", scalar_row=True)).astype(np.float64)
+        if ends.shape != x.shape:
+            msg = f"observed: must have the shape of times; got {ends.shape} and {x.shape}."
+            raise DataError(msg)
+    return Exposed(x, ends, x, _batch(block, x.ndim - 1, group, weights))
 
 
 def vectors(data: Any, *, as_given: bool = False) -> Vectors:

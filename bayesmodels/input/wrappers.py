@@ -175,6 +175,31 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Censored:
+    """Waiting times, some of them cut short: then it is known only that they are longer.
+
+    Parameters
+    ----------
+    times : array_like of shape (n,) or (n, batch...)
+        Positive numbers.
+    observed : array_like of the same shape
+        1 where the waiting ended at that time, 0 where only the watching did.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> bm.Censored([6, 7, 10], observed=[1, 1, 0])
+    Censored(times=[6, 7, 10], observed=[1, 1, 0])
+    """
+
+    times: Any
+    observed: Any
+
+    def __post_init__(self) -> None:
+        _as_many(self.times, self.observed, "observed", "times")
+
+
+@dataclass(frozen=True)
 class Design:
     """A design matrix and its target.
 
@@ -248,6 +273,7 @@ PER_ROW: dict[type, tuple[str, ...]] = {
     BinomialCounts: ("successes", "trials"),
     MultinomialCounts: ("counts",),
     Counts: ("values", "exposure"),
+    Censored: ("times", "observed"),
     Design: ("features", "target"),
 }
 """What of a container has one entry a row; of counts, what was counted comes first."""

@@ -15,6 +15,7 @@ from bayesmodels.input.containers import read
 from bayesmodels.input.wrappers import (
     PER_ROW,
     BinomialCounts,
+    Censored,
     Counts,
     Design,
     Grouped,
@@ -98,7 +99,7 @@ def _given(data: Any, belief: Any) -> list[Given]:
     if isinstance(data, (Weighted, Grouped)):
         first = ("weight", data.weights) if isinstance(data, Weighted) else ("by", data.by)
         return [_container(first[1], first[0]), *_given(data.rows, belief)]
-    if isinstance(data, (BinomialCounts, Counts)):
+    if isinstance(data, (BinomialCounts, Censored, Counts)):
         each = {name: getattr(data, name) for name in PER_ROW[type(data)]}
         return [_container(container, name, scalar_row=True) for name, container in each.items()]
     if isinstance(data, MultinomialCounts):
