@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     )
     from bayesmodels.models.classifiers.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.classifiers.ranking import rank_features as rank_features
+    from bayesmodels.models.gamma_exponential import GammaExponential as GammaExponential
     from bayesmodels.models.gamma_poisson import GammaPoisson as GammaPoisson
     from bayesmodels.models.hypotheses import ConceptLearning as ConceptLearning
     from bayesmodels.models.hypotheses import HypothesisStatistic as HypothesisStatistic
@@ -127,6 +128,7 @@ _HOMES = {
     "EMResult": "models.mixture.em",
     "EventStatistic": "models.rates",
     "ExactPosterior": "posteriors.posterior",
+    "GammaExponential": "models.gamma_exponential",
     "GammaPoisson": "models.gamma_poisson",
     "GaussianDiscriminant": "models.classifiers.gaussian_discriminant",
     "Grouped": "input.wrappers",

@@ -23,11 +23,12 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.domains import squarable
-from bayesmodels.input.wrappers import BinomialCounts, Counts, Design, Grouped
+from bayesmodels.input.wrappers import BinomialCounts, Censored, Counts, Design, Grouped
 from bayesmodels.models.bernoulli import BetaBernoulli
 from bayesmodels.models.categorical import DirichletCategorical
 from bayesmodels.models.classifiers.gaussian_discriminant import Covariance, GaussianDiscriminant
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
+from bayesmodels.models.gamma_exponential import GammaExponential
 from bayesmodels.models.gamma_poisson import GammaPoisson
 from bayesmodels.models.hypotheses import ConceptLearning
 from bayesmodels.models.linear_regression import LinearRegression
@@ -328,6 +329,16 @@ def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, 
     return GammaPoisson(prior["shape"], prior["rate"]), _grouped(frame, columns, rows)
 
 
+def _gamma_exponential(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
+    name = _target(frame, columns, columns.by, columns.observed)
+    rows = _numbers(_complete(frame, name).to_frame(), name)
+    if (bad := (rows <= 0).to_numpy()).any():
+        _refuse(rows, name, "positive numbers", bad)
+    if columns.observed is not None:
+        rows = Censored(rows, _bits(frame, columns.observed))
+    return GammaExponential(prior["shape"], prior["rate"]), _grouped(frame, columns, rows)
+
+
 def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     rows = _classes(frame, _target(frame, columns, columns.by))
     return _categories(rows, prior), _grouped(frame, columns, rows)
@@ -600,5 +611,16 @@ ENTRIES = (
         "target by exposure",
         ("aspirin",),
         Columns(target="infarctions", by="arm", exposure="participants"),
+    ),
+    Entry(
+        "gamma-exponential",
+        GammaExponential.title,
+        "at which rate waiting ends",
+        {"shape": 1.0, "rate": 1.0},
+        _gamma_exponential,
+        "target by observed",
+        ("leukemia",),
+        Columns(target="weeks", by="arm", observed="relapsed"),
+        valid=(1, 2),
     ),
 )

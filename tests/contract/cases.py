@@ -328,6 +328,15 @@ SITES = np.array(list("nsnnssnn"))
 DAYS = pd.DataFrame({"calls": EVENTS, "visits": EVENTS[::-1] * 100})
 
 
+TIMES = np.array([6.0, 0.25, 13, 9, 40, 2.5, 7, 10])
+ENDED = np.array([1, 1, 0, 1, 0, 1, 1, 0])
+
+
+def next_waiting(belief, row):
+    law = belief.predictive()
+    return law.logpdf(row.times) if row.observed[0] else law.logsf(row.times)
+
+
 def next_events(belief, row):
     exposure = row.exposure if isinstance(row, bm.Counts) else 1
     return belief.predictive(exposure).logpmf(getattr(row, "values", row)).sum()
@@ -369,6 +378,33 @@ RATES = [
         lambda: [
             (bm.GammaPoisson(1, 1), DAYS["calls"]),
             (bm.GammaPoisson(50, 0.2), DAYS["visits"]),
+        ],
+    ),
+    Case(
+        "waiting times",
+        bm.GammaExponential(2, 5),
+        8,
+        lambda i: TIMES[list(i)],
+        lambda belief, row: belief.predictive().logpdf(row).sum(),
+    ),
+    Case(
+        "waiting times that were cut short",
+        bm.GammaExponential(0.4, 3),
+        8,
+        lambda i: bm.Censored(TIMES[list(i)], ENDED[list(i)]),
+        next_waiting,
+    ),
+    Case(
+        "waiting times in groups",
+        bm.GammaExponential(2, 1),
+        8,
+        lambda i: bm.Grouped(
+            bm.Censored(TIMES[list(i)], ENDED[list(i)]), SITES[list(i)], groups=["n", "s", "-"]
+        ),
+        lambda belief, row: next_waiting(belief, row.rows)[belief.coords["group"].index(row.by[0])],
+        lambda: [
+            (bm.GammaExponential(2, 1), bm.Censored(TIMES[site == SITES], ENDED[site == SITES]))
+            for site in "ns-"
         ],
     ),
 ]

@@ -49,6 +49,8 @@ ARMS = bm.Grouped([1, 0, 0, 1, 1, 1], by=["new", "old", "old", "new", "new", "ol
 
 
 CALLS = bm.GammaPoisson(3, 5)
+WAITING = bm.GammaExponential(2, 9)
+REMISSIONS = bm.Censored([6, 7, 10], observed=[1, 1, 0])
 HOURS = bm.Counts([3, 0, 5, 2], exposure=[1, 0.5, 2, 1.5])
 
 
@@ -222,6 +224,20 @@ PLANTED = [
         "identity",
         lambda: hand_in(CALLS, HOURS, posterior=bm.GammaPoisson(3 + 10, 1 / (1 / 5 + 5))),
         lambda: hand_in(CALLS, HOURS),
+        term="the update",
+    ),
+    Slip(
+        "waiting that was cut short counted as ended",
+        "identity",
+        lambda: hand_in(WAITING, REMISSIONS, posterior=bm.GammaExponential(2 + 3, 9 + 23)),
+        lambda: hand_in(WAITING, REMISSIONS),
+        term="the update",
+    ),
+    Slip(
+        "waiting that was cut short left out",
+        "identity",
+        lambda: hand_in(WAITING, REMISSIONS, posterior=bm.GammaExponential(2 + 2, 9 + 13)),
+        lambda: hand_in(WAITING, REMISSIONS),
         term="the update",
     ),
     Slip(
