@@ -114,10 +114,7 @@ class BernoulliStatistic:
         given = rho * self.log_coefficient - coefficient
         return conjugate.like(self, self.coords, ones, zeros, given)
 
-    @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.ones.shape
+    batch = conjugate.batch
 
     @property
     def counts(self) -> Array:
@@ -214,15 +211,8 @@ class BetaBernoulli:
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
         conjugate.fill(self, coords, _RULES, alpha=alpha, beta=beta)
 
-    @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.alpha.shape
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``theta``."""
-        return {"theta": tuple(self.coords)}
+    batch = conjugate.batch
+    dims = conjugate.dims("theta")
 
     def parameters(self) -> dict[str, Array]:
         """Return alpha and beta by the symbols of `equations`, as a report shows them."""

@@ -109,10 +109,7 @@ class NormalStatistic:
     def _times(self, rho: float) -> Self:
         return conjugate.like(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
 
-    @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.n.shape
+    batch = conjugate.batch
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -217,15 +214,8 @@ class NormalInverseGamma:
     ) -> None:
         conjugate.fill(self, coords, _RULES, mean=mean, kappa=kappa, shape=shape, scale=scale)
 
-    @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.kappa.shape
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the axes of ``mu`` and ``sigma2``."""
-        return {"mu": tuple(self.coords), "sigma2": tuple(self.coords)}
+    batch = conjugate.batch
+    dims = conjugate.dims("mu", "sigma2")
 
     def parameters(self) -> dict[str, Array]:
         """Return the four parameters by the symbols of `equations`, as a report shows them."""
