@@ -40,7 +40,7 @@ from bayesmodels.numerics.triangular import solution, solve_lower, solve_upper
 _BLOCK = 2**15  # numbers in a block of rows that the cache holds
 _SLOWER = 4  # times as many numbers as elsewhere, before compiled loops pay
 _FEW = 16  # factors that are multiplied one by one
-_LEAST = 1e-4  # part of a scale, or of a weight, that must be left without a row
+LEAST_LEFT = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
 
 def of_trials(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
@@ -169,7 +169,7 @@ def _of_numbers(given: checked.Measurements, parameters: Sequence[Array]) -> Row
     loop = kernels.compiled(kernels.leave_numbers_out)
 
     def work(at: slice) -> None:
-        loop(x[at], groups[at], *each, _LEAST, logs[at], lost[at])
+        loop(x[at], groups[at], *each, LEAST_LEFT, logs[at], lost[at])
 
     run(work, _pieces(n, 8 * _BLOCK // shape[1]), x.size)
     return RowsLeftOut(logs.reshape(given.x.shape), batch.rows, lost.reshape(given.x.shape))
@@ -316,7 +316,7 @@ def _pieces(n: int, step: int) -> Iterator[slice]:
 
 def _share(kappa: Array) -> Array:
     """Return (kappa + 1) / kappa; NaN, which is lost, where next to no weight is left."""
-    return np.where(kappa > _LEAST * (kappa + 1), (kappa + 1) / kappa, np.nan)
+    return np.where(kappa > LEAST_LEFT * (kappa + 1), (kappa + 1) / kappa, np.nan)
 
 
 def _log_left(square: Array) -> tuple[Array, NDArray[np.bool_]]:
@@ -327,7 +327,7 @@ def _log_left(square: Array) -> tuple[Array, NDArray[np.bool_]]:
     log1p does the same several times slower.)
     """
     left = 1 - square
-    lost = ~(left > _LEAST)
+    lost = ~(left > LEAST_LEFT)
     left[lost] = 1.0
     taken = 1 - left
     logs = np.log(left)
@@ -341,7 +341,7 @@ def _rows_first(logs: Any, batch: checked.Batch) -> Any:
     return np.moveaxis(logs, logs.ndim - 1 - batch.inner, 0)
 
 
-def all_there(logs: Array, batch: checked.Batch) -> RowsLeftOut:
-    """Return log densities of which none was lost, rows first."""
-    logs = _rows_first(logs, batch)
-    return RowsLeftOut(logs, batch.rows, np.zeros(logs.shape, dtype=bool))
+def all_there(logs: Array, batch: checked.Batch, lost: Any = 0) -> RowsLeftOut:
+    """Return log densities, rows first, of which none was lost unless it is said."""
+    logs, lost = (_rows_first(x, batch) for x in (logs, np.broadcast_to(lost != 0, logs.shape)))
+    return RowsLeftOut(logs, batch.rows, lost)

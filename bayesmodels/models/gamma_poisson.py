@@ -24,6 +24,7 @@ from bayesmodels.belief import conditioning, conjugate, reading
 from bayesmodels.belief.declaring import declare
 from bayesmodels.belief.protocol import Draws, Rows
 from bayesmodels.belief.values import value
+from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import rates
@@ -31,6 +32,8 @@ from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members
 from bayesmodels.numerics.laws import log_poisson, negative_binomial
+
+MOST_EVENTS = 9e18  # expected ones: NumPy draws whole numbers of 64 bits
 
 
 @value
@@ -190,6 +193,12 @@ class GammaPoisson:
         """Return new numbers of events in the same exposures, of shape (..., n, batch...)."""
         d = checked.exposed(data)
         mean = d.batch.by_row(draws["lam"]) * d.exposure
+        if (most := mean.max(initial=0.0)) > MOST_EVENTS:
+            msg = (
+                f"draws: new numbers of events are drawn up to {MOST_EVENTS:.0e} of them, but lam "
+                f"times the exposure is {most:.1e}. Use a prior of such rates as can be."
+            )
+            raise DataError(msg)
         return {"x": checked.randomness(rng).poisson(mean).astype(float)}
 
     observed = rates.observed

@@ -26,7 +26,7 @@ from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.data import Batch
 from bayesmodels.input.labels import Coords
-from bayesmodels.models.case_deletion import all_there
+from bayesmodels.models.case_deletion import LEAST_LEFT, all_there
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members
 from bayesmodels.numerics.laws import gamma, log_negative_binomial, log_poisson
@@ -264,7 +264,8 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     s, by_row = statistic, d.batch.by_row
     each = zip((self.shape, self.rate), (s.events, s.exposure), (d.events, d.exposure), strict=True)
     shape, rate = (by_row(own) + np.maximum(by_row(total) - row, 0) for own, total, row in each)
-    return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch)
+    lost = rate < LEAST_LEFT * (rate + d.exposure)
+    return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost)
 
 
 def members(self: Any, x: Array) -> tuple[Array, Array]:

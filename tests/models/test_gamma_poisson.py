@@ -114,3 +114,15 @@ def test_a_rate_of_each_class():
     np.testing.assert_allclose(posterior.class_probabilities(new), right, rtol=1e-10)
     plugged = posterior.class_probabilities(new, posterior.mean())
     assert plugged.argmax(1).tolist() == right.argmax(1).tolist()
+
+
+def test_a_row_that_holds_nearly_all_exposure_is_left_out_without_subtraction():
+    prior, rows = bm.GammaPoisson(3, 1e-9), bm.Counts([9, 1, 2], [1e9 / 3, 1e-7, 2e-7])
+    found = bm.leave_one_out(prior, rows).log_density[0]
+    rest = prior.update(bm.Counts([1, 2], [1e-7, 2e-7]))
+    assert float(found) == pytest.approx(rest.predictive(1e9 / 3).logpmf(9), rel=1e-12)
+
+
+def test_more_events_than_can_be_drawn_are_refused():
+    with pytest.raises(bm.DataError, match="draws: new numbers of events are drawn up to 9e"):
+        PRIOR.replicate({"lam": np.array([1e20])}, COUNTS, rng=1)
