@@ -183,7 +183,7 @@ class GammaExponential:
         d = checked.waited(data)
         lam = d.batch.by_row(draws["lam"])
         shape = np.broadcast_shapes(lam.shape, d.x.shape)
-        new = checked.randomness(rng).standard_exponential(shape) / lam
+        new = self.drawn(np.broadcast_to(lam, shape), checked.randomness(rng))
         return {"x": np.minimum(new, np.where(d.events > 0, np.inf, d.x))}
 
     def simulated(
@@ -195,8 +195,13 @@ class GammaExponential:
         ended = (d.events > 0) | (new[0] < d.x)
         return simulation.told(self, simulation.replaced(self, design, new[0], ended))
 
+    def drawn(self, lam: Array, rng: np.random.Generator) -> Array:
+        """Return new times, one for each rate."""
+        return rng.standard_exponential(np.shape(lam)) / lam
+
     observed = rates.observed
     power = rates.power
+    told = rates.told
     log_next = rates.log_next
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost

@@ -179,6 +179,13 @@ def of_rows(events: Array, exposure: Array, base: Array, batch: Batch) -> EventS
     return checked.made(EventStatistic, *numbers, labels.named(batch.coords, shape, "coords"))
 
 
+def of_totals(events: Array, exposure: Array, base: Array, coords: Coords) -> EventStatistic:
+    """Return the statistic of these totals, and of what of the log density no rate changes."""
+    some = np.where(exposure > 0, exposure, 1.0)
+    given = base - xlogy(events, some) + gammaln(events + 1)
+    return checked.made(EventStatistic, events, exposure, given, coords)
+
+
 def log_evidence(self: Any, data: Any) -> Array:
     """Return the log density of the rows with the rate integrated out, of shape (batch...).
 
@@ -266,6 +273,21 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     shape, rate = (by_row(own) + np.maximum(by_row(total) - row, 0) for own, total, row in each)
     lost = rate < LEAST_LEFT * (rate + d.exposure)
     return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost)
+
+
+def told(self: Any, x: Array) -> tuple[Array, Array, Array]:
+    """Return events and exposures of cells, and what of their log densities no rate changes.
+
+    NaN is missing: it tells of no event, in no exposure.
+    """
+    here = ~np.isnan(x)
+    filled = np.where(here, x, 1.0)
+    d = self._rows(filled)
+    (at_one,) = self.log_likelihood({"lam": np.ones(x.shape[1:])}, filled).values()
+    events, exposure, base = (
+        np.where(here, part, 0.0) for part in (d.events, d.exposure, at_one + d.exposure)
+    )
+    return events, exposure, base
 
 
 def members(self: Any, x: Array) -> tuple[Array, Array]:

@@ -289,22 +289,26 @@ def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other
     levels: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
     groups: tuple[NDArray[np.intp], NDArray[np.intp], Array, Array],
     numbers: tuple[Array, Array, Array, Array, Array, Array],
+    rates: tuple[Array, Array, Array, Array],
     uniform: Array,
 ) -> None:
     """Draw the class of each row in turn, given those of all others; parameters integrated out.
 
     `levels` and `groups` are rows as pointers, places and amounts, with pseudo-counts of shape
     (C, places): of the levels that a row has, and of the groups of levels, each one Dirichlet.
-    `numbers` are rows, 1 where one is there, and mean, kappa, shape and scale of shape (C, F).
+    `numbers` are rows, 1 where one is there, and mean, kappa, shape and scale of shape (C, F);
+    `rates` are events and exposures of the rows, 0 where missing, and shape and rate.
     """
     pointers, places, amounts, alpha = levels
     group_pointers, group_places, group_amounts, group_alpha = groups
     x, here, location, kappa, shape, scale = numbers
+    events, exposure, own_events, own_exposure = rates
     rows, classes, width = len(z), len(class_alpha), x.shape[1]
     counts, totals, size = alpha.copy(), group_alpha.copy(), class_alpha.copy()
     n = np.zeros((classes, width))
     mean = np.zeros((classes, width))
     scatter = np.zeros((classes, width))
+    a_n, b_n, m = own_events.copy(), own_exposure.copy(), np.zeros(own_events.shape)
     logs = np.empty(classes)
     for turn in range(2 * rows):
         # The first round counts the rows as they are, the second draws.
@@ -327,6 +331,13 @@ def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other
                         gap = x[i, j] - mean[c, j]
                         mean[c, j] -= gap / n[c, j]
                         scatter[c, j] = max(scatter[c, j] - gap * (x[i, j] - mean[c, j]), 0.0)
+            for j in range(events.shape[1]):
+                if exposure[i, j] > 0:
+                    m[c, j] -= 1.0
+                    a_n[c, j] -= events[i, j]
+                    b_n[c, j] -= exposure[i, j]
+                    if m[c, j] < 0.5:  # noqa: PLR2004 - none is left
+                        a_n[c, j], b_n[c, j] = own_events[c, j], own_exposure[c, j]
             for c in range(classes):
                 total = np.log(size[c])
                 for k in range(pointers[i], pointers[i + 1]):
@@ -353,6 +364,12 @@ def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other
                         total += math.lgamma(a + 0.5) - math.lgamma(a)
                         total -= 0.5 * np.log(np.pi * spread)
                         total -= (a + 0.5) * np.log1p((x[i, j] - centre) ** 2 / spread)
+                for j in range(events.shape[1]):
+                    if exposure[i, j] > 0:
+                        a, b = a_n[c, j], b_n[c, j]
+                        total += math.lgamma(a + events[i, j]) - math.lgamma(a)
+                        total -= a * np.log1p(exposure[i, j] / b)
+                        total -= events[i, j] * np.log(b + exposure[i, j])
                 logs[c] = total
             top = logs.max()
             whole = 0.0
@@ -377,3 +394,8 @@ def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other
                 gap = x[i, j] - mean[c, j]
                 mean[c, j] += gap / n[c, j]
                 scatter[c, j] += gap * (x[i, j] - mean[c, j])
+        for j in range(events.shape[1]):
+            if exposure[i, j] > 0:
+                m[c, j] += 1.0
+                a_n[c, j] += events[i, j]
+                b_n[c, j] += exposure[i, j]

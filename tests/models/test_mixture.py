@@ -21,6 +21,8 @@ PEOPLE = pd.DataFrame(
         "colour": ["r", "g", "r", "b", None, "g", "g"],
         "ham": [3, 0, 1, 2, 2, 0, 1],
         "spam": [0, 4, 1, 1, 0, 2, 2],
+        "visits": [2, 0, None, 7, 1, 9, 3],
+        "wait": [0.5, 3.0, 1.2, 0.1, None, 0.3, 4.0],
     }
 )
 MIXED = {
@@ -28,6 +30,8 @@ MIXED = {
     "age": bm.NormalInverseGamma(45, 0.1, 2, 100),
     "colour": bm.DirichletCategorical([1, 2, 0.5], ["r", "g", "b"]),
     "words": (bm.DirichletCategorical([1, 1.5]), bm.MultinomialCounts(["ham", "spam"])),
+    "visits": bm.GammaPoisson(2, 0.5),
+    "wait": bm.GammaExponential(1.5, 2),
 }
 HALF = ["a", None, None, "b", None, "b", None]
 
@@ -142,20 +146,27 @@ def two_kinds(rng, n=400):
             "a": (rng.random(n) < np.array([0.2, 0.8])[z]).astype(float),
             "b": (rng.random(n) < np.array([0.3, 0.9])[z]).astype(float),
             "x": rng.normal(np.array([0.0, 3.0])[z], np.array([1.0, 2.0])[z]),
+            "n": rng.poisson(np.array([2.0, 5.0])[z]).astype(float),
+            "t": rng.exponential(np.array([4.0, 1.0])[z]),
         }
     )
 
 
 KINDS = bm.NaiveBayesMixture(
     EVEN,
-    {"bits": (bm.BetaBernoulli(2, 2), ["a", "b"]), "x": bm.NormalInverseGamma(0, 0.1, 2, 2)},
+    {
+        "bits": (bm.BetaBernoulli(2, 2), ["a", "b"]),
+        "x": bm.NormalInverseGamma(0, 0.1, 2, 2),
+        "n": bm.GammaPoisson(2, 1),
+        "t": bm.GammaExponential(2, 1),
+    },
 )
 
 
 @pytest.mark.parametrize("estimate", ["mle", "map"])
 def test_em_ends_where_no_direction_goes_up(estimate):
     _, rows = two_kinds(np.random.default_rng(1))
-    rows.loc[3, "a"] = None
+    rows.loc[3, "a"] = rows.loc[4, "n"] = rows.loc[5, "t"] = None
     found = KINDS.em(rows, estimate=estimate, starts=5, tolerance=1e-14, rng=1)
     assert (np.diff(found.trace) >= -1e-9 * np.abs(found.trace[1:])).all()
     best = found.parameters
@@ -196,6 +207,8 @@ def test_standard_errors_are_those_of_the_second_differences():
             "theta_bits": (1 / (1 + np.exp(-v[1:5]))).reshape(2, 2),
             "mu_x": v[5:7],
             "sigma2_x": np.exp(v[7:9]),
+            "lam_n": np.exp(v[9:11]),
+            "lam_t": np.exp(v[11:]),
         }
 
     def value(v):
@@ -208,9 +221,11 @@ def test_standard_errors_are_those_of_the_second_differences():
             np.log(theta / (1 - theta)),
             best["mu_x"],
             np.log(best["sigma2_x"]),
+            np.log(best["lam_n"]),
+            np.log(best["lam_t"]),
         ]
     )
-    step = 1e-4 * np.eye(9)
+    step = 1e-4 * np.eye(13)
     second = [
         [
             value(at + a + b) - value(at + a - b) - value(at - a + b) + value(at - a - b)
@@ -225,7 +240,8 @@ def test_standard_errors_are_those_of_the_second_differences():
         errors["theta_bits"].ravel(), sizes[1:5] * theta * (1 - theta), rtol=1e-4
     )
     np.testing.assert_allclose(errors["mu_x"], sizes[5:7], rtol=1e-4)
-    np.testing.assert_allclose(errors["sigma2_x"], sizes[7:9] * best["sigma2_x"], rtol=1e-4)
+    for name, own in (("sigma2_x", sizes[7:9]), ("lam_n", sizes[9:11]), ("lam_t", sizes[11:])):
+        np.testing.assert_allclose(errors[name], own * best[name], rtol=1e-4)
 
 
 def test_patterns_and_weights_are_rows():
@@ -265,12 +281,24 @@ def test_a_class_of_one_number_has_no_bound():
     assert np.isfinite(equal.em(np.zeros(4), estimate="map", starts=3, rng=1).objective)
 
 
+def test_a_rate_of_0_is_on_the_border():
+    calls = np.array([0.0] * 30 + [40.0] * 30)
+    found = bm.NaiveBayesMixture(EVEN, bm.GammaPoisson(1, 1)).em(calls, starts=3, rng=1)
+    assert sorted(found.parameters["lam"]) == pytest.approx([0, 40], abs=1e-12)
+    (said,) = found.findings
+    assert said.startswith("On the border of what is possible: lam[")
+    assert min(found.standard_errors()["lam"]) == 0
+    assert max(found.standard_errors()["lam"]) == pytest.approx(np.sqrt(40 / 30), rel=1e-6)
+    with pytest.raises(bm.PriorError, match="lam: MAP needs pseudo-counts of at least 1"):
+        bm.NaiveBayesMixture(EVEN, bm.GammaPoisson(0.5, 1)).em(calls, estimate="map")
+
+
 def test_information_criteria():
     _, rows = two_kinds(np.random.default_rng(6))
     found = KINDS.em(rows, starts=3, rng=1)
-    assert found.free_parameters == 1 + 2 * 2 + 2 * 2
-    assert found.aic == pytest.approx(18 - 2 * found.log_likelihood)
-    assert found.bic == pytest.approx(9 * np.log(400) - 2 * found.log_likelihood)
+    assert found.free_parameters == 1 + 2 * 2 + 2 * 2 + 2 + 2
+    assert found.aic == pytest.approx(26 - 2 * found.log_likelihood)
+    assert found.bic == pytest.approx(13 * np.log(400) - 2 * found.log_likelihood)
     assert 0 < found.relative_entropy < 1
     r = found.responsibilities(rows)
     wanted = -(r * np.log(r)).sum()

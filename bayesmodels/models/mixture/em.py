@@ -37,9 +37,11 @@ from bayesmodels.models.mixture.em_steps import (
 from bayesmodels.models.mixture.latent_rows import (
     AT_ONCE,
     Discrete,
+    Events,
     LatentClassModel,
     LatentRows,
     MixtureStatistic,
+    Numbers,
     slices,
 )
 from bayesmodels.models.mixture.standard_errors import standard_errors
@@ -359,10 +361,12 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
     ]
     edges = []
     for part, names in work.cells:
-        if isinstance(part, Discrete):
-            levels = part.levels({"theta": best.end[names("theta")][0]})
-            at = np.argwhere((levels < _EDGE) & ~np.isin(np.arange(len(labels)), empty)[:, None])
-            edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
+        if isinstance(part, Numbers):
+            continue
+        levels = part.levels({v: best.end[names(v)][0] for v in part.belief.dims})
+        edge = levels < _EDGE if isinstance(part, Discrete) else levels == 0
+        at = np.argwhere(edge & ~np.isin(np.arange(len(labels)), empty)[:, None])
+        edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
     if edges:
         some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
         said.append(
@@ -371,10 +375,14 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
     return said
 
 
-def _named_edge(part: Discrete, names: Names, c: int, place: int) -> str:
-    """Say which probability is 0."""
+def _named_edge(part: Discrete | Events, names: Names, c: int, place: int) -> str:
+    """Say which probability or rate is 0."""
     *inner, level = np.unravel_index(place, part.shape)
     coords = list(part.belief.coords.items())
     axes = [labels[i] for (_, labels), i in zip(coords, (c, *inner), strict=False)]
+    (variable,) = part.belief.dims
+    called = f"{names(variable)}[{', '.join(map(str, axes))}]"
+    if isinstance(part, Events):
+        return f"{called} is 0"
     value = (1, 0)[level] if part.bits else coords[-1][1][level]
-    return f"{names('theta')}[{', '.join(map(str, axes))}] of {value!r} is 0"
+    return f"{called} of {value!r} is 0"

@@ -17,6 +17,7 @@ from scipy.special import xlogy
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.models.mixture.latent_rows import (
     Discrete,
+    Events,
     LatentClassModel,
     LatentRows,
     MixtureStatistic,
@@ -159,6 +160,7 @@ class Steps:
             for part, names in self.cells
             if isinstance(part, Discrete)
         }
+        pseudo |= {names("lam"): p.belief.shape for p, names in self.cells if isinstance(p, Events)}
         for name, alpha in pseudo.items():
             if self.with_prior and (alpha < 1).any():
                 msg = (
@@ -279,7 +281,7 @@ def _value(
     if x.shape[1:] != shape or x.ndim != len(shape) + 1:
         msg = f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."
         raise DataError(msg)
-    outside = {"theta": (x < 0) | (x > 1), "sigma2": x <= 0}
+    outside = {"theta": (x < 0) | (x > 1), "sigma2": x <= 0, "lam": x < 0}
     bad = ~np.isfinite(x) | outside.get(variable, False)
     if bad.any():
         msg = f"start: {name} holds {x[bad][0]:g}, which it cannot be."

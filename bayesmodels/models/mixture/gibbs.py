@@ -23,7 +23,13 @@ from bayesmodels.belief.datatree import tree_of
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import weighted
 from bayesmodels.input.parameters import count, randomness
-from bayesmodels.models.mixture.latent_rows import UNKNOWN, MixtureStatistic, Numbers, latent_rows
+from bayesmodels.models.mixture.latent_rows import (
+    UNKNOWN,
+    Events,
+    MixtureStatistic,
+    Numbers,
+    latent_rows,
+)
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array, kernels
 
@@ -138,16 +144,18 @@ def _parameters(
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
-def _tables(met: NaiveBayesMixture, s: MixtureStatistic) -> tuple[Any, Any, Any]:
+def _tables(met: NaiveBayesMixture, s: MixtureStatistic) -> tuple[Any, Any, Any, Any]:
     """Return rows and priors of all blocks in the form in which the sweep reads them.
 
     Of levels and of groups of levels, each of which has one Dirichlet law, a table and
-    pseudo-counts; of numbers the rows less their columns' centres, which are there, and priors.
+    pseudo-counts; of numbers the rows less their columns' centres, which are there, and priors; of
+    events these, their exposures and priors.
     """
     n, size = len(s.labels), len(met.classes.alpha)
     levels, groups = [csr_array((n, 0))], [csr_array((n, 0))]
     alphas, totals = [np.zeros((size, 0))], [np.zeros((size, 0))]
     numbers, priors = [np.zeros((2, n, 0))], [np.zeros((4, size, 0))]
+    events, rates = [np.zeros((2, n, 0))], [np.zeros((2, size, 0))]
     for part, _ in met.cells_of(s):
         if isinstance(part, Numbers):
             b = part.belief
@@ -155,14 +163,23 @@ def _tables(met: NaiveBayesMixture, s: MixtureStatistic) -> tuple[Any, Any, Any]
             priors.append(np.stack([own[0] - part.centre, *own[1:]]))
             numbers.append(np.stack([part.x - part.centre, part.here]))
             continue
+        if isinstance(part, Events):
+            rates.append(
+                np.stack([x.reshape(size, -1) for x in (part.belief.shape, part.belief.rate)])
+            )
+            events.append(np.stack([part.events, part.exposure]))
+            continue
         table, alpha, width = csr_array(part.indicators), part.pseudo_counts(), part.shape[-1]
         of_group = kron(eye_array(table.shape[1] // width), np.ones((width, 1)))
         levels.append(table)
         groups.append(csr_array(table @ of_group))
         alphas.append(alpha)
         totals.append(alpha.reshape(size, -1, width).sum(-1))
-    rows = (*np.concatenate(numbers, axis=-1), *np.concatenate(priors, axis=-1))
-    return _pointed(levels, alphas), _pointed(groups, totals), rows
+    rows, waits = (
+        (*np.concatenate(told, axis=-1), *np.concatenate(own, axis=-1))
+        for told, own in ((numbers, priors), (events, rates))
+    )
+    return _pointed(levels, alphas), _pointed(groups, totals), rows, waits
 
 
 def _pointed(tables: list[Any], alphas: list[Array]) -> tuple[Any, ...]:

@@ -2,7 +2,8 @@
 
 A mixture asks three things of the rows of a block: log densities under given parameters, the
 statistic of rows that belong to classes by parts, and new rows. For bits, categories and counts of
-words these are products with one table of indicators, for numbers sums of squared distances.
+words these are products with one table of indicators, for numbers sums of squared distances, for
+rates products with events and exposures.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from bayesmodels.models.categorical import CategoricalStatistic, DirichletCatego
 from bayesmodels.models.classifiers.features import Block, Classified, argument
 from bayesmodels.models.classifiers.generative import ProductOfBeliefs
 from bayesmodels.models.normal import NormalInverseGamma, NormalStatistic
+from bayesmodels.models.rates import EventStatistic, of_totals
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
 
@@ -485,7 +487,84 @@ class Numbers:
         return mu + np.sqrt(sigma2) * rng.standard_normal(mu.shape)
 
 
-Cells = Discrete | Numbers
+@dataclass(frozen=True)
+class Events:
+    """Rows that tell of a rate: `events` and `exposure` (n, features), 0 where missing.
+
+    `base` (n,) is what of the log densities no rate changes; `shape` are the lengths of the axes of
+    `belief` behind ``class``, and 1: a rate.
+    """
+
+    belief: Any
+    events: Array
+    exposure: Array
+    base: Array
+    shape: tuple[int, ...]
+
+    @property
+    def free(self) -> int:
+        """Number of free parameters of a class."""
+        return prod(self.shape)
+
+    def levels(self, parameters: Mapping[str, Any]) -> Array:
+        """Return the rates (..., class, features)."""
+        lam = np.asarray(parameters["lam"], dtype=float)
+        return lam.reshape(*lam.shape[: lam.ndim - len(self.shape) + 1], -1)
+
+    def named(self, levels: Array) -> dict[str, Array]:
+        """Return the variable that `levels` hold."""
+        return {"lam": levels.reshape(*levels.shape[:-1], *self.shape[:-1])}
+
+    def log_density(self, parameters: Mapping[str, Any]) -> Array:
+        """Return log densities (n, ..., class); a rate of 0 gets the log of the least double."""
+        lam = self.levels(parameters)
+        flat = lam.reshape(-1, lam.shape[-1]).T
+        found = self.events @ np.log(np.maximum(flat, _LEAST)) - self.exposure @ flat
+        return np.asarray(found + self.base[:, None]).reshape(len(found), *lam.shape[:-1])
+
+    def declared(self, parameters: Mapping[str, Any]) -> Any:
+        """Return log densities (n, class) as a tensor of PyMC's variables."""
+        from pymc import math
+
+        lam = parameters["lam"].reshape((len(self.belief.coords["class"]), -1))[None]
+        terms = self.events[:, None, :] * math.log(lam) - self.exposure[:, None, :] * lam
+        return terms.sum(-1) + self.base[:, None]
+
+    def gathered(self, parts: Array, parameters: Mapping[str, Any] | None = None) -> Array:
+        """Return sums (2, ..., class, features) of events and exposures by the classes' parts."""
+        del parameters
+        flat = _table(parts).T
+        sums = np.stack([flat @ self.events, flat @ self.exposure])
+        return sums.reshape(2, *parts.shape[1:], -1)
+
+    def statistic(self, parts: Array, coords: Coords) -> EventStatistic:
+        """Return the statistic of rows that belong to classes by parts (n, ..., class)."""
+        events, exposure = self.gathered(parts)
+        base = np.zeros(events.shape)
+        base[..., 0] = (_table(parts).T @ self.base).reshape(parts.shape[1:])
+        shape = (*parts.shape[1:], *self.shape[:-1])
+        events, exposure, base = (x.reshape(shape) for x in (events, exposure, base))
+        return of_totals(events, exposure, base, coords)
+
+    def estimate(self, gathered: Array, *, prior: bool) -> dict[str, Array]:
+        """Return where likelihood (and `prior`) are largest; the prior's mean without any cell."""
+        events, exposure = gathered
+        own = self.levels({"lam": self.belief.mean()["lam"]})
+        if prior:
+            shape, rate = (self.levels({"lam": x}) for x in (self.belief.shape, self.belief.rate))
+            return self.named(np.maximum(shape - 1 + events, 0.0) / (rate + exposure))
+        alone = np.broadcast_to(own, events.shape).copy()
+        return self.named(np.divide(events, exposure, out=alone, where=exposure > 0))
+
+    def new_rows(
+        self, parameters: Mapping[str, Any], classes: NDArray[np.intp], rng: np.random.Generator
+    ) -> Array:
+        """Return new rows of the given classes (..., n)."""
+        lam = _of_class(parameters["lam"], classes, len(self.belief.coords["class"]))
+        return np.asarray(self.belief.drawn(lam, rng))
+
+
+Cells = Discrete | Numbers | Events
 
 
 class LatentClassModel(ProductOfBeliefs):
@@ -629,10 +708,14 @@ def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
             return Discrete(wide, table, inner, _coefficients(x), np.asarray(x.sum(-1), float))
         codes = _table(np.asarray(x, dtype=np.intp))
         return Discrete(wide, _indicators(codes, inner[-1]), inner, np.zeros(len(x)))
+    if "lam" in belief.dims:
+        wide = belief.update(EventStatistic(np.zeros(lengths), coords=coords))
+        events, exposure, base = belief.told(_table(np.asarray(x, dtype=float)))
+        return Events(wide, events, exposure, base.sum(-1), (*inner, 1))
     msg = (
-        f"{argument(name)}: a mixture takes BetaBernoulli, DirichletCategorical and "
-        f"NormalInverseGamma features; got {type(belief).__name__}. For vectors use one "
-        "NormalInverseGamma a column."
+        f"{argument(name)}: a mixture takes BetaBernoulli, DirichletCategorical, GammaPoisson, "
+        f"GammaExponential and NormalInverseGamma features; got {type(belief).__name__}. For "
+        "vectors use one NormalInverseGamma a column."
     )
     raise PriorError(msg)
 

@@ -82,7 +82,7 @@ class NaiveBayesMixture(LatentClassModel):
         Belief about the class probabilities; its categories are the labels of the classes.
     features : belief or mapping
         As in `NaiveBayes`; of the families `BetaBernoulli`, `DirichletCategorical` (also with
-        counts of words) and `NormalInverseGamma`.
+        counts of words), `GammaPoisson`, `GammaExponential` and `NormalInverseGamma`.
     budget : int, default 200000
         Number of terms beyond which an exact posterior is refused.
 

@@ -7,7 +7,7 @@ probability that it is,
     \qquad s_i = \sum_c r_{ic} S_{ic}
 
 where B is minus the second derivative for a known class. Probabilities are put as logits against
-the largest of each group, variances as logarithms; the delta method leads back.
+the largest of each group, variances and rates as logarithms; the delta method leads back.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy import linalg
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture.latent_rows import (
     Cells,
+    Events,
     LatentClassModel,
     LatentRows,
     MixtureStatistic,
@@ -76,7 +77,7 @@ def standard_errors(
 
 @dataclass(frozen=True)
 class _Group:
-    """Coordinates that belong together: logits of some levels, or a mean and a log variance.
+    """Coordinates that belong together: logits, a mean and a log variance, or a log rate.
 
     They are those of the class `of` in some columns of a block (None: of the classes' own
     probabilities); `slope` holds the derivatives of the `values` there by the coordinates, `free`
@@ -102,6 +103,10 @@ class _Group:
             cross = (weights @ gap) / sigma2
             ends = weights.sum() / sigma2, 0.5 * (weights @ square)
             return score, np.array([[ends[0], cross], [cross, ends[1]]])
+        if isinstance(part, Events):
+            j = self.columns.start
+            expected = part.exposure[:, j] * self.values[0]
+            return (part.events[:, j] - expected)[:, None], np.array([[weights @ expected]])
         levels = np.zeros((len(weights), len(self.values)))
         if part is None:
             levels[:, c] = 1
@@ -126,6 +131,9 @@ def _groups(
                 values = levels[c, columns]
                 if isinstance(part, Numbers):
                     yield _Group(b, c, columns, values, None, np.diag([1.0, values[1]]))
+                elif isinstance(part, Events):
+                    if values[0] > 0:  # without events a rate is on the border
+                        yield _Group(b, c, columns, values, None, values[:, None])
                 else:
                     yield _of_levels(b, c, columns, values)
 
