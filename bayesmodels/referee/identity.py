@@ -287,8 +287,9 @@ def _row(
     with np.errstate(all="ignore"):  # infinite densities are looked at below
         density = float(np.sum(posterior.log_density(shape)))
         own = float(np.sum(posterior.log_density_rounding(shape)))
-        step = {name: x + 1j * _TINY_STEP * along[name] for name, x in shape.items()}
-        slope = float(np.sum(np.imag(posterior.log_density(step)))) / _TINY_STEP
+        slope = _slope(posterior, shape, along)
+        # Parameters of the posterior are doubles: so far off may a location be.
+        moved = _slope(posterior, {name: x * (1 + _PLACES) for name, x in shape.items()}, along)
         try:
             slack = float(np.sum(prior.log_density_rounding(point)))
         except PriorError:
@@ -301,12 +302,19 @@ def _row(
         slack,
         abs(at.slope - slope),
         # The algebra's summands are sums of PyMC's, so the same bound serves for both sides.
-        _SLOPE_SIDES * at.slope_rounding,
+        _SLOPE_SIDES * at.slope_rounding + (abs(moved - slope) if np.isfinite(moved) else 0.0),
     )
     return row if np.isfinite(row).all() else None
 
 
+def _slope(belief: Belief, point: dict[str, Array], along: dict[str, Array]) -> float:
+    """Return the derivative of a belief's log density in a direction, by a complex step."""
+    step = {name: x + 1j * _TINY_STEP * along[name] for name, x in point.items()}
+    return float(np.sum(np.imag(belief.log_density(step)))) / _TINY_STEP
+
+
 _SLOPE_SIDES = 4
+_PLACES = 16 * np.finfo(float).eps
 
 
 def _shape(belief: Belief, name: str) -> tuple[int, ...]:

@@ -107,3 +107,16 @@ def test_evidence_is_one_number():
     model = prior.declare(rows)
     with pytest.raises(bm.DataError, match=r"log_evidence: must be one number.*got shape \(4,\)"):
         check_identity(model, prior.update(rows), prior, rows)
+
+
+@pytest.mark.parametrize("likelihood", ["rows", "statistic"])
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
+def test_a_mean_far_from_zero_is_a_double_and_no_more_is_forgiven(offset, likelihood):
+    rows = offset + np.random.default_rng(5).normal(size=200)
+    prior = bm.NormalInverseGamma(offset, 2, 3, 4)
+    model, right = prior.declare(rows, likelihood), prior.update(rows)
+    wrong = bm.NormalInverseGamma(
+        right.location + 3e3 * np.spacing(offset), right.kappa, right.shape, right.scale
+    )
+    assert bm.check_identity(model, right, prior, prior.log_evidence(rows), rng=1).holds
+    assert not bm.check_identity(model, wrong, prior, prior.log_evidence(rows), rng=1).holds
