@@ -183,7 +183,7 @@ class GammaExponential:
         d = checked.waited(data)
         lam = d.batch.by_row(draws["lam"])
         shape = np.broadcast_shapes(lam.shape, d.x.shape)
-        new = self.drawn(np.broadcast_to(lam, shape), checked.randomness(rng))
+        new = checked.randomness(rng).standard_exponential(shape) / lam
         return {"x": np.minimum(new, np.where(d.events > 0, np.inf, d.x))}
 
     def simulated(
@@ -194,10 +194,6 @@ class GammaExponential:
         d = checked.waited(design)
         ended = (d.events > 0) | (new[0] < d.x)
         return simulation.told(self, simulation.replaced(self, design, new[0], ended))
-
-    def drawn(self, lam: Array, rng: np.random.Generator) -> Array:
-        """Return new times, one for each rate."""
-        return rng.standard_exponential(np.shape(lam)) / lam
 
     observed = rates.observed
     power = rates.power

@@ -192,17 +192,14 @@ class GammaPoisson:
     ) -> Rows:
         """Return new numbers of events in the same exposures, of shape (..., n, batch...)."""
         d = checked.exposed(data)
-        return {"x": self.drawn(d.batch.by_row(draws["lam"]) * d.exposure, checked.randomness(rng))}
-
-    def drawn(self, lam: Array, rng: np.random.Generator) -> Array:
-        """Return new numbers of events, one for each expected one."""
-        if (most := np.max(lam, initial=0.0)) > MOST_EVENTS:
+        mean = d.batch.by_row(draws["lam"]) * d.exposure
+        if (most := mean.max(initial=0.0)) > MOST_EVENTS:
             msg = (
                 f"draws: new numbers of events are drawn up to {MOST_EVENTS:.0e} of them, but lam "
                 f"times the exposure is {most:.1e}. Use a prior of such rates as can be."
             )
             raise DataError(msg)
-        return rng.poisson(lam).astype(float)
+        return {"x": checked.randomness(rng).poisson(mean).astype(float)}
 
     observed = rates.observed
     power = rates.power

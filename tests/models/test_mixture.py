@@ -281,6 +281,20 @@ def test_a_class_of_one_number_has_no_bound():
     assert np.isfinite(equal.em(np.zeros(4), estimate="map", starts=3, rng=1).objective)
 
 
+def test_new_rows_of_rates_have_the_rates_of_their_classes():
+    features = {"n": (bm.GammaPoisson(2, 1), "n"), "t": (bm.GammaExponential(2, 1), "t")}
+    model = bm.NaiveBayesMixture(EVEN, features)
+    rows = pd.DataFrame({"n": np.ones(20_000), "t": np.ones(20_000)})
+    known = {"pi": np.array([0.5, 0.5]), "lam_n": np.array([2.0, 9]), "lam_t": np.array([4, 0.5])}
+    z = np.repeat([0, 1], 10_000)
+    new = model.replicate(known, (rows, z), rng=1)
+    for c in (0, 1):
+        n, t = new["x_n"][z == c], new["x_t"][z == c]
+        assert abs(n.mean() - known["lam_n"][c]) < 4 * np.sqrt(known["lam_n"][c] / len(n))
+        assert abs(n.var() / n.mean() - 1) < 4 * np.sqrt(2.2 / len(n))
+        assert abs(t.mean() * known["lam_t"][c] - 1) < 4 / np.sqrt(len(t))
+
+
 def test_a_rate_of_0_is_on_the_border():
     calls = np.array([0.0] * 30 + [40.0] * 30)
     found = bm.NaiveBayesMixture(EVEN, bm.GammaPoisson(1, 1)).em(calls, starts=3, rng=1)

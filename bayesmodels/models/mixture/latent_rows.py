@@ -561,7 +561,7 @@ class Events:
     ) -> Array:
         """Return new rows of the given classes (..., n)."""
         lam = _of_class(parameters["lam"], classes, len(self.belief.coords["class"]))
-        return np.asarray(self.belief.drawn(lam, rng))
+        return np.asarray(self.belief.plug_in({"lam": lam}).rvs(lam.shape, rng), dtype=float)
 
 
 Cells = Discrete | Numbers | Events
