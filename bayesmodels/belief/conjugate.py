@@ -25,7 +25,7 @@ class Batched(Protocol):
     """A statistic or a belief about a batch of problems."""
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
 
 
@@ -38,7 +38,7 @@ class Discountable(Protocol):
 
 def joined(one: Batched, other: Batched) -> Coords:
     """Return the labels of the batch in which two statistics meet, or a belief and a statistic."""
-    return labels.joined(*one.batch, *other.batch)
+    return labels.joined(*one.batch_axes, *other.batch_axes)
 
 
 def together(one: Any, other: Any) -> Coords:
@@ -48,12 +48,12 @@ def together(one: Any, other: Any) -> Coords:
     return joined(one, other)
 
 
-def _batch(self: Any) -> tuple[Coords, tuple[int, ...]]:
+def _batch_axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
     """Return labels and lengths of the axes of the batch, elementwise over which all fields are."""
     return self.coords, getattr(self, type(self).__match_args__[0]).shape
 
 
-batch = property(_batch)
+batch_axes = property(_batch_axes)
 
 
 def dims(*variables: str) -> Any:

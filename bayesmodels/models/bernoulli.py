@@ -114,7 +114,7 @@ class BernoulliStatistic:
         given = rho * self.log_coefficient - coefficient
         return conjugate.like(self, self.coords, ones, zeros, given)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
 
     @property
     def counts(self) -> Array:
@@ -211,7 +211,7 @@ class BetaBernoulli:
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
         conjugate.fill(self, coords, _RULES, alpha=alpha, beta=beta)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
     dims = conjugate.dims("theta")
 
     def parameters(self) -> dict[str, Array]:

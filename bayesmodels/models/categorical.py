@@ -122,7 +122,7 @@ class CategoricalStatistic:
         return conjugate.like(self, self.coords, counts, given)
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         return self.coords, self.counts.shape[:-1]
 
@@ -243,7 +243,7 @@ class DirichletCategorical:
         values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         own = {axis: names for axis, names in self.coords.items() if axis != "category"}
         return own, self.alpha.shape[:-1]

@@ -91,7 +91,7 @@ class GammaPoisson:
     def __init__(self, shape: ArrayLike, rate: ArrayLike, coords: Any = None) -> None:
         conjugate.fill(self, coords, rates.RULES, shape=shape, rate=rate)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
     dims = conjugate.dims("lam")
     parameters = rates.parameters
     _rows = staticmethod(checked.exposed)

@@ -160,7 +160,7 @@ class RegressionStatistic:
         return conjugate.like(self, self.coords, n, self.mean, factor, self.features)
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         return self.coords, self.mean.shape[:-1]
 
@@ -425,7 +425,7 @@ class LinearRegression:
         return (0.5 * self.factor[..., -1, -1] ** 2)[()]
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         own = {axis: names for axis, names in self.coords.items() if axis != "feature"}
         return own, self.shape.shape

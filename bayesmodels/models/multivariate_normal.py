@@ -153,7 +153,7 @@ class MultivariateNormalStatistic:
         return conjugate.like(self, self.coords, *numbers, self.features)
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         return self.coords, self.n.shape
 
@@ -288,7 +288,7 @@ class NormalInverseWishart:
         )
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
         return batch_coords(self.coords), self.kappa.shape
 

@@ -109,7 +109,7 @@ class NormalStatistic:
     def _times(self, rho: float) -> Self:
         return conjugate.like(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -214,7 +214,7 @@ class NormalInverseGamma:
     ) -> None:
         conjugate.fill(self, coords, _RULES, mean=mean, kappa=kappa, shape=shape, scale=scale)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
     dims = conjugate.dims("mu", "sigma2")
 
     def parameters(self) -> dict[str, Array]:

@@ -103,7 +103,7 @@ class EventStatistic:
         given = given - log_poisson(events, events)
         return conjugate.like(self, self.coords, events, rho * self.exposure, given)
 
-    batch = conjugate.batch
+    batch_axes = conjugate.batch_axes
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimate N / E.

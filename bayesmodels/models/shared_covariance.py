@@ -205,7 +205,7 @@ class SharedNormalInverseWishart:
         )
 
     @property
-    def batch(self) -> tuple[Coords, tuple[int, ...]]:
+    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch: the classes."""
         return cov.batch_coords(self.coords), self.kappa.shape
 
