@@ -41,6 +41,15 @@ def joined(one: Batched, other: Batched) -> Coords:
     return labels.joined(*one.batch_axes, *other.batch_axes)
 
 
+def met(belief: Batched, seen: Batched) -> Coords:
+    """Return the labels of all axes of the batch in which a belief meets what was seen."""
+    (own, shape), (found, found_shape) = belief.batch_axes, seen.batch_axes
+    if not shape and not found_shape:
+        return {}
+    both = labels.joined(own, shape, found, found_shape)
+    return labels.completed(both, max(shape, found_shape, key=len))
+
+
 def together(one: Any, other: Any) -> Coords:
     """Return the same of two statistics, which must be of one model."""
     if not isinstance(one, type(other)):

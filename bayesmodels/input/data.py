@@ -60,6 +60,7 @@ from bayesmodels.input.wrappers import (
     Weighted,
 )
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.moments import sums
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,11 @@ class Batch:
         if self.groups is None:
             return parameter
         return parameter[np.unravel_index(self.groups, self.lead)]
+
+    def totals(self, x: NDArray[Any]) -> Array:
+        """Add up rows, within groups if there are any; in floats, which never wrap around."""
+        total = sums(x, self.groups, self.size, self.weights)
+        return total.reshape((*self.lead, *x.shape[1:]))
 
     def row_counts(self, n: int) -> Array:
         """Return the total weight of n rows, of those of each member where rows are in groups."""

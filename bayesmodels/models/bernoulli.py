@@ -36,7 +36,6 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members, log_bits
 from bayesmodels.numerics.laws import beta as beta_law
 from bayesmodels.numerics.laws import beta_binomial, dirichlet_draws, log_beta_density
-from bayesmodels.numerics.moments import sums
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
     log_given_total,
@@ -240,12 +239,12 @@ class BetaBernoulli:
             return data
         d = checked.trials(data)
         if d.trials is None:
-            ones = _totals(d.successes, d.batch)
+            ones = d.batch.totals(d.successes)
             zeros = d.batch.row_counts(len(d.successes)) - ones
             given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
         else:
             pairs = np.stack([d.successes, d.trials - d.successes], axis=-1)
-            total = _totals(pairs, d.batch)
+            total = d.batch.totals(pairs)
             ones, zeros = total[..., 0], total[..., 1]
             given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
         coords = labels.named(d.batch.coords, ones.shape, "coords")
@@ -254,9 +253,8 @@ class BetaBernoulli:
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""
         s = self.statistic(data)
-        coords = conjugate.joined(self, s)
-        alpha, beta = self.alpha + s.ones, self.beta + s.zeros
-        return checked.made(type(self), alpha, beta, labels.completed(coords, alpha.shape))
+        axes = conjugate.met(self, s)
+        return checked.made(type(self), self.alpha + s.ones, self.beta + s.zeros, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N_1, \beta + N_0) - \ln B(\alpha, \beta)`.
@@ -501,8 +499,3 @@ class BetaBernoulli:
             pm.Bernoulli(names("x"), p=p, observed=x, dims=axes)
         else:
             pm.Binomial(names("x"), n=d.trials, p=p, observed=x, dims=axes)
-
-
-def _totals(x: NDArray[Any], batch: checked.Batch) -> Array:
-    """Add up rows, within groups if there are any; in floats, which never wrap around."""
-    return sums(x, batch.groups, batch.size, batch.weights).reshape((*batch.lead, *x.shape[1:]))

@@ -36,7 +36,7 @@ from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import log_table
 from bayesmodels.numerics.laws import DirichletMultinomial, beta, dirichlet_draws, log_dirichlet
-from bayesmodels.numerics.moments import sums, tables
+from bayesmodels.numerics.moments import tables
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
     log_given_total,
@@ -289,8 +289,7 @@ class DirichletCategorical:
             counts, given = counts.reshape((*lead, size)), given.reshape(lead)
             given = given - log_multinomial_coefficient(counts)
         else:
-            counts = sums(d.values, d.batch.groups, d.batch.size, weights)
-            counts = counts.reshape((*lead, *d.values.shape[1:]))
+            counts = d.batch.totals(d.values)
             given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
             given = given.reshape(counts.shape[:-1])
         coords = labels.named(d.batch.coords, given.shape, "coords")
@@ -299,10 +298,8 @@ class DirichletCategorical:
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
-        coords, alpha = conjugate.joined(self, s), self.alpha + s.counts
-        axes = labels.completed(coords, alpha.shape[:-1])
-        axes = {**axes, "category": self.coords["category"]}
-        return checked.made(type(self), alpha, self.categories, self.other, axes)
+        axes = conjugate.met(self, s) | {"category": self.coords["category"]}
+        return checked.made(type(self), self.alpha + s.counts, self.categories, self.other, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.

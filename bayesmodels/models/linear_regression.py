@@ -489,19 +489,14 @@ class LinearRegression:
             If columns are so nearly combinations of others that more than 8 digits are lost.
         """
         s = self.statistic(data)
-        coords = conjugate.joined(self, s)
+        axes = conjugate.met(self, s)
         features = checked.same_features(self.features, s.features)
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         factor = triangle(heavy, s.factor, self.factor)
-        axes = labels.completed(coords, factor.shape[:-2])
-        after = checked.made(
-            type(self),
-            factor,
-            np.broadcast_to(self.shape + s.n / 2, factor.shape[:-2]),
-            features,
-            {**axes, "feature": features or self.coords["feature"]},
-        )
+        shape = np.broadcast_to(self.shape + s.n / 2, factor.shape[:-2])
+        axes = axes | {"feature": features or self.coords["feature"]}
+        after = checked.made(type(self), factor, shape, features, axes)
         _warn_of_lost_digits(after, s)
         return after
 

@@ -320,20 +320,14 @@ class NormalInverseWishart:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        coords = conjugate.joined(self, s)
+        axes = conjugate.met(self, s)
         location, pull = meeting(self, s)
-        features, kappa = checked.same_features(self.features, s.features), self.kappa + s.n
-        axes = labels.completed(coords, np.shape(kappa))
-        return checked.made(
-            type(self),
-            location,
-            kappa,
-            self.df + s.n,
-            # Checked again, since rounding may take away what made it definite.
-            positive_definite(self.scale + s.scatter + pull, "scale"),
-            features,
-            {**axes, **event_coords(features, location.shape[-1])},
-        )
+        features = checked.same_features(self.features, s.features)
+        axes = axes | event_coords(features, location.shape[-1])
+        # Checked again, since rounding may take away what made it definite.
+        scale = positive_definite(self.scale + s.scatter + pull, "scale")
+        fields = location, self.kappa + s.n, self.df + s.n, scale, features
+        return checked.made(type(self), *fields, axes)
 
     def log_evidence(self, data: Any) -> Array:
         """Return the log density of the rows with mean and covariance integrated out.

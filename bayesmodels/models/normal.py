@@ -251,16 +251,11 @@ class NormalInverseGamma:
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
-        coords = conjugate.joined(self, s)
+        axes = conjugate.met(self, s)
         location, shift, weight = merged_means(self.kappa, self.location, s.n, s.mean)
-        return checked.made(
-            type(self),
-            location,
-            self.kappa + s.n,
-            self.shape + s.n / 2,
-            self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2,
-            labels.completed(coords, np.shape(location)),
-        )
+        kappa, shape = self.kappa + s.n, self.shape + s.n / 2
+        scale = self.scale + 0.5 * s.scatter + 0.5 * weight * shift**2
+        return checked.made(type(self), location, kappa, shape, scale, axes)
 
     def log_evidence(self, data: Any) -> Array:
         """Return the log density of the rows with mean and variance integrated out.

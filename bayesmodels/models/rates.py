@@ -159,10 +159,8 @@ def update(self: Any, data: Any) -> Any:
         As in `statistic`.
     """
     s = self.statistic(data)
-    coords, shape = conjugate.joined(self, s), self.shape + s.events
-    return checked.made(
-        type(self), shape, self.rate + s.exposure, labels.completed(coords, shape.shape)
-    )
+    axes = conjugate.met(self, s)
+    return checked.made(type(self), self.shape + s.events, self.rate + s.exposure, axes)
 
 
 def of_rows(events: Array, exposure: Array, base: Array, batch: Batch) -> EventStatistic:

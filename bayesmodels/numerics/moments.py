@@ -37,6 +37,8 @@ def sums(x: Values, groups: Groups, size: int, weights: Array | None = None) -> 
     array([[6., 8.],
            [3., 4.]])
     """
+    if x.ndim == 1 and groups is None and weights is None:
+        return np.add.reduce(x, dtype=np.float64, keepdims=True)
     total = np.zeros((size, math.prod(x.shape[1:])))
     for block in blocks(x, least=size):
         part = None if groups is None else groups[block]
