@@ -25,14 +25,12 @@ import pytensor.tensor as pt
 from pymc.logprob.abstract import ValuedRV
 from pymc.logprob.transform_value import TransformedValue
 from pymc.logprob.transforms import Transform
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import node_rewriter
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.rewriting.basic import register_canonicalize
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
+from bayesmodels.models.operations_pymc import Operation, numba_loops
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.numerics.triangular import any_root, cholesky, solve_lower
@@ -40,279 +38,10 @@ from bayesmodels.numerics.wishart import inverse_wishart_draws, log_density_cons
 
 _TAKES = (AdvancedSubtensor, Subtensor)
 
-# Functions without types.
-_register: Any = register_funcify_default_op_cache_key
-_tril: Any = pt.tril
+_tril: Any = pt.tril  # which has no types
 
 
 # --- operations that stay out of the log density --------------------------------------------------
-
-
-class CovarianceOfRoot(Op):
-    """From lower triangular A, over leading axes, to Sigma with Sigma^-1 = A'A."""
-
-    __props__ = ()
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        root = pt.as_tensor_variable(inputs[0])
-        return Apply(self, [root], [root.type()])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - its signature
-        """Evaluate in Python."""
-        half = solve_lower(inputs[0], np.eye(inputs[0].shape[-1]))
-        outputs[0][0] = symmetric(half @ np.swapaxes(half, -1, -2))
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of the root."""
-        return shapes
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        """Return the gradient: dSigma = -(A^-1 dA Sigma) - (its transpose), and A^-T = A Sigma."""
-        (root,), (sigma,), (given,) = inputs, outputs, cotangents
-        both = given + _turned(given)
-        return [-_tril(product(product(product(root, sigma), both), sigma))]
-
-
-class RootOfCovariance(Op):
-    """From Sigma, over leading axes, to lower triangular A with Sigma^-1 = A'A."""
-
-    __props__ = ("width",)
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.half = np.tri(width) - np.eye(width) / 2
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        sigma = pt.as_tensor_variable(inputs[0])
-        return Apply(self, [sigma], [sigma.type()])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        outputs[0][0] = solve_lower(cholesky(symmetric(inputs[0])), np.eye(self.width))
-
-    def backward_error(self, sigma: Any) -> Any:
-        """Return how far off the matrix is whose root was found, in units of rounding.
-
-        Higham (2002), *Accuracy and Stability of Numerical Algorithms*, theorems 10.3 and 8.5.
-        """
-        places = np.arange(self.width)
-        size = pt.sqrt(sigma[..., places, places])
-        return 4 * (self.width + 1) * size[..., :, None] * size[..., None, :]
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of Sigma."""
-        return shapes
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
-        """Return the gradient: dA = -P(A dSigma A') A, P the lower triangle with half diagonal."""
-        (root,), (given,) = outputs, cotangents
-        inner = product(given, _turned(root)) * self.half
-        slope = product(_turned(root), product(inner, root))
-        return [-(slope + _turned(slope)) / 2]
-
-
-class Located(Op):
-    """From centre, A and z, over leading axes, to mu = centre + A^-1 z."""
-
-    __props__ = ()
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        tensors = [pt.as_tensor_variable(part) for part in inputs]
-        return Apply(self, tensors, [tensors[2].type()])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        centre, root, z = inputs
-        outputs[0][0] = centre + solve_lower(root, z[..., None])[..., 0]
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of z."""
-        return [shapes[2]]
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
-        """Return the gradient: A^-T g = A Sigma g."""
-        (centre, root, _), (mu,), (given,) = inputs, outputs, cotangents
-        turned = applied(root, applied(CovarianceOfRoot()(root), given))
-        return [given, -_tril(turned[..., :, None] * (mu - centre)[..., None, :]), turned]
-
-
-class LowerTriangle(Op):
-    """From D (D + 1) / 2 packed entries, over leading axes, to a lower triangular matrix."""
-
-    __props__ = ("width",)
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.rows, self.columns = np.tril_indices(width)
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        entries = pt.as_tensor_variable(inputs[0])
-        shape = (*entries.type.shape[:-1], self.width, self.width)
-        return Apply(self, [entries], [pt.tensor(dtype=entries.type.dtype, shape=shape)])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        lower = np.zeros((*inputs[0].shape[:-1], self.width, self.width), inputs[0].dtype)
-        lower[..., self.rows, self.columns] = inputs[0]
-        outputs[0][0] = lower
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of the matrix."""
-        return [(*shapes[0][:-1], self.width, self.width)]
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
-        """Return the gradient: its packed entries."""
-        return [PackedEntries(self.width)(cotangents[0])]
-
-
-class PackedEntries(Op):
-    """From a matrix, over leading axes, to the packed entries of its lower triangle."""
-
-    __props__ = ("width",)
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.rows, self.columns = np.tril_indices(width)
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        matrix = pt.as_tensor_variable(inputs[0])
-        shape = (*matrix.type.shape[:-2], len(self.rows))
-        return Apply(self, [matrix], [pt.tensor(dtype=matrix.type.dtype, shape=shape)])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        outputs[0][0] = inputs[0][..., self.rows, self.columns]
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of the packed entries."""
-        return [(*shapes[0][:-2], len(self.rows))]
-
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
-        """Return the gradient: zero above the diagonal."""
-        return [LowerTriangle(self.width)(cotangents[0])]
-
-
-def _numba_covariance_of_root(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def covariance_of_root(root: Any) -> Any:
-        width = root.shape[-1]
-        sigma = np.empty(root.shape)
-        roots, sigmas = _matrices(root), sigma.reshape((-1, width, width))
-        half = np.zeros((width, width))
-        for a, result in zip(roots, sigmas):  # noqa: B905 - Numba's zip is not strict
-            _invert_lower(a, half)
-            for i in range(width):
-                for j in range(i + 1):
-                    total = 0.0
-                    for k in range(j + 1):
-                        total += half[i, k] * half[j, k]
-                    result[i, j] = total
-                    result[j, i] = total
-        return sigma
-
-    return covariance_of_root
-
-
-def _numba_root_of_covariance(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def root_of_covariance(sigma: Any) -> Any:
-        width = sigma.shape[-1]
-        root = np.zeros(sigma.shape)
-        sigmas, roots = _matrices(sigma), root.reshape((-1, width, width))
-        lower = np.zeros((width, width))
-        for s, result in zip(sigmas, roots):  # noqa: B905
-            for i in range(width):
-                for j in range(i + 1):
-                    total = (s[i, j] + s[j, i]) / 2
-                    for k in range(j):
-                        total -= lower[i, k] * lower[j, k]
-                    lower[i, j] = np.sqrt(total) if i == j else total / lower[j, j]
-            _invert_lower(lower, result)
-        return root
-
-    return root_of_covariance
-
-
-def _numba_located(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def located(centre: Any, root: Any, z: Any) -> Any:
-        width = z.shape[-1]
-        mu = np.empty(z.shape)
-        roots, results = _matrices(root), mu.reshape((-1, width))
-        flat = np.ascontiguousarray(z).reshape((-1, width))
-        if len(roots) != len(flat):
-            raise ValueError("as many roots as vectors are needed")  # noqa: EM101, TRY003 - Numba
-        for a, right, result in zip(roots, flat, results):  # noqa: B905
-            for i in range(width):
-                total = right[i]
-                for k in range(i):
-                    total -= a[i, k] * result[k]
-                result[i] = total / a[i, i]
-        return centre + mu
-
-    return located
-
-
-def _numba_lower_triangle(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    width = op.width
-
-    @numba_njit
-    def lower_triangle(entries: Any) -> Any:
-        lower = np.zeros((*entries.shape[:-1], width, width))
-        packed, matrices = np.ascontiguousarray(entries).ravel(), lower.reshape((-1, width, width))
-        k = 0
-        for matrix in matrices:
-            for i in range(width):
-                for j in range(i + 1):
-                    matrix[i, j] = packed[k]
-                    k += 1
-        return lower
-
-    return lower_triangle
-
-
-def _numba_packed_entries(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    width = op.width
-
-    @numba_njit
-    def packed_entries(matrix: Any) -> Any:
-        entries = np.empty((*matrix.shape[:-2], width * (width + 1) // 2))
-        packed = entries.reshape(-1)
-        k = 0
-        for lower in _matrices(matrix):
-            for i in range(width):
-                for j in range(i + 1):
-                    packed[k] = lower[i, j]
-                    k += 1
-        return entries
-
-    return packed_entries
-
-
-for _made, _loops in (
-    (LowerTriangle, _numba_lower_triangle),
-    (PackedEntries, _numba_packed_entries),
-    (CovarianceOfRoot, _numba_covariance_of_root),
-    (RootOfCovariance, _numba_root_of_covariance),
-    (Located, _numba_located),
-):
-    _register(_made)(_loops)
-
-
-def _undone(_: Any, node: Any) -> Any:
-    """Return the root that a covariance was made of; both have a positive diagonal."""
-    (sigma,) = node.inputs
-    made = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
-    return [sigma.owner.inputs[0]] if made else None
-
-
-_rewriter: Any = node_rewriter([RootOfCovariance])
-register_canonicalize(_rewriter(_undone), name="root_of_covariance_of_root")
 
 
 @numba.njit
@@ -329,6 +58,196 @@ def _invert_lower(root: Any, half: Any) -> None:
             for k in range(j, i):
                 total += root[i, k] * half[k, j]
             half[i, j] = -total / root[i, i]
+
+
+class CovarianceOfRoot(Operation):
+    """From lower triangular A, over leading axes, to Sigma with Sigma^-1 = A'A."""
+
+    def _value(self, root: Array) -> Array:
+        half = solve_lower(root, np.eye(root.shape[-1]))
+        return symmetric(half @ np.swapaxes(half, -1, -2))
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        """Return the gradient: dSigma = -(A^-1 dA Sigma) - (its transpose), and A^-T = A Sigma."""
+        (root,), (sigma,), (given,) = inputs, outputs, cotangents
+        both = given + _turned(given)
+        return [-_tril(product(product(product(root, sigma), both), sigma))]
+
+
+@numba_loops(CovarianceOfRoot)
+def _covariance_of_root(root: Any) -> Any:
+    width = root.shape[-1]
+    sigma = np.empty(root.shape)
+    roots, sigmas = _matrices(root), sigma.reshape((-1, width, width))
+    half = np.zeros((width, width))
+    for a, result in zip(roots, sigmas):  # noqa: B905 - Numba's zip is not strict
+        _invert_lower(a, half)
+        for i in range(width):
+            for j in range(i + 1):
+                total = 0.0
+                for k in range(j + 1):
+                    total += half[i, k] * half[j, k]
+                result[i, j] = total
+                result[j, i] = total
+    return sigma
+
+
+class RootOfCovariance(Operation):
+    """From Sigma, over leading axes, to lower triangular A with Sigma^-1 = A'A."""
+
+    __props__ = ("width",)
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.half = np.tri(width) - np.eye(width) / 2
+
+    def _value(self, sigma: Array) -> Array:
+        return solve_lower(cholesky(symmetric(sigma)), np.eye(self.width))
+
+    def backward_error(self, sigma: Any) -> Any:
+        """Return how far off the matrix is whose root was found, in units of rounding.
+
+        Higham (2002), *Accuracy and Stability of Numerical Algorithms*, theorems 10.3 and 8.5.
+        """
+        places = np.arange(self.width)
+        size = pt.sqrt(sigma[..., places, places])
+        return 4 * (self.width + 1) * size[..., :, None] * size[..., None, :]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
+        """Return the gradient: dA = -P(A dSigma A') A, P the lower triangle with half diagonal."""
+        (root,), (given,) = outputs, cotangents
+        inner = product(given, _turned(root)) * self.half
+        slope = product(_turned(root), product(inner, root))
+        return [-(slope + _turned(slope)) / 2]
+
+
+@numba_loops(RootOfCovariance)
+def _root_of_covariance(sigma: Any) -> Any:
+    width = sigma.shape[-1]
+    root = np.zeros(sigma.shape)
+    sigmas, roots = _matrices(sigma), root.reshape((-1, width, width))
+    lower = np.zeros((width, width))
+    for s, result in zip(sigmas, roots):  # noqa: B905
+        for i in range(width):
+            for j in range(i + 1):
+                total = (s[i, j] + s[j, i]) / 2
+                for k in range(j):
+                    total -= lower[i, k] * lower[j, k]
+                lower[i, j] = np.sqrt(total) if i == j else total / lower[j, j]
+        _invert_lower(lower, result)
+    return root
+
+
+class Located(Operation):
+    """From centre, A and z, over leading axes, to mu = centre + A^-1 z."""
+
+    def _shape(self, *shapes: Any) -> Any:
+        return shapes[2]
+
+    def _value(self, centre: Array, root: Array, z: Array) -> Array:
+        return centre + solve_lower(root, z[..., None])[..., 0]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        """Return the gradient: A^-T g = A Sigma g."""
+        (centre, root, _), (mu,), (given,) = inputs, outputs, cotangents
+        turned = applied(root, applied(CovarianceOfRoot()(root), given))
+        return [given, -_tril(turned[..., :, None] * (mu - centre)[..., None, :]), turned]
+
+
+@numba_loops(Located)
+def _located(centre: Any, root: Any, z: Any) -> Any:
+    width = z.shape[-1]
+    mu = np.empty(z.shape)
+    roots, results = _matrices(root), mu.reshape((-1, width))
+    flat = np.ascontiguousarray(z).reshape((-1, width))
+    if len(roots) != len(flat):
+        raise ValueError("as many roots as vectors are needed")  # noqa: EM101, TRY003 - Numba
+    for a, right, result in zip(roots, flat, results):  # noqa: B905
+        for i in range(width):
+            total = right[i]
+            for k in range(i):
+                total -= a[i, k] * result[k]
+            result[i] = total / a[i, i]
+    return centre + mu
+
+
+class LowerTriangle(Operation):
+    """From D (D + 1) / 2 packed entries, over leading axes, to a lower triangular matrix."""
+
+    __props__ = ("width",)
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def _shape(self, *shapes: Any) -> Any:
+        return (*shapes[0][:-1], self.width, self.width)
+
+    def _value(self, entries: Array) -> Array:
+        lower = np.zeros(self._shape(entries.shape), entries.dtype)
+        lower[(..., *np.tril_indices(self.width))] = entries
+        return lower
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
+        """Return the gradient: its packed entries."""
+        return [PackedEntries(self.width)(cotangents[0])]
+
+
+@numba_loops(LowerTriangle)
+def _lower_triangle(entries: Any) -> Any:
+    width = int(np.sqrt(2 * entries.shape[-1]))  # of D (D + 1)
+    lower = np.zeros((*entries.shape[:-1], width, width))
+    packed, matrices = np.ascontiguousarray(entries).ravel(), lower.reshape((-1, width, width))
+    k = 0
+    for matrix in matrices:
+        for i in range(width):
+            for j in range(i + 1):
+                matrix[i, j] = packed[k]
+                k += 1
+    return lower
+
+
+class PackedEntries(Operation):
+    """From a matrix, over leading axes, to the packed entries of its lower triangle."""
+
+    __props__ = ("width",)
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def _shape(self, *shapes: Any) -> Any:
+        return (*shapes[0][:-2], self.width * (self.width + 1) // 2)
+
+    def _value(self, matrix: Array) -> Array:
+        return matrix[(..., *np.tril_indices(self.width))]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
+        """Return the gradient: zero above the diagonal."""
+        return [LowerTriangle(self.width)(cotangents[0])]
+
+
+@numba_loops(PackedEntries)
+def _packed_entries(matrix: Any) -> Any:
+    width = matrix.shape[-1]
+    entries = np.empty((*matrix.shape[:-2], width * (width + 1) // 2))
+    packed = entries.reshape(-1)
+    k = 0
+    for lower in _matrices(matrix):
+        for i in range(width):
+            for j in range(i + 1):
+                packed[k] = lower[i, j]
+                k += 1
+    return entries
+
+
+def _undone(_: Any, node: Any) -> Any:
+    """Return the root that a covariance was made of; both have a positive diagonal."""
+    (sigma,) = node.inputs
+    made = sigma.owner is not None and isinstance(sigma.owner.op, CovarianceOfRoot)
+    return [sigma.owner.inputs[0]] if made else None
+
+
+_rewriter: Any = node_rewriter([RootOfCovariance])
+register_canonicalize(_rewriter(_undone), name="root_of_covariance_of_root")
 
 
 # --- what log densities are made of ---------------------------------------------------------------
@@ -496,20 +415,9 @@ class Standardised(Transform):  # type: ignore[misc] # as above
 
 
 def inverse_wishart(name: str, df: Array, scale: Array, near: Array, dims: tuple[str, ...]) -> Any:
-    """Declare Sigma ~ IW(scale, df).
+    """Declare Sigma ~ IW(scale, df), for scale (batch..., D, D) and df (batch...).
 
-    Parameters
-    ----------
-    name : str
-        The variable's name.
-    df : ndarray of shape (batch...)
-        Degrees of freedom.
-    scale : ndarray of shape (batch..., D, D)
-        Scale matrices.
-    near : ndarray of shape (batch..., D, D)
-        About the scale matrices of the posterior; they only make sampling fast.
-    dims : tuple of str
-        Names of all axes.
+    `near`, about the scale matrices of the posterior, only makes sampling fast.
     """
     width = scale.shape[-1]
     constant = log_density_constant(df, np.linalg.cholesky(scale))
@@ -532,9 +440,7 @@ def inverse_wishart(name: str, df: Array, scale: Array, near: Array, dims: tuple
 
     return pm.CustomDist(
         name,
-        df,
-        scale,
-        constant,
+        *(df, scale, constant),
         logp=logp,
         random=random,
         support_point=support_point,
@@ -545,29 +451,12 @@ def inverse_wishart(name: str, df: Array, scale: Array, near: Array, dims: tuple
 
 
 def normal(
-    name: str,
-    mean: Any,
-    sigma: Any,
-    weight: Any,
-    dims: tuple[str, ...],
-    **given: Any,
+    name: str, mean: Any, sigma: Any, weight: Any, dims: tuple[str, ...], **given: Any
 ) -> Any:
-    """Declare vectors x ~ N(mean, sigma / weight).
+    """Declare vectors x ~ N(mean, sigma / weight), `observed` or with a `default_transform`.
 
-    Parameters
-    ----------
-    name : str
-        The variable's name.
-    mean : tensor of shape (batch..., D)
-        Means.
-    sigma : tensor of shape (batch..., D, D)
-        Covariances, one of which may serve all.
-    weight : tensor of shape (batch...)
-        Positive numbers by which the covariances are divided.
-    dims : tuple of str
-        Names of all axes.
-    **given
-        ``observed`` values, or a ``default_transform``.
+    For mean (batch..., D), sigma (batch..., D, D), of which one may serve all, and positive weights
+    (batch...).
     """
     width = mean.type.shape[-1] if hasattr(mean, "type") else mean.shape[-1]
 
@@ -590,9 +479,7 @@ def normal(
 
     return pm.CustomDist(
         name,
-        mean,
-        sigma,
-        weight,
+        *(mean, sigma, weight),
         logp=logp,
         random=random,
         support_point=support_point,
@@ -603,29 +490,9 @@ def normal(
 
 
 def statistic(
-    name: str,
-    mu: Any,
-    sigma: Any,
-    n: Array,
-    mean: Array,
-    scatter: Array,
-    weight: Any = 1.0,
+    name: str, mu: Any, sigma: Any, n: Array, mean: Array, scatter: Array, weight: Any = 1.0
 ) -> None:
-    """Add the log likelihood of rows of which only the statistic is known.
-
-    Parameters
-    ----------
-    name : str
-        The potential's name.
-    mu : tensor of shape (batch..., D)
-        Means.
-    sigma : tensor of shape (batch..., D, D)
-        Covariances, one of which may serve all.
-    n, mean, scatter : ndarray
-        Row counts, means and centred scatter matrices.
-    weight : ndarray of shape (batch...)
-        Positive numbers by which the covariances are divided.
-    """
+    """Add the log likelihood of rows ~ N(mu, sigma / weight) with a count, mean and scatter."""
     width = mean.shape[-1]
     root = precision_root(sigma)
     gap = applied(root, mean - mu)

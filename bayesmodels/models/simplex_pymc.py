@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pymc.distributions.transforms import SimplexTransform
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 from scipy.special import log_softmax
 
-# Functions without types.
-_register: Any = register_funcify_default_op_cache_key
-_join: Any = pt.concatenate
+from bayesmodels.models.operations_pymc import Operation, numba_loops
+from bayesmodels.numerics import Array
+
+_join: Any = pt.concatenate  # which has no types
 
 
 class Simplex(SimplexTransform):  # type: ignore[misc] # PyMC has no types
@@ -39,56 +37,59 @@ class Simplex(SimplexTransform):  # type: ignore[misc] # PyMC has no types
         return pt.log(logs.shape[-1].astype(logs.dtype)) + logs.sum(-1)
 
 
-class LogSimplex(Op):
+class LogSimplex(Operation):
     """From y, over leading axes, to log theta."""
 
-    __props__ = ()
+    def _shape(self, *shapes: Any) -> Any:
+        *lead, width = shapes[0]
+        return (*lead, None if width is None else width + 1)
 
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        y = pt.as_tensor_variable(inputs[0])
-        *lead, width = y.type.shape
-        shape = (*lead, None if width is None else width + 1)
-        return Apply(self, [y], [pt.tensor(dtype=y.type.dtype, shape=shape)])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - its signature
-        """Evaluate in Python."""
-        (y,) = inputs
-        outputs[0][0] = log_softmax(np.concatenate([y, -y.sum(-1, keepdims=True)], -1), axis=-1)
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of theta."""
-        return [(*shapes[0][:-1], shapes[0][-1] + 1)]
+    def _value(self, y: Array) -> Array:
+        return np.asarray(log_softmax(np.concatenate([y, -y.sum(-1, keepdims=True)], -1), axis=-1))
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
         """Return the gradient."""
         return [LogSimplexPullback()(outputs[0], cotangents[0])]
 
 
-class LogSimplexPullback(Op):
+@numba_loops(LogSimplex)
+def _log_simplex(y: Any) -> Any:
+    width = y.shape[-1]
+    logs = np.empty((*y.shape[:-1], width + 1))
+    free = np.ascontiguousarray(y).ravel()
+    flat = logs.reshape(-1)
+    for i in range(flat.size // (width + 1)):
+        start = i * (width + 1)
+        total, largest = 0.0, -np.inf
+        for k in range(width):
+            z = free[i * width + k]
+            flat[start + k] = z
+            total += z
+            largest = max(largest, z)
+        flat[start + width] = -total
+        largest = max(largest, -total)
+        total = 0.0
+        for k in range(start, start + width + 1):
+            total += np.exp(flat[k] - largest)
+        shift = largest + np.log(total)
+        for k in range(start, start + width + 1):
+            flat[k] -= shift
+    return logs
+
+
+class LogSimplexPullback(Operation):
     """From log theta and the gradient g by it to the gradient by y, over leading axes.
 
     By z it is ``h = g - theta * sum(g)``; by y, ``h`` of the first K - 1 less that of the last.
     """
 
-    __props__ = ()
+    def _shape(self, *shapes: Any) -> Any:
+        *lead, width = shapes[0]
+        return (*lead, None if width is None else width - 1)
 
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        logs, given = (pt.as_tensor_variable(part) for part in inputs)
-        *lead, width = logs.type.shape
-        shape = (*lead, None if width is None else width - 1)
-        return Apply(self, [logs, given], [pt.tensor(dtype=given.type.dtype, shape=shape)])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        logs, given = inputs
+    def _value(self, logs: Array, given: Array) -> Array:
         by_z = given - np.exp(logs) * given.sum(-1, keepdims=True)
-        outputs[0][0] = by_z[..., :-1] - by_z[..., -1:]
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of y."""
-        return [(*shapes[0][:-1], shapes[0][-1] - 1)]
+        return np.asarray(by_z[..., :-1] - by_z[..., -1:])
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
         """Return the gradient by both, for second derivatives."""
@@ -101,59 +102,21 @@ class LogSimplexPullback(Op):
         ]
 
 
-def _numba_log_simplex(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def log_simplex(y: Any) -> Any:
-        width = y.shape[-1]
-        logs = np.empty((*y.shape[:-1], width + 1))
-        free = np.ascontiguousarray(y).ravel()
-        flat = logs.reshape(-1)
-        for i in range(flat.size // (width + 1)):
-            start = i * (width + 1)
-            total, largest = 0.0, -np.inf
-            for k in range(width):
-                z = free[i * width + k]
-                flat[start + k] = z
-                total += z
-                largest = max(largest, z)
-            flat[start + width] = -total
-            largest = max(largest, -total)
-            total = 0.0
-            for k in range(start, start + width + 1):
-                total += np.exp(flat[k] - largest)
-            shift = largest + np.log(total)
-            for k in range(start, start + width + 1):
-                flat[k] -= shift
-        return logs
-
-    return log_simplex
-
-
-def _numba_log_simplex_pullback(op: Any, node: Any, **_: Any) -> Any:  # noqa: ARG001
-    @numba_njit
-    def log_simplex_pullback(logs: Any, given: Any) -> Any:
-        width = logs.shape[-1]
-        by_y = np.empty((*logs.shape[:-1], width - 1))
-        flat_logs = np.ascontiguousarray(logs).ravel()
-        flat_given = np.ascontiguousarray(given).ravel()
-        flat = by_y.reshape(-1)
-        for i in range(flat_logs.size // width):
-            start = i * width
-            last = start + width - 1
-            total = 0.0
-            for k in range(start, last + 1):
-                total += flat_given[k]
-            at_last = flat_given[last] - np.exp(flat_logs[last]) * total
-            for k in range(width - 1):
-                by_z = flat_given[start + k] - np.exp(flat_logs[start + k]) * total
-                flat[i * (width - 1) + k] = by_z - at_last
-        return by_y
-
-    return log_simplex_pullback
-
-
-for _made, _loops in (
-    (LogSimplex, _numba_log_simplex),
-    (LogSimplexPullback, _numba_log_simplex_pullback),
-):
-    _register(_made)(_loops)
+@numba_loops(LogSimplexPullback)
+def _log_simplex_pullback(logs: Any, given: Any) -> Any:
+    width = logs.shape[-1]
+    by_y = np.empty((*logs.shape[:-1], width - 1))
+    flat_logs = np.ascontiguousarray(logs).ravel()
+    flat_given = np.ascontiguousarray(given).ravel()
+    flat = by_y.reshape(-1)
+    for i in range(flat_logs.size // width):
+        start = i * width
+        last = start + width - 1
+        total = 0.0
+        for k in range(start, last + 1):
+            total += flat_given[k]
+        at_last = flat_given[last] - np.exp(flat_logs[last]) * total
+        for k in range(width - 1):
+            by_z = flat_given[start + k] - np.exp(flat_logs[start + k]) * total
+            flat[i * (width - 1) + k] = by_z - at_last
+    return by_y
