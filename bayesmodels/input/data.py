@@ -35,7 +35,6 @@ from bayesmodels.input.containers import (
     read_columns,
     same_rows,
     shown,
-    where,
 )
 from bayesmodels.input.domains import (
     binary,
@@ -44,6 +43,7 @@ from bayesmodels.input.domains import (
     finite,
     measured,
     measured_as_given,
+    refuse,
     squarable,
     whole_numbers,
 )
@@ -161,11 +161,12 @@ class Outcomes:
 
 
 @dataclass(frozen=True)
-class Measurements:
-    """Checked numbers x of shape (n, batch...)."""
+class Measured:
+    """Checked numbers x of shape (n, batch...), or (n, D) with names of columns that have some."""
 
     x: Values
     batch: Batch
+    features: tuple[Hashable, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -178,15 +179,6 @@ class Exposed:
     x: Array
     events: Array
     exposure: Array
-    batch: Batch
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """Checked rows x of shape (n, D), with the names of the columns if they have some."""
-
-    x: Values
-    features: tuple[Hashable, ...] | None
     batch: Batch
 
 
@@ -311,22 +303,18 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
         raise DataError(msg)
     found = places(block.values, levels)
     if (found < 0).any():
-        at = first(found < 0)
         some = ", ".join(map(shown, levels[:3]))
-        msg = (
-            f"x: must hold only the model's {len(levels)} outcomes ({some}, ...); {where(at)} "
-            f"holds {shown(block.values[at])}. Make the hypotheses about it, too."
-        )
-        raise DataError(msg)
+        rule = f"hold only the model's {len(levels)} outcomes ({some}, ...)"
+        refuse(block, first(found < 0), rule, " Make the hypotheses about it, too.")
     return Outcomes(found, block.row_labels(), _heavy(weights, block))
 
 
-def measurements(data: Any, *, as_given: bool = False) -> Measurements:
+def measurements(data: Any, *, as_given: bool = False) -> Measured:
     """Check rows of numbers, or rows of numbers in groups; in float64, or for sums as given."""
     inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
     x = measured_as_given(block) if as_given else measured(block)
-    return Measurements(x, _batch(block, x.ndim - 1, group, weights))
+    return Measured(x, _batch(block, x.ndim - 1, group, weights))
 
 
 def exposed(data: Any) -> Exposed:
@@ -335,14 +323,8 @@ def exposed(data: Any) -> Exposed:
     given = inner if isinstance(inner, Counts) else Counts(inner)
     block = read(given.values, "values" if given is inner else "x", scalar_row=given is inner)
     x = counts(block).astype(np.float64)
-    exposure = measured(read(given.exposure, "exposure", scalar_row=True))
-    if (exposure <= 0).any():
-        at = first(exposure <= 0)
-        msg = (
-            f"exposure: must be positive; {where(at)} holds {exposure[at]:g}. Leave out rows in "
-            "which nothing could have happened."
-        )
-        raise DataError(msg)
+    hint = " Leave out rows in which nothing could have happened."
+    exposure = _above_zero(read(given.exposure, "exposure", scalar_row=True), hint)
     if exposure.ndim < x.ndim:
         exposure = exposure.reshape(*exposure.shape, *(1,) * (x.ndim - exposure.ndim))
     if exposure.shape != x.shape and exposure.size > 1 and exposure.shape != (len(x), 1):
@@ -355,19 +337,20 @@ def exposed(data: Any) -> Exposed:
     return Exposed(x, x, np.broadcast_to(exposure, x.shape), batch)
 
 
+def _above_zero(block: Argument, hint: str) -> Array:
+    """Return measured values, which are positive."""
+    x = measured(block)
+    if (x <= 0).any():
+        refuse(block, first(x <= 0), "be positive", hint)
+    return x
+
+
 def waited(data: Any) -> Exposed:
     """Check waiting times, some of them maybe cut short, maybe in groups."""
     inner, group, weights = _unwrapped(data)
     cut = isinstance(inner, Censored)
     block = read(inner.times if cut else inner, "times" if cut else "x", scalar_row=cut)
-    x = measured(block)
-    if (x <= 0).any():
-        at = first(x <= 0)
-        msg = (
-            f"{block.argument}: must be positive; {where(at)} holds {x[at]:g}. Round no waiting "
-            "time down to nothing."
-        )
-        raise DataError(msg)
+    x = _above_zero(block, " Round no waiting time down to nothing.")
     ends = np.ones(x.shape)
     if cut:
         ends = binary(read(inner.observed, "observed", scalar_row=True)).astype(np.float64)
@@ -377,7 +360,7 @@ def waited(data: Any) -> Exposed:
     return Exposed(x, ends, x, _batch(block, x.ndim - 1, group, weights))
 
 
-def vectors(data: Any, *, as_given: bool = False) -> Vectors:
+def vectors(data: Any, *, as_given: bool = False) -> Measured:
     """Check rows of vectors of numbers, maybe in groups; in float64, or for sums as given."""
     inner, group, weights = _unwrapped(data)
     block = read(inner, "x")
@@ -388,7 +371,7 @@ def vectors(data: Any, *, as_given: bool = False) -> Vectors:
             "column use x[:, None]; for a single row x[None, :]."
         )
         raise DataError(msg)
-    return Vectors(x, block.columns, _batch(block.without_columns(), 0, group, weights))
+    return Measured(x, _batch(block.without_columns(), 0, group, weights), block.columns)
 
 
 def sparse(values: Any) -> bool:
@@ -662,12 +645,8 @@ def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     levels = unique(tuple(_group_order(group, index_of(by.values))), "by: labels")
     found = places(by.values, levels)
     if (found < 0).any():
-        at = first(found < 0)
-        msg = (
-            f"by: must hold only the given groups {listed(levels)}; {where(at)} holds "
-            f"{shown(by.values[at])}."
-        )
-        raise DataError(msg)
+        rule = f"hold only the given groups {listed(levels)}"
+        refuse(replace(by, argument="by"), first(found < 0), rule)
     return {"group": levels}, found
 
 

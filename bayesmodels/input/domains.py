@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,14 @@ def none(
         raise error(msg)
 
 
+def refuse(block: Argument, at: tuple[int, ...], rule: str, hint: str = "") -> NoReturn:
+    """Say what the values of an argument must be, and which of them is not."""
+    value = block.values[at]
+    text = f"{value:g}" if isinstance(value, np.floating) else shown(value)
+    msg = f"{block.argument}: must {rule}; {where(at, block.columns)} holds {text}.{hint}"
+    raise DataError(msg)
+
+
 def numbers(block: Argument) -> Values:
     """Return the values, which are finite numbers."""
     values = block.values
@@ -64,8 +72,7 @@ def numbers(block: Argument) -> Values:
         missing = np.isnan(values)
         if missing.any():
             raise DataError(missing_message(block.argument, missing))
-        msg = f"{block.argument}: must be finite; {where(at, block.columns)} holds {values[at]}."
-        raise DataError(msg)
+        refuse(block, at, "be finite")
     return values
 
 
@@ -103,11 +110,8 @@ def squarable(values: Array, argument: str) -> None:
     """Check that squares of the values do not overflow."""
     at = not_within(values, LARGEST_MEASUREMENT)
     if at is not None:
-        msg = (
-            f"{argument}: must not exceed {LARGEST_MEASUREMENT:g} in size, since squares are "
-            f"taken; {where(at)} holds {values[at]:g}. Choose a larger unit."
-        )
-        raise DataError(msg)
+        rule = f"not exceed {LARGEST_MEASUREMENT:g} in size, since squares are taken"
+        refuse(Argument(argument, values), at, rule, " Choose a larger unit.")
 
 
 def finite(block: Argument) -> Array:
@@ -183,11 +187,8 @@ def binary(block: Argument) -> Values:
     values = numbers(block)
     at = not_binary(values)
     if at is not None:
-        msg = (
-            f"{block.argument}: must hold only 0 and 1 (or booleans); {where(at, block.columns)} "
-            f"holds {values[at]:g}. For numbers of successes use BinomialCounts(successes, trials)."
-        )
-        raise DataError(msg)
+        hint = " For numbers of successes use BinomialCounts(successes, trials)."
+        refuse(block, at, "hold only 0 and 1 (or booleans)", hint)
     return values
 
 
@@ -204,11 +205,8 @@ def whole_numbers(block: Argument) -> Values:
     values = numbers(block)
     at = not_codes(values, LARGEST_COUNT + 1)
     if at is not None:
-        msg = (
-            f"{block.argument}: must hold whole numbers from 0 to 2**53; "
-            f"{where(at, block.columns)} holds {values[at]:g}."
-        )
-        raise DataError(msg)
+        hint = " Counts have no sign and no fraction: correct it, or model it as a measurement."
+        refuse(block, at, "hold whole numbers from 0 to 2**53", hint)
     return values
 
 
@@ -225,13 +223,9 @@ def codes(
         return values
     if levels is None:
         if values.dtype.kind not in "biuf" and values.size:
-            at = _no_number(values)
-            msg = (
-                f"{block.argument}: must hold category numbers 0 to {size - 1}, since the model "
-                f"was given no categories; {where(at, block.columns)} holds {shown(values[at])}. "
-                "Name them: DirichletCategorical(alpha, categories=[...])."
-            )
-            raise DataError(msg)
+            rule = f"hold category numbers 0 to {size - 1}, since the model was given no categories"
+            hint = " Name them: DirichletCategorical(alpha, categories=[...])."
+            refuse(block, _no_number(values), rule, hint)
         numbered = whole_numbers(block)
         place = not_codes(numbered, size)
         # Small whole numbers stay small: there may be many of them.
@@ -245,12 +239,8 @@ def codes(
         place = first(unknown) if unknown.any() else None
     if place is not None:
         known = f"0 to {size - 1}" if levels is None else listed(levels)
-        msg = (
-            f"{block.argument}: must hold only the model's {what} {known}; "
-            f"{where(place, block.columns)} holds {shown(values[place])}. "
-            f"Declare all {what} in the prior."
-        )
-        raise DataError(msg)
+        hint = f" Declare all {what} in the prior."
+        refuse(block, place, f"hold only the model's {what} {known}", hint)
     return found
 
 
@@ -268,11 +258,7 @@ def _places(block: Argument, levels: tuple[Hashable, ...]) -> NDArray[np.integer
     found = places(values.ravel(), levels).reshape(values.shape)
     for at in zip(*np.nonzero(found < 0), strict=True) if values.dtype == object else ():
         if not isinstance(values[at], Hashable):  # not even "other"
-            msg = (
-                f"{block.argument}: must hold labels of categories, such as text or numbers; "
-                f"{where(at, block.columns)} holds {shown(values[at])}."
-            )
-            raise DataError(msg)
+            refuse(block, at, "hold labels of categories, such as text or numbers")
     return found
 
 

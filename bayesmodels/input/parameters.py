@@ -93,7 +93,8 @@ def together(**parameters: Array) -> tuple[Array, ...]:
 def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
     """Check entries of a sufficient statistic: finite, not negative, and if `counted` countable."""
     result = finite(read(value, argument, bare=True))
-    none(result < 0, result, argument, "not be negative")
+    hint = " To take rows out, subtract their statistic: all - some."
+    none(result < 0, result, argument, "not be negative", hint)
     if counted:
         _countable(result, argument)
     result = result.copy()

@@ -157,7 +157,7 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     return RowsLeftOut(*_in_blocks(given.x, given.batch, of_rows))
 
 
-def _of_numbers(given: checked.Measurements, parameters: Sequence[Array]) -> RowsLeftOut:
+def _of_numbers(given: checked.Measured, parameters: Sequence[Array]) -> RowsLeftOut:
     """Return the same by one compiled loop; parameters have the axes of the batch, and no more."""
     n, batch = len(given.x), given.batch
     x = given.x.reshape(n, -1)

@@ -312,7 +312,7 @@ def fitting(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise PriorError(msg) from None
 
 
-def checked_vectors(belief: Any, data: Any, *, as_given: bool = False) -> checked.Vectors:
+def checked_vectors(belief: Any, data: Any, *, as_given: bool = False) -> checked.Measured:
     """Check rows against the belief's columns."""
     d, width = checked.vectors(data, as_given=as_given), belief.location.shape[-1]
     if d.x.shape[-1] != width:
@@ -467,7 +467,7 @@ def _log_normal_rows(x: Array, mean: Array, root: Array) -> Array:
     return -0.5 * square - half_log_det(root)[..., None] - x.shape[-1] * HALF_LOG_2PI
 
 
-def log_likelihood_of_vectors(d: checked.Vectors, mu: Any, sigma: Any) -> Array:
+def log_likelihood_of_vectors(d: checked.Measured, mu: Any, sigma: Any) -> Array:
     """Return the log density (..., n) of each row under the member that it belongs to."""
     result = None
     for rows, mean, covariance in _members(d, mu, sigma):
@@ -478,7 +478,7 @@ def log_likelihood_of_vectors(d: checked.Vectors, mu: Any, sigma: Any) -> Array:
     return np.asarray(result)
 
 
-def new_vectors(d: checked.Vectors, mu: Any, sigma: Any, rng: np.random.Generator) -> Array:
+def new_vectors(d: checked.Measured, mu: Any, sigma: Any, rng: np.random.Generator) -> Array:
     """Draw a new row (..., n, D) for each row, from the member that it belongs to."""
     result = None
     for rows, mean, covariance in _members(d, mu, sigma):
@@ -491,7 +491,7 @@ def new_vectors(d: checked.Vectors, mu: Any, sigma: Any, rng: np.random.Generato
     return np.asarray(result)
 
 
-def _members(d: checked.Vectors, mu: Any, sigma: Any) -> Any:
+def _members(d: checked.Measured, mu: Any, sigma: Any) -> Any:
     """Yield rows, means and covariances of each member of the batch."""
     mu, sigma = np.asarray(mu, dtype=float), np.asarray(sigma, dtype=float)
     if d.batch.groups is None:
