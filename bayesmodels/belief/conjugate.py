@@ -65,6 +65,24 @@ def _batch_axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
 batch_axes = property(_batch_axes)
 
 
+def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
+    """Return the same property where a field has `inner` axes more, or coords those of `event`."""
+
+    def axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
+        """Labels and lengths of the axes of the batch."""
+        shape = getattr(self, field).shape
+        return labels.without(self.coords, *event), shape[: len(shape) - inner]
+
+    return property(axes)
+
+
+def need_rows(n: Any) -> None:
+    """Refuse numbers of rows that allow of no maximum-likelihood estimate."""
+    if (n == 0).any():
+        msg = "data: the maximum-likelihood estimate needs at least one row; got none."
+        raise DataError(msg)
+
+
 def dims(*variables: str) -> Any:
     """Return the property that names the axes of variables: those of the batch."""
 

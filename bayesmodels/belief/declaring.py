@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bayesmodels.belief.protocol import Conjugate, Declarable, Likelihood, Statistic
+from bayesmodels.errors import DataError
 from bayesmodels.input.data import Split, sparse, weighted
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.wrappers import PER_ROW, Design, Grouped, MultinomialCounts
@@ -98,6 +99,29 @@ def declare(self: Declarable, data: Any, likelihood: Likelihood | None = None) -
     with pm.Model() as model:
         self.add_to_model(data, likelihood or likelihood_of(self, data), Names())
     return model
+
+
+def check_declarable(data: Any, likelihood: str) -> None:
+    """Check that a PyMC model with this likelihood can be declared from these data."""
+    if likelihood not in ("rows", "statistic"):
+        msg = f"likelihood: must be 'rows' or 'statistic'; got {likelihood!r}."
+        raise DataError(msg)
+    if likelihood == "rows" and isinstance(data, Statistic):
+        msg = (
+            "data: a statistic has forgotten its rows; pass the rows, or declare the model with "
+            "likelihood='statistic'."
+        )
+        raise DataError(msg)
+    if likelihood == "rows" and weighted(data):
+        msg = "data: weighted rows are declared from their statistic: likelihood='statistic'."
+        raise DataError(msg)
+
+
+def prior_and_statistic(belief: Any, data: Any, likelihood: str) -> tuple[Any, Any]:
+    """Return a prior with the axes of data that can be declared so, and their statistic."""
+    check_declarable(data, likelihood)
+    s = belief.statistic(data)
+    return belief.update(s.without_rows()), s
 
 
 def likelihood_of(model: Any, data: Any) -> Likelihood:

@@ -550,22 +550,6 @@ def same_features(
     return before if before is not None else now
 
 
-def declarable(data: Any, statistic: type, likelihood: str) -> None:
-    """Check that a PyMC model with this likelihood can be declared from these data."""
-    if likelihood not in ("rows", "statistic"):
-        msg = f"likelihood: must be 'rows' or 'statistic'; got {likelihood!r}."
-        raise DataError(msg)
-    if likelihood == "rows" and isinstance(data, statistic):
-        msg = (
-            "data: a statistic has forgotten its rows; pass the rows, or declare the model with "
-            "likelihood='statistic'."
-        )
-        raise DataError(msg)
-    if likelihood == "rows" and weighted(data):
-        msg = "data: weighted rows are declared from their statistic: likelihood='statistic'."
-        raise DataError(msg)
-
-
 def weighted(data: Any) -> bool:
     """Return whether the rows have weights."""
     if isinstance(data, Grouped):

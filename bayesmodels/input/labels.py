@@ -5,6 +5,7 @@ the axes. An axis that nobody named is called ``dim_0``, ``dim_1``, ... and coun
 """
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 from bayesmodels.errors import DataError
 
@@ -98,6 +99,11 @@ def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
         seen.add(text)
         equal[label] = label
     return labels
+
+
+def without(coords: Mapping[str, Any] | None, *axes: str) -> dict[str, Any]:
+    """Return the coordinates of all other axes."""
+    return {axis: labels for axis, labels in (coords or {}).items() if axis not in axes}
 
 
 def completed(coords: Coords, shape: tuple[int, ...]) -> Coords:

@@ -24,10 +24,10 @@ from scipy import stats
 from scipy.special import gammaln, xlog1py, xlogy
 
 from bayesmodels.belief import conditioning, conjugate, reading, values
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
-from bayesmodels.errors import DataError, ModeError
+from bayesmodels.errors import ModeError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
@@ -149,9 +149,7 @@ class BernoulliStatistic:
         np.float64(0.55)
         """
         total = self.ones + self.zeros
-        if (total == 0).any():
-            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-            raise DataError(msg)
+        conjugate.need_rows(total)
         return {"theta": self.ones / total}
 
 
@@ -484,9 +482,7 @@ class BetaBernoulli:
         import pymc as pm
         from pymc import math
 
-        checked.declarable(data, BernoulliStatistic, likelihood)
-        s = self.statistic(data)
-        prior = self.update(s.without_rows())
+        prior, s = prior_and_statistic(self, data, likelihood)
         theta = pm.Beta(names("theta"), prior.alpha, prior.beta, dims=names.labelled(prior.coords))
         if likelihood == "statistic":
             terms = s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient

@@ -25,7 +25,7 @@ from scipy import stats
 from scipy.special import gammaln, xlogy
 
 from bayesmodels.belief import conditioning, conjugate, reading, values
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
@@ -121,10 +121,7 @@ class CategoricalStatistic:
         given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
         return conjugate.like(self, self.coords, counts, given)
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.counts.shape[:-1]
+    batch_axes = conjugate.batch_axes_of("counts", inner=1)
 
     @property
     def log_coefficient(self) -> Array:
@@ -155,9 +152,7 @@ class CategoricalStatistic:
         array([0.625, 0.   , 0.375])
         """
         total = self.counts.sum(-1, keepdims=True)
-        if (total == 0).any():
-            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-            raise DataError(msg)
+        conjugate.need_rows(total)
         return {"theta": self.counts / total}
 
 
@@ -236,17 +231,12 @@ class DirichletCategorical:
             known = containers.listed(categories or ())
             msg = f"other: must be one of the categories {known}; got {containers.shown(other)}."
             raise PriorError(msg)
-        batch = {k: v for k, v in (coords or {}).items() if k != "category"}
-        given = labels.named(batch, alpha.shape[:-1], "coords")
+        given = labels.named(labels.without(coords, "category"), alpha.shape[:-1], "coords")
         axes = labels.completed(given, alpha.shape[:-1])
         axes = {**axes, "category": categories or tuple(range(size))}
         values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        own = {axis: names for axis, names in self.coords.items() if axis != "category"}
-        return own, self.alpha.shape[:-1]
+    batch_axes = conjugate.batch_axes_of("alpha", "category", inner=1)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -545,9 +535,7 @@ class DirichletCategorical:
 
         from bayesmodels.models.simplex_pymc import Simplex
 
-        checked.declarable(data, CategoricalStatistic, likelihood)
-        s = self.statistic(data)
-        prior = self.update(s.without_rows())
+        prior, s = prior_and_statistic(self, data, likelihood)
         theta = pm.Dirichlet(
             names("theta"),
             prior.alpha,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import multigammaln
 
-from bayesmodels.belief.declaring import Names
-from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows, Statistic
+from bayesmodels.belief.declaring import Names, prior_and_statistic
+from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
@@ -190,9 +190,8 @@ def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> 
     """Write prior and likelihood into the current PyMC model; see `declare`."""
     from bayesmodels.models import inverse_wishart_pymc as declared
 
-    checked.declarable(data, Statistic, likelihood)
-    s = self.statistic(data)
-    prior, after = self.update(s.without_rows()), self.update(s)
+    prior, s = prior_and_statistic(self, data, likelihood)
+    after = self.update(s)
     names.labelled(prior.coords)
     dims = {variable: names.axes(axes) for variable, axes in prior.dims.items()}
     Sigma = declared.inverse_wishart(
@@ -221,11 +220,6 @@ def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> 
 
 
 # --- checks ---------------------------------------------------------------------------------------
-
-
-def batch_coords(coords: Coords) -> Coords:
-    """Return the labels of the batch's own axes."""
-    return {axis: names for axis, names in coords.items() if axis not in EVENT}
 
 
 def meeting(self: Any, s: Any) -> tuple[Array, Array]:

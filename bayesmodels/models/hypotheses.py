@@ -32,7 +32,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.belief import conditioning, reading, values
 from bayesmodels.belief.conjugate import discounted
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, check_declarable, declare
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
@@ -101,13 +101,11 @@ class HypothesisStatistic:
         return cls(log_likelihood, coords["hypothesis"])
 
     def __add__(self, other: Self) -> Self:
-        checked.alike(self, other, HypothesisStatistic)
         self._check_hypotheses(other)
         return type(self)(self.log_likelihood + other.log_likelihood, self.hypotheses)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        checked.alike(self, other, HypothesisStatistic)
         self._check_hypotheses(other)
         impossible = np.isneginf(other.log_likelihood)
         if impossible.any():
@@ -126,6 +124,7 @@ class HypothesisStatistic:
         return type(self)(rho * self.log_likelihood, self.hypotheses)
 
     def _check_hypotheses(self, other: Self) -> None:
+        checked.alike(self, other, HypothesisStatistic)
         if self.coords != other.coords:
             msg = (
                 "data: statistics must be about the same hypotheses; got "
@@ -662,7 +661,7 @@ class ConceptLearning:
         import pymc as pm
         from pytensor.tensor import as_tensor
 
-        checked.declarable(data, HypothesisStatistic, likelihood)
+        check_declarable(data, likelihood)
         s = self.statistic(data)
         h = pm.Categorical(names("h"), p=self._probabilities)
         if likelihood == "statistic":

@@ -37,7 +37,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln
 
 from bayesmodels.belief import conjugate, reading, simulation, values
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError, warn
@@ -47,6 +47,7 @@ from bayesmodels.input.domains import not_squarable
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.wrappers import Weighted
 from bayesmodels.models import case_deletion
+from bayesmodels.models.covariances import fitting
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.crossproducts import Part, centred_factor, factored, merged
 from bayesmodels.numerics.laws import MultivariateStudent, inverse_gamma, student_t
@@ -159,10 +160,7 @@ class RegressionStatistic:
         n, factor = _whole(rho * self.n), np.sqrt(rho) * self.factor
         return conjugate.like(self, self.coords, n, self.mean, factor, self.features)
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.mean.shape[:-1]
+    batch_axes = conjugate.batch_axes_of("mean", inner=1)
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -335,8 +333,8 @@ class LinearRegression:
         factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
         factor[..., -1, -1] = np.sqrt(2 * scale)
         names = None if features is None else labels.unique(tuple(features), "features")
-        own = {k: v for k, v in (coords or {}).items() if k != "feature"}
-        axes = labels.completed(labels.named(own, batch, "coords"), batch)
+        own = labels.named(labels.without(coords, "feature"), batch, "coords")
+        axes = labels.completed(own, batch)
         axes = {**axes, "feature": names or tuple(range(size))}
         shape = np.broadcast_to(shape, batch)
         values.fill(self, factor=factor, shape=shape, features=names, coords=axes)
@@ -424,11 +422,7 @@ class LinearRegression:
         """Scale b of the inverse-gamma law of sigma2, of shape (batch...)."""
         return (0.5 * self.factor[..., -1, -1] ** 2)[()]
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        own = {axis: names for axis, names in self.coords.items() if axis != "feature"}
-        return own, self.shape.shape
+    batch_axes = conjugate.batch_axes_of("shape", "feature")
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -769,9 +763,7 @@ class LinearRegression:
         import pymc as pm
         from pymc import math
 
-        checked.declarable(data, RegressionStatistic, likelihood)
-        s = self.statistic(data)
-        prior = self.update(s.without_rows())
+        prior, s = prior_and_statistic(self, data, likelihood)
         sigma2, w = _declare_prior(prior, names)
         sigma = math.sqrt(sigma2)
         if likelihood == "statistic":
@@ -976,11 +968,5 @@ def _batch_shape(
     if mean.ndim and mean.shape[-1] != size:
         msg = f"mean: must have {size} entries, one a coefficient; got shape {mean.shape}."
         raise PriorError(msg)
-    try:
-        return np.broadcast_shapes(mean.shape[:-1], precision.shape[:-2], shape.shape, scale.shape)
-    except ValueError:
-        msg = (
-            "shape: leading axes of mean, precision, shape and scale must fit each other; got "
-            f"{mean.shape}, {precision.shape}, {shape.shape} and {scale.shape}."
-        )
-        raise PriorError(msg) from None
+    lead = {"mean": mean.shape[:-1], "precision": precision.shape[:-2]}
+    return fitting(**lead, shape=shape.shape, scale=scale.shape)

@@ -34,9 +34,9 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.models import covariances as cov
 from bayesmodels.models.covariances import (
+    EVENT,
     MOST_DF,
     Features,
-    batch_coords,
     checked_vectors,
     degrees,
     event_coords,
@@ -152,10 +152,7 @@ class MultivariateNormalStatistic:
         numbers = rho * self.n, self.mean, rho * self.scatter
         return conjugate.like(self, self.coords, *numbers, self.features)
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return self.coords, self.n.shape
+    batch_axes = conjugate.batch_axes
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -178,9 +175,7 @@ class MultivariateNormalStatistic:
         >>> prior.statistic([[1.0, 2.0], [3.0, 6.0]]).mle()["mu"]
         array([2., 4.])
         """
-        if (self.n == 0).any():
-            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-            raise DataError(msg)
+        conjugate.need_rows(self.n)
         return {"Sigma": self.scatter / self.n[..., None, None], "mu": self.mean}
 
 
@@ -275,7 +270,9 @@ class NormalInverseWishart:
         batch = fitting(
             mean=mean.shape[:-1], kappa=kappa.shape, df=df.shape, scale=scale.shape[:-2]
         )
-        axes = labels.completed(labels.named(batch_coords(coords or {}), batch, "coords"), batch)
+        axes = labels.completed(
+            labels.named(labels.without(coords, *EVENT), batch, "coords"), batch
+        )
         names = named_features(features, width)
         values.fill(
             self,
@@ -287,10 +284,7 @@ class NormalInverseWishart:
             coords={**axes, **event_coords(names, width)},
         )
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch."""
-        return batch_coords(self.coords), self.kappa.shape
+    batch_axes = conjugate.batch_axes_of("kappa", *EVENT)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ from scipy import stats
 from scipy.special import gammaln
 
 from bayesmodels.belief import conditioning, conjugate, reading, values
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError
@@ -133,9 +133,7 @@ class NormalStatistic:
         >>> float(bm.NormalInverseGamma(0, 1, 1, 1).statistic([1.0, 2.0, 6.0]).mle()["mu"])
         3.0
         """
-        if (self.n == 0).any():
-            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-            raise DataError(msg)
+        conjugate.need_rows(self.n)
         return {"sigma2": (self.scatter / self.n)[()], "mu": self.mean[()]}
 
 
@@ -483,9 +481,7 @@ class NormalInverseGamma:
         import pymc as pm
         from pymc import math
 
-        checked.declarable(data, NormalStatistic, likelihood)
-        s = self.statistic(data)
-        prior = self.update(s.without_rows())
+        prior, s = prior_and_statistic(self, data, likelihood)
         axes = names.labelled(prior.coords)
         sigma2 = pm.InverseGamma(names("sigma2"), prior.shape, prior.scale, dims=axes)
         sigma = math.sqrt(sigma2)

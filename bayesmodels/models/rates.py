@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
 from bayesmodels.belief import conjugate, reading, values
-from bayesmodels.belief.declaring import Names
+from bayesmodels.belief.declaring import Names, prior_and_statistic
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed
 from bayesmodels.belief.values import value
@@ -118,9 +118,7 @@ class EventStatistic:
         >>> EventStatistic(6, 2).mle()["lam"]
         np.float64(3.0)
         """
-        if (self.exposure == 0).any():
-            msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-            raise DataError(msg)
+        conjugate.need_rows(self.exposure)
         return {"lam": self.events / self.exposure}
 
     @property
@@ -306,9 +304,7 @@ def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> 
     import pymc as pm
     from pymc import math
 
-    checked.declarable(data, EventStatistic, likelihood)
-    s = self.statistic(data)
-    prior = self.update(s.without_rows())
+    prior, s = prior_and_statistic(self, data, likelihood)
     axes = names.labelled(prior.coords)
     lam = pm.Gamma(names("lam"), alpha=prior.shape, beta=prior.rate, dims=axes)
     if likelihood == "statistic":

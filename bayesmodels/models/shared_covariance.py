@@ -190,8 +190,8 @@ class SharedNormalInverseWishart:
         classes, width = mean.shape
         cov.degrees(df, width)
         cov.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
-        own = cov.batch_coords(coords or {})
-        axes = labels.completed(labels.named(own, (classes,), "coords"), (classes,))
+        own = labels.named(labels.without(coords, *cov.EVENT), (classes,), "coords")
+        axes = labels.completed(own, (classes,))
         names = cov.named_features(features, width)
         values.fill(
             self,
@@ -204,10 +204,7 @@ class SharedNormalInverseWishart:
             coords={**axes, **cov.event_coords(names, width)},
         )
 
-    @property
-    def batch_axes(self) -> tuple[Coords, tuple[int, ...]]:
-        """Labels and lengths of the axes of the batch: the classes."""
-        return cov.batch_coords(self.coords), self.kappa.shape
+    batch_axes = conjugate.batch_axes_of("kappa", *cov.EVENT)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:

@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.belief import leave_one_out, reading, values
 from bayesmodels.belief.conjugate import discounted
-from bayesmodels.belief.declaring import Names, declare
+from bayesmodels.belief.declaring import Names, check_declarable, declare
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows, Statistic
 from bayesmodels.belief.simulation import Simulated, replaced, total
@@ -162,10 +162,10 @@ def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
 
 def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
     """Return a part's own variables of its full shape; those of a prior may be for all classes."""
-    lead = np.shape(_variable(parameters, "pi"))[:-1]
+    lead = np.shape(variable_of(parameters, "pi"))[:-1]
     found = {}
     for variable, axes in belief.dims.items():
-        value = np.asarray(_variable(parameters, names(variable)))
+        value = np.asarray(variable_of(parameters, names(variable)))
         shape = tuple(len(belief.coords[axis]) for axis in axes)
         inner = value.shape[len(lead) :]
         if value.shape[: len(lead)] != lead or inner != shape[len(shape) - len(inner) :]:
@@ -179,9 +179,10 @@ def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
     return found
 
 
-def _variable(parameters: Draws, name: str) -> Any:
+def variable_of(parameters: Draws, name: str, argument: str = "parameters") -> Any:
+    """Return a variable by its name."""
     if name not in parameters:
-        msg = f"parameters: must hold {name!r}; has {list(parameters)}."
+        msg = f"{argument}: must hold {name!r}; has {list(parameters)}."
         raise DataError(msg)
     return parameters[name]
 
@@ -540,7 +541,7 @@ class GenerativeClassifier(ProductOfBeliefs):
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model; see `declare`."""
         del names  # a classifier is never a part of something else
-        checked.declarable(data, ClassStatistic, likelihood)
+        check_declarable(data, likelihood)
         for belief, own, rows in self._with_data(data):
             belief.add_to_model(rows, likelihood, own)
 

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.models.classifiers.generative import variable_of
 from bayesmodels.models.mixture.latent_rows import (
     Discrete,
     Events,
@@ -273,10 +274,7 @@ class Steps:
 def _value(
     parameters: Mapping[str, Any], name: str, variable: str, shape: tuple[int, ...]
 ) -> Array:
-    if name not in parameters:
-        msg = f"start: must hold {name!r}; has {list(parameters)}."
-        raise DataError(msg)
-    x = np.asarray(parameters[name], dtype=float)
+    x = np.asarray(variable_of(parameters, name, "start"), dtype=float)
     x = x[None] if x.ndim == len(shape) else x
     if x.shape[1:] != shape or x.ndim != len(shape) + 1:
         msg = f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."

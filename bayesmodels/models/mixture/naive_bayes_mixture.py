@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels.belief import reading, values
-from bayesmodels.belief.declaring import Names
+from bayesmodels.belief.declaring import Names, check_declarable
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, told
 from bayesmodels.belief.values import value
@@ -200,16 +200,6 @@ class NaiveBayesMixture(LatentClassModel):
         before = 0.0 if self.terms is None else logsumexp(self.log_terms)
         total = 0.0 if after.terms is None else logsumexp(after.log_terms)
         return np.asarray(total - before)[()]
-
-    def log_predictive(self, rows: Any) -> Array:
-        """Return the log predictive density of each new row, all parameters integrated out.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Natural logarithms.
-        """
-        return np.asarray(logsumexp(self.log_joint(rows), axis=-1))
 
     def log_joint(self, rows: Any, parameters: Draws | None = None) -> Array:
         """Return the log density of each new row and class.
@@ -482,7 +472,7 @@ class NaiveBayesMixture(LatentClassModel):
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model, unknown classes summed out."""
         del names  # a mixture is never a part of something else
-        checked.declarable(data, MixtureStatistic, likelihood)
+        check_declarable(data, likelihood)
         if self.terms is not None:
             msg = (
                 "mixture: an exact posterior of many terms cannot be declared as a prior. Declare "
