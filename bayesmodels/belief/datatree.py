@@ -30,18 +30,8 @@ def tree_of(
 ) -> xr.DataTree:
     """Return draws with all groups that follow from them.
 
-    Parameters
-    ----------
-    prior : Belief
-        The prior.
-    after : Belief
-        Any belief with the axes that the data give.
-    data : rows or statistic
-        As in the model's `statistic`.
-    posterior, stats : dict
-        Draws and statistics of the sampler, with the axes (chain, draw, ...).
-    rng : numpy.random.Generator
-        Source of prior and predictive draws.
+    Draws and statistics of the sampler have the axes (chain, draw, ...); `after` is any belief with
+    the axes that the data give. From `rng` come prior and predictive draws.
     """
     from arviz_base import from_dict
 

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 class Names:
     """What a belief's variables and axes are called in the model that it is a part of.
 
-    Parameters
-    ----------
-    variables, axes : mapping, optional
-        New names by own names; a name that is not there stays as it is.
+    New names by own names; a name that is not there stays as it is.
 
     Examples
     --------
@@ -127,12 +124,7 @@ def prior_and_statistic(belief: Any, data: Any, likelihood: str) -> tuple[Any, A
 def likelihood_of(model: Any, data: Any) -> Likelihood:
     """Return how data are declared unless one says how: by their rows, or by their statistic.
 
-    Parameters
-    ----------
-    model : Belief or LogisticRegression
-        The prior; one without a statistic has rows only.
-    data : rows or statistic
-        As in the model's `declare`.
+    A model without a statistic has rows only.
 
     Examples
     --------
@@ -152,13 +144,7 @@ def likelihood_of(model: Any, data: Any) -> Likelihood:
 
 
 def number_of_rows(data: Any) -> int:
-    """Return how many rows there are.
-
-    Parameters
-    ----------
-    data : rows
-        As in a model's `statistic`.
-    """
+    """Return how many rows there are."""
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
         return 1
     if isinstance(data, Split):

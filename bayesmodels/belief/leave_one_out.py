@@ -27,14 +27,7 @@ class RowsLeftOut(NamedTuple):
 def leave_rows_out(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return the log density of every row by the others, by the model's own formula if it has one.
 
-    Parameters
-    ----------
-    belief : Belief
-        The prior, with the axes of the data.
-    data : rows
-        As in its `statistic`.
-    statistic : Statistic
-        Of all rows.
+    The belief is the prior, with the axes of the data; the statistic is that of all rows.
     """
     if isinstance(belief, Deletable):
         return belief.leave_rows_out(data, statistic)

@@ -34,17 +34,9 @@ _FRAME = Markup(
 
 
 def belief(self: Any) -> str:
-    """Show a belief: its title, equations and summary; for ``_repr_html_``.
+    """Show a belief or an approximation: its title, equations and summary; for ``_repr_html_``.
 
-    Parameters
-    ----------
-    self : Belief
-        Any; an approximation, too.
-
-    Returns
-    -------
-    str
-        HTML. Of improper beliefs, which have no summary, it says why.
+    Improper beliefs, which have no summary, say why.
 
     Examples
     --------
@@ -79,21 +71,10 @@ def summary(self: Readable) -> Markup:
 def judged(
     title: str, outcome: str, sentences: Sequence[str], findings: Sequence[str], values: Any
 ) -> str:
-    """Show what was decided, why, and the table that it rests on.
+    """Show the outcome, in sentences, with the first few findings and the table that it rests on.
 
-    Parameters
-    ----------
-    title : str
-        What was judged.
-    outcome : {"agree", "disagree", "inconclusive"}
-        The decision.
-    sentences : sequence of str
-        What was decided, in words.
-    findings : sequence of str
-        Further ones; the first few are shown.
-    values : pandas.DataFrame
-        A row a scalar, whose intervals are left out for want of room, with the discrepancy ``z`` if
-        there is one: of many rows those are shown whose discrepancies are the largest.
+    The table's intervals are left out for want of room; of many rows those are shown whose
+    discrepancies ``z`` are the largest, if they have such.
     """
     said = [paragraph(text) for text in sentences]
     if findings:
@@ -124,15 +105,7 @@ def paragraph(text: str) -> Markup:
 
 
 def table(values: pd.DataFrame, which: str = "the first") -> Markup:
-    """Return rows of numbers; of more than `MOST_ROWS` some, and how many are left out.
-
-    Parameters
-    ----------
-    values : pandas.DataFrame
-        Labelled rows.
-    which : str
-        Rows that are kept, in words.
-    """
+    """Return rows of numbers; of more than `MOST_ROWS` the head, which are called `which`."""
     cell = Markup('<td style="text-align: right">{}</td>')
     head = Markup().join(Markup("<th><bdi>{}</bdi></th>").format(name) for name in values.columns)
     rows = [
@@ -152,17 +125,7 @@ def table(values: pd.DataFrame, which: str = "the first") -> Markup:
 
 
 def mathml(latex: str) -> Markup:
-    r"""Return an equation as MathML, which browsers set without help.
-
-    Parameters
-    ----------
-    latex : str
-        One of a model's `equations`; trusted, since it comes from this package.
-
-    Returns
-    -------
-    Markup
-        A ``math`` element.
+    r"""Return one of a model's `equations` as MathML, which browsers set without help.
 
     Examples
     --------

@@ -101,16 +101,8 @@ class Declarable(Protocol):
         """Write prior and likelihood into the current PyMC model, under the names it is given."""
 
 
-class Belief(Protocol):
+class Belief(Readable, Declarable, Protocol):
     """A prior or a posterior: data update it to another belief of the same class."""
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of each variable's axes."""
-
-    @property
-    def coords(self) -> Coords:
-        """Labels along every axis."""
 
     def parameters(self) -> dict[str, Array]:
         """Return what the belief is made of, by symbol."""
@@ -124,9 +116,6 @@ class Belief(Protocol):
     def log_evidence(self, data: Any) -> Any:
         """Return the log density of the data with the parameters integrated out."""
 
-    def marginals(self) -> dict[str, Law]:
-        """Return each variable's law, elementwise over its shape."""
-
     def mode(self) -> dict[str, Array]:
         """Return where the joint density is largest."""
 
@@ -135,9 +124,6 @@ class Belief(Protocol):
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`."""
-
-    def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
-        """Return independent draws, sample axis first."""
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return log densities of what is observed, the row axis before the batch."""
@@ -152,9 +138,6 @@ class Belief(Protocol):
 
     def declare(self, data: Any, likelihood: Likelihood | None = None) -> pm.Model:
         """Return prior and likelihood as a PyMC model with the same names, dims and coords."""
-
-    def add_to_model(self, data: Any, likelihood: Likelihood, names: Any) -> None:
-        """Write prior and likelihood into the current PyMC model, under the names it is given."""
 
     def mean(self) -> dict[str, Array]: ...
     def var(self) -> dict[str, Array]: ...

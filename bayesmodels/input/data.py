@@ -447,9 +447,7 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
     left = read(data.features, "features")
     X, names = design(left, intercept=data.intercept)
     squarable(X, "features")
-    if X.ndim != 2:  # noqa: PLR2004 - rows and columns
-        msg = f"features: must have rows and columns only; got shape {X.shape}."
-        raise DataError(msg)
+    one_table(X)
     target, counted = data.target, True
     if isinstance(target, BinomialCounts):
         if size != 2:  # noqa: PLR2004 - failures and successes
@@ -514,6 +512,13 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
     if intercept:
         X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
     return X, names
+
+
+def one_table(X: Array) -> None:
+    """Check that a design matrix is no batch of them."""
+    if X.ndim != 2:  # noqa: PLR2004 - rows and columns
+        msg = f"features: must have rows and columns only; got shape {X.shape}."
+        raise DataError(msg)
 
 
 def _design_names(

@@ -205,7 +205,7 @@ def whole_numbers(block: Argument) -> Values:
     values = numbers(block)
     at = not_codes(values, LARGEST_COUNT + 1)
     if at is not None:
-        hint = " Counts have no sign and no fraction: correct it, or model it as a measurement."
+        hint = " Correct it; what is measured, not counted, wants a model of numbers."
         refuse(block, at, "hold whole numbers from 0 to 2**53", hint)
     return values
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,45 @@ def upper_triangular(factor: Array, shape: tuple[int, ...]) -> None:
             f"shape {factor.shape}. Take it of QR or Cholesky."
         )
         raise DataError(msg)
+
+
+def cholesky_factor(
+    matrix: Array,
+    argument: str,
+    hint: str,
+    *,
+    least: float = 0.0,
+    error: type[Exception] = PriorError,
+) -> Array:
+    """Return the lower factor of matrices that are symmetric and positive definite.
+
+    A pivot of at most `least` of its variance counts as none.
+    """
+    mirrored = np.swapaxes(matrix, -1, -2)
+    if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
+        at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
+        opposite = (*at[:-2], at[-1], at[-2])
+        msg = (
+            f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
+            f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
+        )
+        raise error(msg)
+    with suppress(np.linalg.LinAlgError):
+        root = np.linalg.cholesky(matrix)
+        pivots = np.diagonal(root, axis1=-2, axis2=-1) ** 2
+        if (pivots > least * np.diagonal(matrix, axis1=-2, axis2=-1)).all():
+            return root
+    smallest = np.linalg.eigvalsh(matrix).min()
+    msg = f"{argument}: must be positive definite; its smallest eigenvalue is {smallest:.3g}.{hint}"
+    raise error(msg)
+
+
+def variable(values: Mapping[str, Any], name: str, argument: str = "parameters") -> Any:
+    """Return a variable by its name."""
+    if name not in values:
+        msg = f"{argument}: must hold {name!r}; has {list(values)}."
+        raise DataError(msg)
+    return values[name]
 
 
 def left_over(difference: Any, size: Any, argument: str) -> Array:

@@ -341,7 +341,7 @@ def _rows_first(logs: Any, batch: checked.Batch) -> Any:
     return np.moveaxis(logs, logs.ndim - 1 - batch.inner, 0)
 
 
-def all_there(logs: Array, batch: checked.Batch, lost: Any = 0) -> RowsLeftOut:
+def all_there(logs: Array, batch: checked.Batch, *, lost: Any = False) -> RowsLeftOut:
     """Return log densities, rows first, of which none was lost unless it is said."""
-    logs, lost = (_rows_first(x, batch) for x in (logs, np.broadcast_to(lost != 0, logs.shape)))
+    logs, lost = (_rows_first(x, batch) for x in (logs, np.broadcast_to(lost, logs.shape)))
     return RowsLeftOut(logs, batch.rows, lost)

@@ -267,24 +267,8 @@ def positive_definite(value: Any, argument: str) -> Array:
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:  # noqa: PLR2004 - a matrix
         msg = f"{argument}: must be a square matrix; got shape {matrix.shape}. Try np.eye(D)."
         raise PriorError(msg)
-    mirrored = np.swapaxes(matrix, -1, -2)
-    if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
-        at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
-        opposite = (*at[:-2], at[-1], at[-2])
-        msg = (
-            f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
-            f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
-        )
-        raise PriorError(msg)
-    try:
-        root = np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        msg = (
-            f"{argument}: must be positive definite; its smallest eigenvalue is "
-            f"{np.linalg.eigvalsh(matrix).min():.3g}. Columns that determine each other need a "
-            "little more on the diagonal."
-        )
-        raise PriorError(msg) from None
+    hint = " Columns that determine each other need a little more on the diagonal."
+    root = checked.cholesky_factor(matrix, argument, hint)
     diagonal = np.diagonal(root, axis1=-2, axis2=-1) ** 2
     own = float((diagonal / np.diagonal(matrix, axis1=-2, axis2=-1)).min(initial=1))
     if own < 10.0**-FEW:
@@ -399,13 +383,7 @@ def by_pattern(
     density: Callable[[Array, NDArray[np.intp]], Array],
     sample: tuple[int, ...] = (),
 ) -> Array:
-    """Evaluate a density of rows, or of the cells that are there, one pattern of gaps at a time.
-
-    Returns
-    -------
-    ndarray of shape (*sample, n, members)
-        Natural logarithms.
-    """
+    """Return log densities (*sample, n, members) of the cells there are, a pattern at a time."""
     every = np.arange(x.shape[-1])
     whole = density(x, every)
     if not np.isnan(whole).any():  # as it would be if an entry of x were

@@ -397,9 +397,7 @@ class LinearRegression:
         array([[2.5]])
         """
         X, names = checked.design(features)
-        if X.ndim != 2:  # noqa: PLR2004 - rows and columns
-            msg = f"features: must have rows and columns only; got shape {X.shape}."
-            raise DataError(msg)
+        checked.one_table(X)
         weight = checked.parameter(g, "g", positive=True)
         blank = cls(np.zeros(X.shape[-1]), 0, shape, scale, features=names)
         rows = np.concatenate([X / np.sqrt(weight), np.zeros((len(X), 1))], axis=-1)
@@ -868,20 +866,13 @@ def _require_proper(belief: LinearRegression, verb: str) -> None:
 
 
 def digits_of_coefficients_lost(after: LinearRegression, s: RegressionStatistic) -> float:
-    """Return about how many digits a posterior's coefficients lose to rounding in the data's rows.
+    """Return about how many digits a posterior's coefficients lose to rounding in the rows of `s`.
 
     The bound of first order for rows that each have errors of their own size (Björck 1996,
     *Numerical Methods for Least Squares Problems*, section 1.4.6, with Skeel's absolute values):
     ``|A⁺| |A| |w| + |(A'A)⁻¹| |A|' |r|``, beside the larger of a coefficient and its standard
     deviation. Thus an offset that columns share costs nothing, as it does in the factorisation.
     Infinity if a column depends on others.
-
-    Parameters
-    ----------
-    after : LinearRegression
-        The posterior.
-    s : RegressionStatistic
-        Of the data.
     """
     if dependent(after.factor).any():
         return np.inf

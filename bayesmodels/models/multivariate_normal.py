@@ -33,22 +33,7 @@ from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.models import covariances as cov
-from bayesmodels.models.covariances import (
-    EVENT,
-    MOST_DF,
-    Features,
-    checked_vectors,
-    degrees,
-    event_coords,
-    fitting,
-    log_evidence_of_scales,
-    means,
-    meeting,
-    named_features,
-    outer,
-    positive_definite,
-    width_of,
-)
+from bayesmodels.models.covariances import Features
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import MultivariateStudent
 from bayesmodels.numerics.moments import merged_means, scatters
@@ -98,7 +83,7 @@ class MultivariateNormalStatistic:
     ) -> None:
         n, mean = checked.totals(n, "n", counted=True), checked.parameter(mean, "mean")
         scatter = checked.parameter(scatter, "scatter", most=checked.LARGEST_SQUARE)
-        width = width_of(mean, scatter, "scatter")
+        width = cov.width_of(mean, scatter, "scatter")
         _check_scatter(scatter)
         batch = np.broadcast_shapes(n.shape, mean.shape[:-1], scatter.shape[:-2])
         values.fill(
@@ -106,14 +91,14 @@ class MultivariateNormalStatistic:
             n=np.broadcast_to(n, batch),
             mean=np.broadcast_to(mean, (*batch, width)),
             scatter=np.broadcast_to(scatter, (*batch, width, width)),
-            features=named_features(features, width),
+            features=cov.named_features(features, width),
             coords=labels.named(coords, batch, "coords"),
         )
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
         features, coords = self._together(other)
-        mean, shift, weight = merged_means(*means(self), *means(other))
-        between = weight[..., None] * outer(shift)
+        mean, shift, weight = merged_means(*cov.means(self), *cov.means(other))
+        between = weight[..., None] * cov.outer(shift)
         scatter = self.scatter + other.scatter + between
         return conjugate.like(self, coords, self.n + other.n, mean, scatter, features)
 
@@ -124,8 +109,8 @@ class MultivariateNormalStatistic:
         """
         features, coords = self._together(other)
         n = checked.left_over(self.n - other.n, self.n, "n")
-        mean, shift, weight = merged_means(*means(self), -other.n[..., None], other.mean)
-        pull = weight[..., None] * outer(shift)
+        mean, shift, weight = merged_means(*cov.means(self), -other.n[..., None], other.mean)
+        pull = weight[..., None] * cov.outer(shift)
         left = self.scatter - other.scatter + pull
         along, directions = np.linalg.eigh(left)
         along = np.where(n[..., None] == 0, -np.abs(along), along)  # of no row nothing is left
@@ -262,18 +247,18 @@ class NormalInverseWishart:
         coords: Any = None,
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, scale=scale)
-        mean, scale = checked.parameter(mean, "mean"), positive_definite(scale, "scale")
+        mean, scale = checked.parameter(mean, "mean"), cov.positive_definite(scale, "scale")
         kappa = checked.parameter(kappa, "kappa", positive=True)
-        df = checked.parameter(df, "df", most=MOST_DF)
-        width = width_of(mean, scale, "scale")
-        degrees(df, width)
-        batch = fitting(
+        df = checked.parameter(df, "df", most=cov.MOST_DF)
+        width = cov.width_of(mean, scale, "scale")
+        cov.degrees(df, width)
+        batch = cov.fitting(
             mean=mean.shape[:-1], kappa=kappa.shape, df=df.shape, scale=scale.shape[:-2]
         )
         axes = labels.completed(
-            labels.named(labels.without(coords, *EVENT), batch, "coords"), batch
+            labels.named(labels.without(coords, *cov.EVENT), batch, "coords"), batch
         )
-        names = named_features(features, width)
+        names = cov.named_features(features, width)
         values.fill(
             self,
             location=np.broadcast_to(mean, (*batch, width)),
@@ -281,10 +266,10 @@ class NormalInverseWishart:
             df=np.broadcast_to(df, batch),
             scale=np.broadcast_to(scale, (*batch, width, width)),
             features=names,
-            coords={**axes, **event_coords(names, width)},
+            coords={**axes, **cov.event_coords(names, width)},
         )
 
-    batch_axes = conjugate.batch_axes_of("kappa", *EVENT)
+    batch_axes = conjugate.batch_axes_of("kappa", *cov.EVENT)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -315,11 +300,11 @@ class NormalInverseWishart:
         """Return the posterior; see the table at the top of the module."""
         s = self.statistic(data)
         axes = conjugate.met(self, s)
-        location, pull = meeting(self, s)
+        location, pull = cov.meeting(self, s)
         features = checked.same_features(self.features, s.features)
-        axes = axes | event_coords(features, location.shape[-1])
+        axes = axes | cov.event_coords(features, location.shape[-1])
         # Checked again, since rounding may take away what made it definite.
-        scale = positive_definite(self.scale + s.scatter + pull, "scale")
+        scale = cov.positive_definite(self.scale + s.scatter + pull, "scale")
         fields = location, self.kappa + s.n, self.df + s.n, scale, features
         return checked.made(type(self), *fields, axes)
 
@@ -342,7 +327,7 @@ class NormalInverseWishart:
         s = self.statistic(data)
         after, width = self.update(s), self.location.shape[-1]
         return (
-            log_evidence_of_scales(self.df, self.scale, after.scale, s.n)
+            cov.log_evidence_of_scales(self.df, self.scale, after.scale, s.n)
             - 0.5 * width * np.log1p(s.n / self.kappa)
         )[()]
 
@@ -385,9 +370,9 @@ class NormalInverseWishart:
         >>> float(prior.plug_in({"mu": [1, 2], "Sigma": np.eye(2)}).pdf([1, 2]).round(4))
         0.1592
         """
-        sigma = positive_definite(parameters["Sigma"], "Sigma")
-        cov = stats.Covariance.from_cholesky(np.linalg.cholesky(sigma))
-        return stats.multivariate_normal(checked.parameter(parameters["mu"], "mu"), cov)
+        sigma = cov.positive_definite(parameters["Sigma"], "Sigma")
+        known = stats.Covariance.from_cholesky(np.linalg.cholesky(sigma))
+        return stats.multivariate_normal(checked.parameter(parameters["mu"], "mu"), known)
 
     read = cov.read
     log_predictive = cov.log_predictive
@@ -457,7 +442,7 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
             raise DataError(msg)
         checked.same_features(belief.features, data.features)
         return data
-    d = checked_vectors(belief, data, as_given=True)
+    d = cov.checked_vectors(belief, data, as_given=True)
     _, mean, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
     width, lead = d.x.shape[-1], d.batch.lead
     return checked.made(

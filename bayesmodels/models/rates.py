@@ -268,7 +268,7 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     each = zip((self.shape, self.rate), (s.events, s.exposure), (d.events, d.exposure), strict=True)
     shape, rate = (by_row(own) + np.maximum(by_row(total) - row, 0) for own, total, row in each)
     lost = rate < LEAST_LEFT * (rate + d.exposure)
-    return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost)
+    return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost=lost)
 
 
 def told(self: Any, x: Array) -> tuple[Array, Array, Array]:

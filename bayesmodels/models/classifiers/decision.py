@@ -27,7 +27,7 @@ from scipy.special import ndtr
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import read
 from bayesmodels.input.domains import finite, probabilities
-from bayesmodels.input.parameters import count, randomness
+from bayesmodels.input.parameters import cholesky_factor, count, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import EPS, half_log_det
 
@@ -264,25 +264,9 @@ def _classes(pi: Any, mu: Any, Sigma: Any) -> tuple[Array, Array, Array]:
 
 def _roots(matrices: Array) -> Array:
     """Return lower Cholesky factors of covariances, one a class."""
-    if not np.allclose(matrices, np.swapaxes(matrices, -1, -2), rtol=1e-12, atol=0):
-        msg = "Sigma: must be symmetric. Symmetrise it: (Sigma + Sigma.T) / 2."
-        raise DataError(msg)
-    variances = np.diagonal(matrices, axis1=-2, axis2=-1)
-    try:
-        roots = np.linalg.cholesky(matrices)
-        # A pivot that is all rounding error is a zero.
-        least = 4 * matrices.shape[-1] * EPS * variances
-        definite = bool((np.diagonal(roots, axis1=-2, axis2=-1) ** 2 > least).all())
-    except np.linalg.LinAlgError:
-        definite = False
-    if not definite:
-        smallest = np.linalg.eigvalsh(matrices).min()
-        msg = (
-            f"Sigma: must be positive definite; its smallest eigenvalue is {smallest:.3g}. Leave "
-            "out features that are combinations of others."
-        )
-        raise DataError(msg)
-    return roots
+    hint = " Leave out features that are combinations of others."
+    least = 4 * matrices.shape[-1] * EPS  # a pivot that is all rounding error is a zero
+    return cholesky_factor(matrices, "Sigma", hint, least=least, error=DataError)
 
 
 def _whitened(root: Array, vectors: Array) -> Array:

@@ -162,10 +162,10 @@ def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
 
 def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
     """Return a part's own variables of its full shape; those of a prior may be for all classes."""
-    lead = np.shape(variable_of(parameters, "pi"))[:-1]
+    lead = np.shape(checked.variable(parameters, "pi"))[:-1]
     found = {}
     for variable, axes in belief.dims.items():
-        value = np.asarray(variable_of(parameters, names(variable)))
+        value = np.asarray(checked.variable(parameters, names(variable)))
         shape = tuple(len(belief.coords[axis]) for axis in axes)
         inner = value.shape[len(lead) :]
         if value.shape[: len(lead)] != lead or inner != shape[len(shape) - len(inner) :]:
@@ -177,14 +177,6 @@ def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
         wide = value.reshape(*lead, *(1,) * (len(shape) - len(inner)), *inner)
         found[variable] = np.broadcast_to(wide, (*lead, *shape))
     return found
-
-
-def variable_of(parameters: Draws, name: str, argument: str = "parameters") -> Any:
-    """Return a variable by its name."""
-    if name not in parameters:
-        msg = f"{argument}: must hold {name!r}; has {list(parameters)}."
-        raise DataError(msg)
-    return parameters[name]
 
 
 def check_classes(classes: Any) -> None:

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from bayesmodels.errors import DataError
+from bayesmodels.input.parameters import variable
 from bayesmodels.models.classifiers.decision import boundary
 from bayesmodels.models.classifiers.gaussian_discriminant import GaussianDiscriminant
-from bayesmodels.models.classifiers.generative import variable_of
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.normal import NormalInverseGamma
 from bayesmodels.numerics import Array
@@ -120,7 +120,7 @@ def _known(model: Any, parameters: Mapping[str, Any]) -> tuple[Array, Array, Arr
 
 def _variable(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     """Return a variable of this shape; one value for all classes stands for each."""
-    value = np.asarray(variable_of(parameters, name), dtype=float)
+    value = np.asarray(variable(parameters, name), dtype=float)
     if value.shape not in (shape, shape[1:]):
         msg = f"parameters: {name} must have the shape {shape}; got {value.shape}."
         raise DataError(msg)

@@ -162,10 +162,7 @@ class NormalWeights:
 
     def _weights(self, parameters: Draws) -> Array:
         """Return weights of shape (..., K - 1, p), checked."""
-        if "w" not in parameters:
-            msg = f"parameters: must hold 'w'; has {list(parameters)}."
-            raise DataError(msg)
-        w, shape = np.asarray(parameters["w"]), self.location.shape
+        w, shape = np.asarray(checked.variable(parameters, "w")), self.location.shape
         if w.shape[w.ndim - len(shape) :] != shape or w.ndim < len(shape):
             wanted = ", ".join(map(str, shape))
             msg = f"parameters: w must have the shape (..., {wanted}); got {w.shape}."
@@ -177,9 +174,7 @@ class NormalWeights:
 
     def _rows(self, rows: object, *, intercept: bool) -> Array:
         X, names = checked.design(rows, intercept=intercept)
-        if X.ndim != 2:  # noqa: PLR2004 - rows and columns
-            msg = f"features: must have one axis of rows and one of columns; got shape {X.shape}."
-            raise DataError(msg)
+        checked.one_table(X)
         checked.as_many_columns(X.shape[-1], self.location.shape[-1])
         checked.same_features(self.features, names)
         return X

@@ -223,7 +223,8 @@ class LogisticRegression(NormalWeights):
                 f"{(width, width)} or {(*lead, width, width)}; got {mean.shape} and {cov.shape}."
             )
             raise PriorError(msg) from None
-        roots = _roots(full.reshape(others, width, width))
+        hint = " A weight known exactly is no weight: leave its column out."
+        roots = checked.cholesky_factor(full.reshape(others, width, width), "cov", hint)
         inverses = (solve_triangular(root, np.eye(width), lower=True) for root in roots)
         factor = block_diag(*(positive_diagonal(np.linalg.qr(each, mode="r")) for each in inverses))
         axes: Coords = {} if others == 1 else {"class": found[1:]}
@@ -695,22 +696,6 @@ def _width(mean: Array, cov: Array, names: tuple[Hashable, ...] | None) -> int:
     if mean.ndim:
         return mean.shape[-1]
     return cov.shape[-1] if cov.ndim else 1
-
-
-def _roots(cov: Array) -> Array:
-    """Return lower Cholesky factors of covariances."""
-    if not np.allclose(cov, np.swapaxes(cov, -1, -2), rtol=1e-12, atol=0):
-        msg = "cov: must be symmetric. Symmetrise it: (V + V.T) / 2."
-        raise PriorError(msg)
-    try:
-        return np.linalg.cholesky(cov)
-    except np.linalg.LinAlgError:
-        smallest = np.linalg.eigvalsh(cov).min()
-        msg = (
-            f"cov: must be positive definite; its smallest eigenvalue is {smallest:.3g}. A weight "
-            "known exactly is no weight: leave its column out."
-        )
-        raise PriorError(msg) from None
 
 
 def _require_converged(found: penalized_fit.Peak) -> None:

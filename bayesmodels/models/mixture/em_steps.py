@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.models.classifiers.generative import variable_of
+from bayesmodels.input.parameters import variable as member
 from bayesmodels.models.mixture.latent_rows import (
     Discrete,
     Events,
@@ -248,13 +248,7 @@ class Steps:
         return [runs[run] for run in sorted(runs)]
 
     def read(self, parameters: Mapping[str, Any]) -> Point:
-        """Check parameters by variable name, maybe with an axis of starts in front.
-
-        Raises
-        ------
-        DataError
-            If a variable is not there, has another shape, or a value that it cannot have.
-        """
+        """Check parameters by variable name, maybe with an axis of starts in front."""
         found = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
         if (np.abs(found["pi"].sum(-1) - 1) > _SUM).any():
             msg = f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}."
@@ -274,7 +268,7 @@ class Steps:
 def _value(
     parameters: Mapping[str, Any], name: str, variable: str, shape: tuple[int, ...]
 ) -> Array:
-    x = np.asarray(variable_of(parameters, name, "start"), dtype=float)
+    x = np.asarray(member(parameters, name, "start"), dtype=float)
     x = x[None] if x.ndim == len(shape) else x
     if x.shape[1:] != shape or x.ndim != len(shape) + 1:
         msg = f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."
