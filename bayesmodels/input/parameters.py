@@ -68,6 +68,15 @@ def names_of(
     return given
 
 
+def number_of_columns(names: Sequence[Hashable] | None, mean: Array, matrix: Array) -> int:
+    """Return how many columns the parameters of coefficients are about; numbers are for all."""
+    if names is not None:
+        return len(names)
+    if mean.ndim:
+        return mean.shape[-1]
+    return matrix.shape[-1] if matrix.ndim else 1
+
+
 def coords_of(coords: Any, **parameters: Any) -> Any:
     """Return coordinates of a batch: those given, or the labels of parameters that are series."""
     if coords:

@@ -315,15 +315,7 @@ class LinearRegression:
         precision = checked.parameter(precision, "precision", most=checked.LARGEST_SQUARE)
         shape = checked.parameter(shape, "shape")
         scale = checked.parameter(scale, "scale", nonnegative=True, most=checked.LARGEST_SQUARE)
-        size = (
-            len(features)
-            if features is not None
-            else mean.shape[-1]
-            if mean.ndim
-            else precision.shape[-1]
-            if precision.ndim
-            else 1
-        )
+        size = checked.number_of_columns(features, mean, precision)
         if precision.ndim == 0:
             precision = precision * np.eye(size)
         batch = _batch_shape(mean, precision, shape, scale, size)

@@ -31,7 +31,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
-from bayesmodels.models import case_deletion
+from bayesmodels.models import case_deletion, normal
 from bayesmodels.models import covariances as cov
 from bayesmodels.models.covariances import Features
 from bayesmodels.numerics import Array
@@ -386,21 +386,8 @@ class NormalInverseWishart:
     to_datatree = reading.to_datatree
     mode = cov.mode
 
-    def equivalent_sample_size(self) -> Array:
-        """Return kappa: the number of rows that the belief about mu weighs as much as."""
-        return self.kappa[()]
-
-    def shrinkage(self, data: Any) -> Array:
-        """Return the weight of the prior mean in the posterior mean of mu: kappa / (kappa + N).
-
-        Examples
-        --------
-        >>> import bayesmodels as bm
-        >>> prior = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
-        >>> float(prior.shrinkage([[1.0, 2.0], [2.0, 1.0], [6.0, 0.0]]))
-        0.25
-        """
-        return (self.kappa / (self.kappa + self.statistic(data).n))[()]
+    equivalent_sample_size = normal.equivalent_sample_size
+    shrinkage = normal.shrinkage
 
     log_density = cov.log_density
     log_density_rounding = cov.log_density_rounding

@@ -137,6 +137,26 @@ class NormalStatistic:
         return {"sigma2": (self.scatter / self.n)[()], "mu": self.mean[()]}
 
 
+def equivalent_sample_size(self: Any) -> Array:
+    """Return kappa: the number of rows that the belief about mu weighs as much as."""
+    return np.asarray(self.kappa)[()]
+
+
+def shrinkage(self: Any, data: Any) -> Array:
+    """Return the weight of the prior mean in the posterior mean of mu: kappa / (kappa + N).
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> float(bm.NormalInverseGamma(0, 1, 2, 1).shrinkage([1.0, 2.0, 6.0]))
+    0.25
+    >>> prior = bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2))
+    >>> float(prior.shrinkage([[1.0, 2.0], [2.0, 1.0], [6.0, 0.0]]))
+    0.25
+    """
+    return np.asarray(self.kappa / (self.kappa + self.statistic(data).n))[()]
+
+
 _RULES = {
     "kappa": conjugate.POSITIVE,
     "shape": conjugate.POSITIVE,
@@ -376,20 +396,8 @@ class NormalInverseGamma:
         """Return the joint mode (MAP): mu = m and sigma2 = b / (a + 3/2)."""
         return {"sigma2": self.scale / (self.shape + 1.5), "mu": self.location[()]}
 
-    def equivalent_sample_size(self) -> Array:
-        """Return kappa: the number of rows that the belief about mu weighs as much as."""
-        return self.kappa[()]
-
-    def shrinkage(self, data: Any) -> Array:
-        """Return the weight of the prior mean in the posterior mean of mu: kappa / (kappa + N).
-
-        Examples
-        --------
-        >>> import bayesmodels as bm
-        >>> float(bm.NormalInverseGamma(0, 1, 2, 1).shrinkage([1.0, 2.0, 6.0]))
-        0.25
-        """
-        return (self.kappa / (self.kappa + self.statistic(data).n))[()]
+    equivalent_sample_size = equivalent_sample_size
+    shrinkage = shrinkage
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""

@@ -169,7 +169,7 @@ def test_the_same_source_of_randomness_gives_the_same_number():
         (PI, MU[:, 0], A, r"mu: must have the axes \(class, feature\), with 2 classes"),
         (PI, MU[:1], A, "mu: must have the axes"),
         (PI, MU, A[:2], r"Sigma: must have shape \(3, 3\), or \(2, 3, 3\)"),
-        (PI, MU, [A, np.triu(B)], "Sigma: must be symmetric"),
+        (PI, MU, [A, np.triu(B)], "Sigma: must be a symmetric matrix; its entries"),
         (PI, MU, np.ones((3, 3)), "Sigma: must be positive definite; its smallest eigenvalue"),
         (PI, MU, np.cov(POINTS[:3].T), "Sigma: must be positive definite"),
         (PI, MU, [A, -B], "Sigma: must be positive definite"),

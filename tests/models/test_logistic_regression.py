@@ -340,7 +340,9 @@ def test_the_logistic_normal_integral(mean, sd):
 
 def test_new_rows_have_two_axes():
     found = bm.LogisticRegression([0, 0], 1).laplace(([[1.0, 2], [0, 1]], [0, 1]))
-    with pytest.raises(bm.DataError, match="features: must have one axis of rows and one of col"):
+    with pytest.raises(
+        bm.DataError, match=r"features: must have rows and columns only; got shape \(1, 2, 2\)"
+    ):
         found.class_probabilities(np.ones((1, 2, 2)))
 
 
@@ -431,7 +433,10 @@ def test_the_prior_is_a_belief():
     [
         (([0, 0], np.ones((3, 3))), "mean: must have shape"),
         (([0, 0], [[1, 2], [2, 1]]), "cov: must be positive definite; its smallest eigenv.* -1"),
-        (([0, 0], [[1, 2], [0, 1]]), "cov: must be symmetric"),
+        (
+            ([0, 0], [[1, 2], [0, 1]]),
+            r"cov: must be a symmetric matrix; its entries \(0, 1\) and \(1, 0\) are 2 and 0",
+        ),
         (([0, 0], 0), "cov: must be positive definite"),
         (([0, np.nan], 1), "mean: .*"),
         (([0, 0], 1, "ab"), "classes: must be a sequence of two labels"),

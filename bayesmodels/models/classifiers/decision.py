@@ -259,14 +259,10 @@ def _classes(pi: Any, mu: Any, Sigma: Any) -> tuple[Array, Array, Array]:
             f"a class; got {matrices.shape}."
         )
         raise DataError(msg)
-    return prior, means, _roots(np.broadcast_to(matrices, (classes, width, width)))
-
-
-def _roots(matrices: Array) -> Array:
-    """Return lower Cholesky factors of covariances, one a class."""
     hint = " Leave out features that are combinations of others."
-    least = 4 * matrices.shape[-1] * EPS  # a pivot that is all rounding error is a zero
-    return cholesky_factor(matrices, "Sigma", hint, least=least, error=DataError)
+    least = 4 * width * EPS  # a pivot that is all rounding error is a zero
+    roots = cholesky_factor(matrices, "Sigma", hint, least=least, error=DataError)
+    return prior, means, np.broadcast_to(roots, (classes, width, width))
 
 
 def _whitened(root: Array, vectors: Array) -> Array:

@@ -74,13 +74,13 @@ class ClassStatistic:
         return cls(classes, features)
 
     def __add__(self, other: Self) -> Self:
-        return self._each(other, operator.add)
+        return self._each(operator.add, self._alike(other))
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        return self._each(other, operator.sub)
+        return self._each(operator.sub, self._alike(other))
 
-    def _each(self, other: Self, verb: Callable[[Any, Any], Any]) -> Self:
+    def _alike(self, other: Self) -> Self:
         checked.alike(self, other, ClassStatistic)
         if list(self.features) != list(other.features):
             msg = (
@@ -88,14 +88,23 @@ class ClassStatistic:
                 f"{list(self.features)} and {list(other.features)}."
             )
             raise DataError(msg)
-        pairs = {name: verb(part, other.features[name]) for name, part in self.features.items()}
-        return type(self)(verb(self.classes, other.classes), pairs)
+        return other
+
+    def _each(self, verb: Callable[..., Any], *others: Self) -> Self:
+        features = {
+            name: verb(part, *(other.features[name] for other in others))
+            for name, part in self.features.items()
+        }
+        return type(self)(verb(self.classes, *(other.classes for other in others)), features)
 
     discounted = discounted
 
     def _times(self, rho: float) -> Self:
-        parts = {name: part.discounted(rho) for name, part in self.features.items()}
-        return type(self)(self.classes.discounted(rho), parts)
+        return self._each(operator.methodcaller("discounted", rho))
+
+    def without_rows(self) -> Self:
+        """Return the empty statistic of the same blocks."""
+        return self._each(operator.methodcaller("without_rows"))
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -109,11 +118,6 @@ class ClassStatistic:
         """Log of the number of orders that counts forget, of all parts."""
         parts = (self.classes, *self.features.values())
         return sum(float(np.sum(getattr(part, "log_coefficient", 0.0))) for part in parts)
-
-    def without_rows(self) -> Self:
-        """Return the empty statistic of the same blocks."""
-        empty = {name: part.without_rows() for name, part in self.features.items()}
-        return type(self)(self.classes.without_rows(), empty)
 
     def mle(self) -> dict[str, Array]:
         """Return the maximum-likelihood estimates of all parameters.

@@ -204,14 +204,12 @@ class LogisticRegression(NormalWeights):
         features: Sequence[Hashable] | None = None,
     ) -> None:
         features = checked.names_of(features, "features", mean=mean, cov=cov)
-        mean, cov = (
-            checked.parameter(mean, "mean"),
-            checked.parameter(cov, "cov", most=checked.LARGEST_SQUARE),
-        )
+        mean = checked.parameter(mean, "mean")
+        cov = checked.parameter(cov, "cov", most=checked.LARGEST_SQUARE)
         found = _classes(classes)
         others = len(found) - 1
         names = None if features is None else labels.unique(tuple(features), "features")
-        width = _width(mean, cov, names)
+        width = checked.number_of_columns(names, mean, cov)
         lead = () if others == 1 else (others,)
         try:
             location = np.broadcast_to(mean, (*lead, width)).astype(float)
@@ -224,7 +222,7 @@ class LogisticRegression(NormalWeights):
             )
             raise PriorError(msg) from None
         hint = " A weight known exactly is no weight: leave its column out."
-        roots = checked.cholesky_factor(full.reshape(others, width, width), "cov", hint)
+        roots = checked.cholesky_factor(full, "cov", hint).reshape(others, width, width)
         inverses = (solve_triangular(root, np.eye(width), lower=True) for root in roots)
         factor = block_diag(*(positive_diagonal(np.linalg.qr(each, mode="r")) for each in inverses))
         axes: Coords = {} if others == 1 else {"class": found[1:]}
@@ -687,15 +685,6 @@ def _classes(classes: Any) -> tuple[Hashable, ...]:
         msg = f"classes: must be a sequence of two labels or more; got {classes!r}."
         raise PriorError(msg)
     return labels.unique(found, "classes: labels")
-
-
-def _width(mean: Array, cov: Array, names: tuple[Hashable, ...] | None) -> int:
-    """Return the number of columns."""
-    if names is not None:
-        return len(names)
-    if mean.ndim:
-        return mean.shape[-1]
-    return cov.shape[-1] if cov.ndim else 1
 
 
 def _require_converged(found: penalized_fit.Peak) -> None:
