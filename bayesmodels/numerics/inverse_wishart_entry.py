@@ -45,9 +45,6 @@ class _InverseWishartEntry(InAnyUnit, Continuous):  # type: ignore[misc]
     def _logpdf(self, x: Array, a: Array, r: Array) -> Array:
         return _integral("pdf", x, a, r)
 
-    def _pdf(self, x: Array, a: Array, r: Array) -> Array:
-        return np.exp(self._logpdf(x, a, r))
-
     def _cdf(self, x: Array, a: Array, r: Array) -> Array:
         return np.exp(_integral("cdf", x, a, r))
 

@@ -36,15 +36,22 @@ from bayesmodels.numerics.special import (
 from bayesmodels.numerics.triangular import half_log_det
 
 
-class _BetaBinomial(type(stats.betabinom)):  # type: ignore[misc]
+class FromLogs:
+    """SciPy's own densities and masses are not always the exponentials of their logarithms."""
+
+    def _pdf(self, x: Any, *shapes: Any) -> Array:
+        return np.exp(self._logpdf(x, *shapes))  # type: ignore[attr-defined] # of the law below
+
+    def _pmf(self, k: Any, *shapes: Any) -> Array:
+        return np.exp(self._logpmf(k, *shapes))  # type: ignore[attr-defined] # likewise
+
+
+class _BetaBinomial(FromLogs, type(stats.betabinom)):  # type: ignore[misc]
     """SciPy's beta-binomial law with a log mass that keeps its digits at large parameters."""
 
     def _logpmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
         k, n, a, b = np.broadcast_arrays(k, n, a, b)
         return log_dirichlet_multinomial(np.stack([k, n - k], -1), np.stack([a, b], -1))
-
-    def _pmf(self, k: Any, n: Any, a: Any, b: Any) -> Array:
-        return np.exp(self._logpmf(k, n, a, b))
 
     def _cdf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
         most = np.max(x, initial=0)
@@ -67,7 +74,7 @@ beta_binomial = _BetaBinomial(name="beta_binomial")
 Continuous: Any = stats.rv_continuous
 
 
-class InAnyUnit:
+class InAnyUnit(FromLogs):
     """SciPy squares the scale even for a standard deviation, which then is 0 or infinite."""
 
     def std(self, *shapes: Any, loc: Any = 0, scale: Any = 1) -> Any:  # noqa: ARG002 - SciPy's
@@ -76,7 +83,7 @@ class InAnyUnit:
         return np.asarray(scale * own)[()]
 
 
-class _Beta(type(stats.beta)):  # type: ignore[misc]
+class _Beta(FromLogs, type(stats.beta)):  # type: ignore[misc]
     """SciPy's Beta law with a log density, moments and quantiles that keep their digits."""
 
     def _stats(self, a: Any, b: Any, moments: str = "mv") -> tuple[Any, ...]:
@@ -107,9 +114,6 @@ class _Beta(type(stats.beta)):  # type: ignore[misc]
             step = sign * value * np.log(value / q) / slope  # of ln x
             return np.where(np.abs(step) < _LAST_STEP, x * np.exp(-step), x)
 
-    def _pdf(self, x: Any, a: Any, b: Any) -> Array:
-        return np.exp(self._logpdf(x, a, b))
-
 
 _LAST_STEP = 1e-6
 
@@ -122,9 +126,6 @@ class _Gamma(InAnyUnit, type(stats.gamma)):  # type: ignore[misc]
 
     def _logpdf(self, x: Any, a: Any) -> Array:
         return log_gamma_kernel(x, a) - np.log(x)
-
-    def _pdf(self, x: Any, a: Any) -> Array:
-        return np.exp(self._logpdf(x, a))
 
     def _cdf(self, x: Any, a: Any) -> Array:
         return lower_gamma(a, x)
@@ -174,7 +175,7 @@ def log_negative_binomial(k: Any, a: Any, b: Any, e: Any) -> Array:
     return np.where(k > 0, logs, none)
 
 
-class _NegativeBinomial(type(stats.nbinom)):  # type: ignore[misc]
+class _NegativeBinomial(FromLogs, type(stats.nbinom)):  # type: ignore[misc]
     """The law of this number of events."""
 
     def _argcheck(self, a: Any, b: Any, e: Any) -> Any:
@@ -188,9 +189,6 @@ class _NegativeBinomial(type(stats.nbinom)):  # type: ignore[misc]
 
     def _logpmf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
         return log_negative_binomial(k, a, b, e)
-
-    def _pmf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
-        return np.exp(self._logpmf(k, a, b, e))
 
     def _cdf(self, k: Any, a: Any, b: Any, e: Any) -> Array:
         return betainc(a, np.floor(k) + 1, b / (b + e))
@@ -218,9 +216,6 @@ class _InverseGamma(InAnyUnit, type(stats.invgamma)):  # type: ignore[misc]
     def _logpdf(self, x: Any, a: Any) -> Array:
         return log_gamma_kernel(1 / x, a) - np.log(x)
 
-    def _pdf(self, x: Any, a: Any) -> Array:
-        return np.exp(self._logpdf(x, a))
-
     def _sf(self, x: Any, a: Any) -> Array:
         return lower_gamma(a, 1 / x)
 
@@ -242,9 +237,6 @@ class _Student(InAnyUnit, type(stats.t)):  # type: ignore[misc]
         log = np.where(far, 2 * np.log(np.where(far, z, 1.0)), np.log1p(np.where(far, 0.0, z) ** 2))
         constant = log_gamma_ratio(df / 2, 0.5) - 0.5 * np.log(np.pi * df)
         return constant - (df + 1) / 2 * log
-
-    def _pdf(self, x: Any, df: Any) -> Array:
-        return np.exp(self._logpdf(x, df))
 
     # SciPy 1.16 misses the median by a rounding error, which is all that there is of it.
     def _ppf(self, q: Any, df: Any) -> Array:

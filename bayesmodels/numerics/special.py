@@ -15,7 +15,7 @@ from math import inf, lgamma, log, log1p, nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erfc, gammainc, gammaincinv, gammaln
+from scipy.special import erfcx, gammainc, gammaincinv, gammaln
 
 from bayesmodels.numerics import Array
 
@@ -357,15 +357,28 @@ def lower_gamma(a: ArrayLike, x: ArrayLike) -> Array:
     1e-12
     """
     a, x = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(x, dtype=float))
-    far = (a > _TEMME_FROM) & (x < a - 4 * np.sqrt(a)) & (x > a / 2)
-    mu = np.where(far, (x - a) / np.where(far, a, 1.0), -0.25)
-    eta = -np.sqrt(-2 * log1p_minus(mu))
-    first = 1 / mu - 1 / eta
-    second = 1 / eta**3 - 1 / mu**3 - 1 / mu**2 - 1 / (12 * mu)
+    far, logs = _far_below(a, x)
+    return np.where(far, np.exp(logs), gammainc(a, x))
+
+
+def log_lower_gamma(a: ArrayLike, x: ArrayLike) -> Array:
+    r"""Return :math:`\ln P(a, x)`, however small."""
+    a, x = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(x, dtype=float))
+    far, logs = _far_below(a, x)
+    with np.errstate(divide="ignore"):
+        return np.where(far, logs, np.log(gammainc(a, x)))
+
+
+def _far_below(a: Array, x: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Return where Temme's expansion is needed, and the log of the probability there."""
+    far = (a > _TEMME_FROM) & (x > 0) & (x < a - 4 * np.sqrt(a))
     size = np.where(far, a, _TEMME_FROM)
-    density = np.exp(-0.5 * size * eta**2 - HALF_LOG_2PI) / np.sqrt(size)
-    temme = 0.5 * erfc(-eta * np.sqrt(size / 2)) - density * (first + second / size)
-    return np.where(far, temme, gammainc(a, x))
+    mu = np.where(far, (x - a) / size, -0.25)
+    minus = log1p_minus(mu)  # -eta² / 2
+    eta = -np.sqrt(-2 * minus)
+    terms = 1 / mu - 1 / eta + (1 / eta**3 - 1 / mu**3 - 1 / mu**2 - 1 / (12 * mu)) / size
+    half = 0.5 * erfcx(-eta * np.sqrt(size / 2)) - terms / np.sqrt(2 * np.pi * size)
+    return far, size * minus + np.log(half)
 
 
 def lower_gamma_inverse(a: ArrayLike, p: ArrayLike) -> Array:

@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import (
-    erfcx,
-    gammainc,
     gammaincc,
     gammainccinv,
     gammaincinv,
@@ -32,7 +30,7 @@ from scipy.special import (
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import Continuous, InAnyUnit, increasing_root
-from bayesmodels.numerics.special import HALF_LOG_2PI, log1p_minus, stirling_remainder
+from bayesmodels.numerics.special import HALF_LOG_2PI, log_lower_gamma, stirling_remainder
 
 _STEP = 0.7  # of the trapezoidal rule, in widths; halved, no result changes but by rounding
 _NEGLIGIBLE = 40.0  # exp(-40) is 4e-18
@@ -40,7 +38,6 @@ _MARGIN = 3.0  # the high point is known that well, in units of 1 / sqrt(nu / 2)
 _BLOCK = 1000  # integrals at once, which bounds the memory
 _BESSEL_FAR = 1e8  # SciPy's function answers NaN from some 1e9 on
 _LARGEST = 1e290
-_TEMME_FROM = 1.5e5
 
 
 class _VarianceGamma(InAnyUnit, Continuous):  # type: ignore[misc]
@@ -56,9 +53,6 @@ class _VarianceGamma(InAnyUnit, Continuous):  # type: ignore[misc]
 
     def _logpdf(self, x: Array, k: Array, r: Array) -> Array:
         return _log_density(*np.broadcast_arrays(x, k, r))
-
-    def _pdf(self, x: Array, k: Array, r: Array) -> Array:
-        return np.exp(self._logpdf(x, k, r))
 
     def _cdf(self, x: Array, k: Array, r: Array) -> Array:
         return np.exp(_log_probabilities(*np.broadcast_arrays(x, k, r))[0])
@@ -164,7 +158,7 @@ def _average(kind: str, x: Array, k: Array, r: Array) -> Array:
         if kind == "pdf":
             logs += _log_gamma_density(np.log(y / k), k) - np.log(x + b)
         else:
-            logs += np.log(gammaincc(k, y)) if kind == "sf" else _log_gamma_cdf(k, y)
+            logs += np.log(gammaincc(k, y)) if kind == "sf" else log_lower_gamma(k, y)
         top = logs.max(1, keepdims=True)
         top = np.where(top == -np.inf, 0.0, top)
         return (top + np.log((step * np.exp(logs - top)).sum(1, keepdims=True)))[:, 0]
@@ -173,22 +167,3 @@ def _average(kind: str, x: Array, k: Array, r: Array) -> Array:
 def _log_gamma_density(t: Array, k: Array) -> Array:
     """Return the log density of t = ln(G / k) for G of shape k, without cancellation at large k."""
     return k * (t - np.expm1(t)) + 0.5 * np.log(k) - HALF_LOG_2PI - stirling_remainder(k)
-
-
-def _log_gamma_cdf(k: Array, y: Array) -> Array:
-    """Return the log of `gammainc`, which far below large k ends its series too early.
-
-    There Temme's expansion (1979; DLMF 8.12.3) holds to 1e-14 with two terms.
-    """
-    k, y = np.broadcast_arrays(k, y)
-    with np.errstate(divide="ignore"):
-        result = np.log(gammainc(k, y))
-    far = (k > _TEMME_FROM) & (y > 0) & (y < k - 4 * np.sqrt(k))
-    if far.any():
-        k, mu = k[far], y[far] / k[far] - 1
-        minus = log1p_minus(mu)  # -eta^2 / 2
-        eta = -np.sqrt(-2 * minus)
-        terms = 1 / mu - 1 / eta + (1 / eta**3 - 1 / mu**3 - 1 / mu**2 - 1 / (12 * mu)) / k
-        half = 0.5 * erfcx(-eta * np.sqrt(k / 2)) - terms / np.sqrt(2 * np.pi * k)
-        result[far] = k * minus + np.log(half)
-    return result
