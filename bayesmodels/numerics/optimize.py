@@ -88,6 +88,8 @@ class Trace:
 
 Loss = Callable[[Array], float]
 Gradient = Callable[[Array], Array]
+Way = list[tuple[Array, float, float, float]]
+"""Points with loss, slope and the step that led there; none to the first."""
 
 
 def descend(
@@ -106,16 +108,17 @@ def descend(
     step is so long that the loss grows beyond all numbers.
     """
     size, rule = _rule(step, lipschitz)
-    way = _Way(rule, loss, gradient, start)
-    goal = tolerance * way.slopes[0]
-    while way.slopes[-1] > goal and len(way.steps) < most:
-        x, g = way.points[-1], way.g
+    x, g = start, gradient(start)
+    way: Way = [(x, loss(x), float(np.linalg.norm(g)), np.nan)]
+    goal = tolerance * way[0][2]
+    while way[-1][2] > goal and len(way) <= most:
         if step == "backtracking":
             size = _backtracked(gradient, x, g, 2 * size)
             if size == 0:  # the loss is flat to rounding
                 break
-        way.go(x - size * g, size, lipschitz)
-    return way.trace(converged=way.slopes[-1] <= goal)
+        x = x - size * g
+        g = _go(way, loss, gradient, x, size, lipschitz)
+    return _trace(rule, way, converged=way[-1][2] <= goal)
 
 
 def row_by_row(
@@ -134,47 +137,29 @@ def row_by_row(
     rows of each pass. A fixed step ends near the minimum, not in it.
     """
     size, _ = _rule(step, lipschitz)
-    way = _Way(f"one row at a time, step {size:g}", loss, gradient, start)
     x = start
+    way: Way = [(x, loss(x), float(np.linalg.norm(gradient(x))), np.nan)]
     for rows in order:
         with np.errstate(over="ignore", invalid="ignore"):
             for i in rows:
                 x = x - size * of_row(x, i)
-        way.go(x, size, lipschitz)
-    return way.trace(converged=False)
+        _go(way, loss, gradient, x, size, lipschitz)
+    return _trace(f"one row at a time, step {size:g}", way, converged=False)
 
 
-class _Way:
-    """Points, losses, slopes and steps so far, and the gradient at the last point."""
-
-    def __init__(self, rule: str, loss: Loss, gradient: Gradient, start: Array) -> None:
-        self._rule, self._loss, self._gradient = rule, loss, gradient
-        self.points, self.losses, self.g = [start], [loss(start)], gradient(start)
-        self.slopes = [float(np.linalg.norm(self.g))]
-        self.steps: list[float] = []
-
-    def go(self, x: Array, step: float, lipschitz: float) -> None:
-        """Add a point, at which the loss must be a number."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            value, g = self._loss(x), self._gradient(x)
-        if not (np.isfinite(value) and np.isfinite(g).all()):
-            msg = (
-                f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below "
-                f"2 / L = {2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the "
-                "columns."
-            )
-            raise DataError(msg)
-        self.points.append(x)
-        self.losses.append(value)
-        self.g = g
-        self.slopes.append(float(np.linalg.norm(g)))
-        self.steps.append(step)
-
-    def trace(self, *, converged: bool) -> Trace:
-        """Return what was found."""
-        return _trace(
-            self._rule, self.points, self.losses, self.slopes, self.steps, converged=converged
+def _go(way: Way, loss: Loss, gradient: Gradient, x: Array, step: float, lipschitz: float) -> Array:
+    """Add a point, at which the loss must be a number; return the gradient there."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, g = loss(x), gradient(x)
+    if not (np.isfinite(value) and np.isfinite(g).all()):
+        msg = (
+            f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below "
+            f"2 / L = {2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the "
+            "columns."
         )
+        raise DataError(msg)
+    way.append((x, value, float(np.linalg.norm(g)), step))
+    return g
 
 
 def newton(
@@ -191,20 +176,18 @@ def newton(
     `factor` the upper triangular R with R'R the matrix of second derivatives. Converged once the
     Newton decrement is below 1e-9, or near it as far as rounding lets it.
     """
-    x = start
-    (value, weight), g, root = loss(x), gradient(x), factor(x)
-    points, losses, slopes = [x], [value], [np.inf]
-    steps: list[float] = []
-    converged, before = False, np.inf
+    x, (value, weight) = start, loss(start)
+    way: Way = []
+    size, before = np.nan, np.inf
     while True:
-        diagonal = np.abs(np.diagonal(root))
-        if not diagonal.all():  # flat in some direction: no step can be worked out
-            break
-        whitened = solve_upper(root, g[:, None], transposed=True)
-        square = float((whitened**2).sum())
-        slopes[-1] = float(np.sqrt(square))
+        g, root = gradient(x), factor(x)
+        square = np.inf
+        if np.diagonal(root).all():  # else flat in some direction: no step can be worked out
+            whitened = solve_upper(root, g[:, None], transposed=True)
+            square = float((whitened**2).sum())
+        way.append((x, value, float(np.sqrt(square)), size))
         converged = square <= _DONE or before / 4 <= square <= before <= _NEAR
-        if converged or len(steps) == most:
+        if converged or square == np.inf or len(way) > most:
             break
         before = square
         direction = solve_upper(root, whitened)[:, 0]
@@ -218,13 +201,8 @@ def newton(
         else:
             break
         x, value, weight = new, after, weight_after
-        g, root = gradient(x), factor(x)
-        points.append(x)
-        losses.append(value)
-        slopes.append(np.inf)
-        steps.append(size)
     rule = "Newton's method, steps halved until the loss falls"
-    return _trace(rule, points, losses, slopes, steps, converged=converged), root
+    return _trace(rule, way, converged=converged), root
 
 
 def _rule(step: Step, lipschitz: float) -> tuple[float, str]:
@@ -249,20 +227,7 @@ def _backtracked(gradient: Gradient, x: Array, g: Array, size: float) -> float:
     return 0.0
 
 
-def _trace(
-    rule: str,
-    points: list[Array],
-    losses: list[float],
-    slopes: list[float],
-    steps: list[float],
-    *,
-    converged: bool,
-) -> Trace:
-    return Trace(
-        rule,
-        np.stack(points),
-        np.array(losses),
-        np.array(slopes),
-        np.array(steps, dtype=float),
-        bool(converged),
-    )
+def _trace(rule: str, way: Way, *, converged: bool) -> Trace:
+    points, losses, slopes, steps = zip(*way, strict=True)
+    loss, slope, step = (np.array(each, dtype=float) for each in (losses, slopes, steps[1:]))
+    return Trace(rule, np.stack(points), loss, slope, step, bool(converged))
