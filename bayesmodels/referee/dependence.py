@@ -69,17 +69,8 @@ def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     every = {
         label: x[0] for label, _, _, x in scalar_draws(law, {n: x[None] for n, x in exact.items()})
     }
-    return (_ranks(np.array([every[label] for label in labels])) - 0.5) / (REFERENCE + _LOOKED_AT)
-
-
-def _ranks(values: Array) -> Array:
-    """Return ranks along the last axis; without ties, which SciPy averages, in a tenth the time."""
-    rising = np.sort(values)
-    if (rising[..., 1:] == rising[..., :-1]).any():
-        return np.asarray(stats.rankdata(values, axis=-1))
-    ranks = np.empty_like(values)
-    np.put_along_axis(ranks, values.argsort(-1), np.arange(1.0, values.shape[-1] + 1)[None], -1)
-    return ranks
+    ranks = stats.rankdata([every[label] for label in labels], axis=-1)
+    return np.asarray((ranks - 0.5) / (REFERENCE + _LOOKED_AT))
 
 
 def _densities(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
 import bayesmodels as bm
 from bayesmodels.numerics.multiple_testing import holm
@@ -99,10 +99,3 @@ def test_separate_problems_have_one_density_together():
 def test_few_scalars_are_looked_at_in_all_pairs():
     pairs = dependence.chosen_pairs(np.random.default_rng(1).random((5, 100)))
     assert len(pairs) == 10
-
-
-def test_ranks_are_those_of_scipy_with_ties_and_without():
-    values = np.random.default_rng(3).random((5, 100))
-    np.testing.assert_array_equal(dependence._ranks(values), stats.rankdata(values, axis=-1))
-    values[0, 3] = values[0, 7]
-    np.testing.assert_array_equal(dependence._ranks(values), stats.rankdata(values, axis=-1))
