@@ -90,8 +90,7 @@ def entry(name: str) -> Entry:
     for candidate in ENTRIES:
         if candidate.name == name:
             return candidate
-    msg = f"model: must be one of {[e.name for e in ENTRIES]}; got {name!r}."
-    raise DataError(msg)
+    raise DataError(f"model: must be one of {[e.name for e in ENTRIES]}; got {name!r}.")
 
 
 def example(
@@ -119,26 +118,21 @@ def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[B
     e, asked = entry(name), vars(columns)
     unknown = [key for key in prior if key not in e.prior]
     if unknown:
-        msg = f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}."
-        raise PriorError(msg)
+        raise PriorError(f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}.")
     features = list(columns.features or ())
     for option, given in asked.items():
         for column in features if option == "features" else [given]:
             if column is not None and column not in frame.columns:
                 there = listed([str(name) for name in frame.columns])
-                msg = f"--{option}: there is no column {column!r}; there are {there}."
-                raise DataError(msg)
+                raise DataError(f"--{option}: there is no column {column!r}; there are {there}.")
     for column in features:
         if features.count(column) > 1:
-            msg = f"--features: must not hold a column twice; got {column!r} again."
-            raise DataError(msg)
+            raise DataError(f"--features: must not hold a column twice; got {column!r} again.")
     if not len(frame):
-        msg = "FILE: has no rows below the heading."
-        raise DataError(msg)
+        raise DataError("FILE: has no rows below the heading.")
     for part, value in asked.items():
         if value is not None and part not in e.uses.split():
-            msg = f"--{part}: {name} has no use for it; leave it out."
-            raise DataError(msg)
+            raise DataError(f"--{part}: {name} has no use for it; leave it out.")
     return e.build(frame, columns, _filled(e, prior))
 
 
@@ -174,19 +168,17 @@ def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:
         found = "it holds categories"
     else:
         found = f"{_where(bad)} holds {shown(column[bad].iloc[0])}" if any(bad) else "it holds text"
-    msg = f"column {name!r}: must hold {what}; {found}.{way}"
-    raise DataError(msg)
+    raise DataError(f"column {name!r}: must hold {what}; {found}.{way}")
 
 
 def _complete(frame: Any, name: str) -> Any:
     """Return a column without empty cells."""
     empty = frame[name].isna().to_numpy()
     if empty.any():
-        msg = (
+        raise DataError(
             f"column {name!r}: {int(empty.sum())} of {len(empty)} cells are empty, the first in "
             f"{_where(empty)}. Fill them, or leave these rows out of the file."
         )
-        raise DataError(msg)
     return frame[name]
 
 
@@ -198,8 +190,9 @@ def _numbers(frame: Any, name: str) -> Any:
     if column.dtype.kind in "biuf":
         infinite = np.isinf(column.to_numpy())
         if infinite.any():
-            msg = f"column {name!r}: must hold finite numbers; {_where(infinite)} is infinite."
-            raise DataError(msg)
+            raise DataError(
+                f"column {name!r}: must hold finite numbers; {_where(infinite)} is infinite."
+            )
         return column
     bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
     way = " Correct the file, or choose other columns with --target or --features."
@@ -235,11 +228,10 @@ def _classes(frame: Any, name: str) -> Any:
     """Return the classes of the rows, of which there are two or more."""
     column = _complete(frame, name)
     if len(_levels(column)) < 2:  # noqa: PLR2004 - one class is none
-        msg = (
+        raise DataError(
             f"column {name!r}: must hold two classes or more; it holds only "
             f"{shown(column.iloc[0])}. Name another one with --target."
         )
-        raise DataError(msg)
     return column
 
 
@@ -248,8 +240,7 @@ def _target(frame: Any, columns: Columns, *others: str | None) -> str:
         return columns.target
     left = [name for name in frame.columns if name not in others]
     if not left:
-        msg = "--target: the table has no column left for it; name one."
-        raise DataError(msg)
+        raise DataError("--target: the table has no column left for it; name one.")
     return str(left[-1])
 
 
@@ -268,15 +259,15 @@ def _target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
     target = _target(frame, columns)
     names = list(columns.features or [name for name in frame.columns if name != target])
     if target in names:
-        msg = f"--features: must not hold the target {target!r}; leave it out."
-        raise DataError(msg)
+        raise DataError(f"--features: must not hold the target {target!r}; leave it out.")
     return target, names
 
 
 def _with_intercept(names: Sequence[str]) -> tuple[str, ...]:
     if "intercept" in names:
-        msg = "column 'intercept': the model adds one of this name. Rename it, or leave it out."
-        raise DataError(msg)
+        raise DataError(
+            "column 'intercept': the model adds one of this name. Rename it, or leave it out."
+        )
     return ("intercept", *names)
 
 
@@ -291,8 +282,9 @@ def _unit_information(
             _complete(frame, name)
         squarable(column.dropna().to_numpy(), f"column {name!r}")
         if not column.var(ddof=0) > 0:
-            msg = f"column {name!r}: holds a single value, which tells nothing; leave it out."
-            raise DataError(msg)
+            raise DataError(
+                f"column {name!r}: holds a single value, which tells nothing; leave it out."
+            )
         columns.append((column.mean(), column.var(ddof=0)))
     mean, variance = np.array(columns).reshape(-1, 2).T
     return mean, variance
@@ -309,11 +301,10 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
     else:
         successes, trials = _counts(frame, name), _counts(frame, columns.trials)
         if (bad := (successes > trials).to_numpy()).any():
-            msg = (
+            raise DataError(
                 f"column {name!r}: must not exceed {columns.trials!r}; {_where(bad)} has "
                 f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
             )
-            raise DataError(msg)
         rows = BinomialCounts(successes, trials)
     return BetaBernoulli(prior["alpha"], prior["beta"]), _grouped(frame, columns, rows)
 
@@ -437,8 +428,7 @@ def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
         return NaiveBayesMixture(classes, blocks), (frame[names], frame[columns.target])
     number = prior["classes"]
     if number != int(number) or number < 2:  # noqa: PLR2004 - one class is no mixture
-        msg = f"classes: must be a whole number, 2 or more; got {number:g}."
-        raise PriorError(msg)
+        raise PriorError(f"classes: must be a whole number, 2 or more; got {number:g}.")
     classes = DirichletCategorical(np.full(int(number), prior["alpha"]))
     return NaiveBayesMixture(classes, blocks), frame[names]
 

@@ -34,27 +34,26 @@ def load_model(target: str) -> pm.Model:
     """
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:
-        msg = f"FILE.py:NAME: must be a file and a name, such as trial.py:model; got {target!r}."
-        raise DataError(msg)
+        raise DataError(
+            f"FILE.py:NAME: must be a file and a name, such as trial.py:model; got {target!r}."
+        )
     path = Path(file)
     if path.suffix != ".py":
-        msg = f"FILE.py:NAME: the file must end in .py; got {file!r}."
-        raise DataError(msg)
+        raise DataError(f"FILE.py:NAME: the file must end in .py; got {file!r}.")
     if not path.is_file():
-        msg = f"FILE.py:NAME: there is no file {file!r}."
-        raise DataError(msg)
+        raise DataError(f"FILE.py:NAME: there is no file {file!r}.")
     with redirect_stdout(sys.stderr):
         module = _run(path)
         if name not in vars(module):
             models = [key for key, value in vars(module).items() if is_pymc(value)]
             offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
             offered = offered if models else "no name in it is a pymc.Model"
-            msg = f"FILE.py:NAME: {file!r} has no {name!r}; {offered}."
-            raise DataError(msg)
+            raise DataError(f"FILE.py:NAME: {file!r} has no {name!r}; {offered}.")
         found = _made(vars(module)[name], target)
     if not is_pymc(found):
-        msg = f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
-        raise DataError(msg)
+        raise DataError(
+            f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
+        )
     return found
 
 
@@ -62,8 +61,7 @@ def _run(path: Path) -> ModuleType:
     """Import a file under a name of its own."""
     spec = spec_from_file_location(f"bayesmodels_file_{path.stem}", path.resolve())
     if spec is None or spec.loader is None:
-        msg = f"FILE.py:NAME: {str(path)!r} can't be imported."
-        raise DataError(msg)
+        raise DataError(f"FILE.py:NAME: {str(path)!r} can't be imported.")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     sys.path.insert(0, str(path.resolve().parent))
@@ -83,8 +81,9 @@ def _made(found: Any, target: str) -> Any:
     needed = [p for p in signature(found).parameters.values() if p.default is Parameter.empty]
     if any(p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) for p in needed):
         names = ", ".join(p.name for p in needed)
-        msg = f"FILE.py:NAME: the function {target!r} must need no arguments; it needs {names}."
-        raise DataError(msg)
+        raise DataError(
+            f"FILE.py:NAME: the function {target!r} must need no arguments; it needs {names}."
+        )
     try:
         return found()
     except (Exception, SystemExit) as error:

@@ -41,12 +41,14 @@ def statistic_of_files(
     """
     entry = catalog.entry(model)
     if entry.reads is None:
-        msg = f"model: {model} has no statistic smaller than its rows. Use bm.scale in Python."
-        raise DataError(msg)
+        raise DataError(
+            f"model: {model} has no statistic smaller than its rows. Use bm.scale in Python."
+        )
     state = Path(f"{os.fspath(output)}.pass")
     if state.exists() and not resume:
-        msg = f"resume: {str(state)!r} is a pass that was stopped. Go on with it, or remove it."
-        raise DataError(msg)
+        raise DataError(
+            f"resume: {str(state)!r} is a pass that was stopped. Go on with it, or remove it."
+        )
     is_npz(output)  # before the work, not after it
     source = dataset(*files)
     known = [name for name in source.schema.names if name != weights]
@@ -54,8 +56,7 @@ def statistic_of_files(
         used = list(features or known)
         asked: dict[str, Any] = {"columns": used}
     elif not known:
-        msg = "target: the files have no column left for it; name one."
-        raise DataError(msg)
+        raise DataError("target: the files have no column left for it; name one.")
     else:
         target = known[-1] if target is None else target
         chosen = list(features or [name for name in known if name != target])
@@ -81,8 +82,7 @@ def _type(source: Any, name: str) -> Any:
     import pyarrow as pa
 
     if name not in source.schema.names:
-        msg = f"columns: there is no column {name!r}; there are {source.schema.names}."
-        raise DataError(msg)
+        raise DataError(f"columns: there is no column {name!r}; there are {source.schema.names}.")
     kind = source.schema.field(name).type
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
@@ -104,8 +104,9 @@ def _categories(source: Any, name: str, given: Sequence[str] | None) -> list[Any
         try:
             return pa.array(list(given), pa.string()).cast(kind).to_pylist()
         except pa.ArrowInvalid as error:
-            msg = f"categories: those of {name!r} must be of its type {kind}: {error}"
-            raise DataError(msg) from None
+            raise DataError(
+                f"categories: those of {name!r} must be of its type {kind}: {error}"
+            ) from None
     found: set[Any] = set()
     for batch in source.to_batches(columns=[name], batch_readahead=2, fragment_readahead=1):
         found.update(batch.column(0).unique().to_pylist())

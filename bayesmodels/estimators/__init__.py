@@ -3,11 +3,10 @@
 try:
     import sklearn as sklearn
 except ImportError as error:
-    msg = (
+    raise ImportError(
         "bayesmodels.estimators needs scikit-learn, which is not installed: "
         "pip install 'bayesmodels[sklearn]'."
-    )
-    raise ImportError(msg) from error
+    ) from error
 
 from bayesmodels.estimators.clusterer import MixtureClusterer
 from bayesmodels.estimators.discriminant import DiscriminantClassifier

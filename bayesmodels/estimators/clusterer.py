@@ -239,11 +239,10 @@ class MixtureClusterer(
         joint = self.prior_.log_joint(self._rows(X), self.em_.parameters)
         never = np.isneginf(joint.max(axis=1))
         if never.any():
-            msg = (
+            raise DataError(
                 f"X: row {int(never.argmax())} has probability 0 in every component. Smooth: "
                 "estimate='map' with alpha above 1."
             )
-            raise DataError(msg)
         return np.asarray(joint)
 
     def _known(self, X: Any, y: Any) -> Array | None:
@@ -256,9 +255,8 @@ class MixtureClusterer(
             check_classification_targets(found)
         whole = found.dtype.kind in "biuf" and (found == np.floor(found)).all()
         if not whole or (found < -1).any() or (found >= self.components).any():
-            msg = (
+            raise DataError(
                 f"y: must hold known components, numbers from 0 to {self.components - 1}, and -1 "
                 f"where a component is not known; got {np.unique(found)[:10].tolist()}."
             )
-            raise DataError(msg)
         return np.where(found < 0, np.nan, found.astype(float))

@@ -81,8 +81,9 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
         chosen = dict.fromkeys(names, given)
     for name in chosen:
         if name not in names:
-            msg = f"feature_families: there is no column {name!r}; the columns are {names}."
-            raise DataError(msg)
+            raise DataError(
+                f"feature_families: there is no column {name!r}; the columns are {names}."
+            )
     found, beliefs = {}, {}
     for at, name in enumerate(names):
         family = chosen.get(name)
@@ -91,11 +92,10 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
         elif family is None:
             family = _inferred(X, at, name)
         elif family not in FAMILIES:
-            msg = (
+            raise PriorError(
                 f"feature_families: {name!r} must be one of {FAMILIES}, or a BetaBernoulli, "
                 f"DirichletCategorical or NormalInverseGamma belief; got {family!r}."
             )
-            raise PriorError(msg)
         found[name] = family
     return found, beliefs
 
@@ -116,8 +116,7 @@ def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors:
         if not own:
             continue
         if title in map(str, found):
-            msg = f"X: a column must not be called {title!r} beside others; rename it."
-            raise DataError(msg)
+            raise DataError(f"X: a column must not be called {title!r} beside others; rename it.")
         given = MultinomialCounts(own) if family == "counts" else own
         result[title] = (_together(family, own, priors), given)
     names = list(found)
@@ -131,11 +130,10 @@ def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors:
 def _together(family: str, names: list[Any], priors: Any) -> Any:
     if family == "counts":
         if len(names) < 2:  # noqa: PLR2004 - a bag of one word tells nothing
-            msg = (
+            raise DataError(
                 f"feature_families: counts are of two columns or more, one a word; got {names}. "
                 "Take a single number as 'gaussian' or 'categorical'."
             )
-            raise DataError(msg)
         return _categories(names, priors.alpha)
     if family == "bernoulli":
         return BetaBernoulli(priors.alpha, priors.alpha)
@@ -162,11 +160,10 @@ def _inferred(X: Any, at: int, name: Any) -> str:
     kind = pd.api.types.infer_dtype(column.to_list(), skipna=True)
     if kind in _OF_OBJECTS:
         return _OF_OBJECTS[kind]
-    msg = (
+    raise TypeError(
         f"X: argument must be a string or a number in every cell of a column; column {name!r} has "
         f"dtype {column.dtype} and holds values of the kind {kind!r}. Convert it."
     )
-    raise TypeError(msg)
 
 
 def _levels(X: Any, at: int, name: Any) -> list[Any]:
@@ -179,9 +176,8 @@ def _levels(X: Any, at: int, name: Any) -> list[Any]:
     else:
         found = sorted(column.filter(~column.is_null()).unique().to_list())
     if len(found) < 2:  # noqa: PLR2004 - one category tells nothing
-        msg = (
+        raise DataError(
             f"X: column {name!r} must have two categories or more; got {found}. Leave it out, give "
             "it a dtype that lists them all, or give a belief in feature_families."
         )
-        raise DataError(msg)
     return found

@@ -45,8 +45,9 @@ def table(self: Any, X: Any, *, reset: bool, counts: bool = False) -> Any:
     if isinstance(frame, nw.DataFrame):
         validate_data(self, X, reset=reset, skip_check_array=True)
         if 0 in frame.shape:
-            msg = f"X: must have at least one row and one column; got shape {frame.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"X: must have at least one row and one column; got shape {frame.shape}."
+            )
         names = columns(self)
         return X if frame.columns == names else frame.to_pandas().set_axis(names, axis=1)
     found = validate_data(
@@ -101,8 +102,9 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     here = weights > 0
     if not here.any():  # newer versions of scikit-learn have complained by now
-        msg = "sample_weight: must hold at least one number that is not zero; all weights are zero."
-        raise DataError(msg)
+        raise DataError(
+            "sample_weight: must hold at least one number that is not zero; all weights are zero."
+        )
     if here.all():
         return X, y, weights
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -142,6 +144,5 @@ def of_columns(self: Any, name: str, of_intercept: float) -> Array:
     try:
         found = np.broadcast_to(np.asarray(getattr(self, name), dtype=float), (width,))
     except ValueError:
-        msg = f"{name}: must be a number, or one for each of {width} columns."
-        raise PriorError(msg) from None
+        raise PriorError(f"{name}: must be a number, or one for each of {width} columns.") from None
     return np.append(float(of_intercept), found) if self.fit_intercept else found

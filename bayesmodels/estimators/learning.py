@@ -101,11 +101,10 @@ def _learn_classified(
     y = inputs.classes_of_rows(self, X, y)
     n = len(y)
     if known and (new := np.setdiff1d(y, self.classes_)).size:
-        msg = (
+        raise DataError(
             f"y: must hold only the classes {self.classes_.tolist()} of the first call; got "
             f"{new.tolist()[0]!r}. Name all of them at first: partial_fit(X, y, classes=[...])."
         )
-        raise DataError(msg)
     X, y, weights = inputs.weighted(X, y, sample_weight)
     if not known:
         learn_classes(self, y)
@@ -118,11 +117,10 @@ def learn_classes(self: Any, y: NDArray[Any]) -> None:
     """Set the classes that there are, two or more."""
     self.classes_ = np.unique(y)
     if len(self.classes_) < 2:  # noqa: PLR2004 - with one there is nothing to tell apart
-        msg = (
+        raise DataError(
             f"y: must hold two classes or more, of rows with a weight; got one class, "
             f"{self.classes_.tolist()[0]!r}."
         )
-        raise DataError(msg)
 
 
 def predict_joint_log_proba(self: Any, X: Any) -> Array:

@@ -137,18 +137,18 @@ class ConjugateRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if return_std and return_interval:
-            msg = "return_interval: must not be asked for together with return_std; call twice."
-            raise DataError(msg)
+            raise DataError(
+                "return_interval: must not be asked for together with return_std; call twice."
+            )
         X = inputs.numbers(self, X, reset=False)
         law = self.belief_.predictive(X, intercept=self.fit_intercept)
         mean = np.asarray(law.median())  # which has no need of two degrees of freedom
         if return_std:
             if not self.belief_.shape > 1:
-                msg = (
+                raise PriorError(
                     f"return_std: the law of new rows has {2 * float(self.belief_.shape):g} "
                     "degrees of freedom, and no variance; it needs more than 2. Ask for intervals."
                 )
-                raise PriorError(msg)
             return mean, np.asarray(law.std())
         if return_interval:
             prob = proportion(prob, "prob")

@@ -95,18 +95,16 @@ def log_evidence_scorer(estimator: Any, X: Any, y: Any = None, sample_weight: An
     del y, sample_weight
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     if "log_evidence_" not in dir(type(last)):
-        msg = (
+        raise DataError(
             f"estimator: must be one of bayesmodels.estimators, or a pipeline that ends in one; "
             f"got {type(last).__name__}, which has no log_evidence_."
         )
-        raise DataError(msg)
     rows = _num_samples(X)
     if rows != last.n_samples_seen_:
-        msg = (
+        raise DataError(
             f"cv: evidence is of all rows that a model was fitted to, {last.n_samples_seen_}; got "
             f"{rows} rows to be scored. Use cv=AllRows()."
         )
-        raise DataError(msg)
     try:
         return float(last.log_evidence_)
     except AttributeError as error:

@@ -161,7 +161,7 @@ def _located(centre: Any, root: Any, z: Any) -> Any:
     roots, results = _matrices(root), mu.reshape((-1, width))
     flat = np.ascontiguousarray(z).reshape((-1, width))
     if len(roots) != len(flat):
-        raise ValueError("as many roots as vectors are needed")  # noqa: EM101, TRY003 - Numba
+        raise ValueError("as many roots as vectors are needed")
     for a, right, result in zip(roots, flat, results):  # noqa: B905
         for i in range(width):
             total = right[i]

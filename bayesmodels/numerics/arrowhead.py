@@ -76,16 +76,14 @@ class Arrow:
         # Where a group's scale is near zero, what the hubs' precision is before and after the
         # groups are integrated out are both huge and nearly the same.
         if lost.any():
-            msg = (
+            raise DataError(
                 f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
                 f"{int(lost.argmax())}) some scale is so near zero that rounding leaves less than "
                 "three digits of the law of the others. Keep such scales away from zero by their "
                 "prior, or leave these draws out."
             )
-            raise DataError(msg)
         if not np.isfinite(found).all():
-            msg = "Matrix is not positive definite"
-            raise np.linalg.LinAlgError(msg)
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
         return np.asarray(found)
 
     def sd(self, slopes: Array, step: Array) -> Array:

@@ -72,7 +72,8 @@ def places(labels: Any, outcomes: tuple[Hashable, ...], values: Array) -> Array:
     found = []
     for label in labels if several else [labels]:
         if label not in number:
-            msg = f"outcome: must be one of the {len(outcomes)} of the model; got {label!r}."
-            raise DataError(msg)
+            raise DataError(
+                f"outcome: must be one of the {len(outcomes)} of the model; got {label!r}."
+            )
         found.append(number[label])
     return values[found] if several else values[found[0]]

@@ -52,16 +52,14 @@ class GeneralizedInverseGaussian:
 
     def __init__(self, order: ArrayLike, a: ArrayLike, b: ArrayLike, power: int = 1) -> None:
         if power not in (1, 2):
-            msg = f"power: must be 1 or 2; got {power!r}."
-            raise PriorError(msg)
+            raise PriorError(f"power: must be 1 or 2; got {power!r}.")
         given = {"order": order, "a": a, "b": b}
         for name, value in given.items():
             number = np.asarray(value, dtype=float)
             bad = ~np.isfinite(number) | ((number <= 0) & (name != "order"))
             if bad.any():
                 rule = "finite" if name == "order" else "positive and finite"
-                msg = f"{name}: must be {rule}; got {number[bad][0]:g}."
-                raise PriorError(msg)
+                raise PriorError(f"{name}: must be {rule}; got {number[bad][0]:g}.")
         shape = np.broadcast_shapes(*map(np.shape, given.values()))
         self.order, self.a, self.b = (
             np.broadcast_to(np.asarray(value, dtype=float), shape) for value in given.values()
@@ -69,11 +67,10 @@ class GeneralizedInverseGaussian:
         self.power = int(power)
         self._omega = np.sqrt(self.a) * np.sqrt(self.b)
         if (self._omega < _SMALLEST).any():
-            msg = (
+            raise PriorError(
                 f"a, b: the root of their product must be at least {_SMALLEST:g}; got "
                 f"{self._omega.min():g}. Use a Gamma or inverse-Gamma law, which is the limit."
             )
-            raise PriorError(msg)
         self._centre = self._peak(self.order)
 
     def entry(self, at: tuple[int, ...]) -> GeneralizedInverseGaussian:

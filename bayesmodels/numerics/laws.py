@@ -56,12 +56,11 @@ class _BetaBinomial(FromLogs, type(stats.betabinom)):  # type: ignore[misc]
     def _cdf(self, x: Any, n: Any, a: Any, b: Any) -> Array:
         most = np.max(x, initial=0)
         if most > _MOST_SUMMED:
-            msg = (
+            raise DataError(
                 f"cdf, sf, ppf: add up the mass of every number of successes, at most "
                 f"{_MOST_SUMMED:,}; got {most:,.0f}. Draw with rvs(), or take the law of theta, "
                 "which for so many trials is that of the share of successes."
             )
-            raise DataError(msg)
         return super()._cdf(x, n, a, b)
 
 
@@ -475,8 +474,7 @@ class MixtureLaw:
     def stats(self, moments: str) -> Array:
         """Return the excess kurtosis, the only one of SciPy's moments that is asked for."""
         if moments != "k":
-            msg = f"moments: must be 'k'; got {moments!r}."
-            raise ValueError(msg)
+            raise ValueError(f"moments: must be 'k'; got {moments!r}.")
         skew, kurtosis = self.law.stats("s"), self.law.stats("k")
         gap, v = self.law.mean() - self.mean(), self.law.var()
         fourth = (kurtosis + 3) * v**2 + 4 * skew * v**1.5 * gap + 6 * v * gap**2 + gap**4

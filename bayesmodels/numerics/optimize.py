@@ -152,12 +152,11 @@ def _go(way: Way, loss: Loss, gradient: Gradient, x: Array, step: float, lipschi
     with np.errstate(over="ignore", invalid="ignore"):
         value, g = loss(x), gradient(x)
     if not (np.isfinite(value) and np.isfinite(g).all()):
-        msg = (
+        raise DataError(
             f"step: {step:.3g} is too long, the loss grew beyond all numbers; it must be below "
             f"2 / L = {2 / lipschitz:.3g} for these data. Take step='lipschitz', or scale the "
             "columns."
         )
-        raise DataError(msg)
     way.append((x, value, float(np.linalg.norm(g)), step))
     return g
 
@@ -213,8 +212,9 @@ def _rule(step: Step, lipschitz: float) -> tuple[float, str]:
     if step == "backtracking":
         return safe, "steps halved until the loss falls all the way"
     if not isinstance(step, (int, float)) or not (np.isfinite(step) and step > 0):
-        msg = f"step: must be a positive number, 'lipschitz' or 'backtracking'; got {step!r}."
-        raise DataError(msg)
+        raise DataError(
+            f"step: must be a positive number, 'lipschitz' or 'backtracking'; got {step!r}."
+        )
     return float(step), f"fixed step {step:.3g}"
 
 

@@ -99,5 +99,6 @@ def all_or_nothing() -> Iterator[None]:
         if heard:
             signal.signal(signal.SIGINT, before)
     if came:
-        msg = "Stopped while sampling; no draws were kept. For fewer of them, set draws= and tune=."
-        raise KeyboardInterrupt(msg)
+        raise KeyboardInterrupt(
+            "Stopped while sampling; no draws were kept. For fewer of them, set draws= and tune=."
+        )

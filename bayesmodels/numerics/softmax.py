@@ -23,11 +23,10 @@ def scores(w: Array, X: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         found: Array = np.swapaxes(w @ X.T, -1, -2)
     if not np.isfinite(found).all():
-        msg = (
+        raise DataError(
             "w: products with the rows grow beyond all numbers; scale the columns, or draw "
             "smaller weights."
         )
-        raise DataError(msg)
     return found
 
 

@@ -77,8 +77,7 @@ def dependent(factor: Array) -> NDArray[np.bool_]:
 def root_of(precision: Array) -> Array:
     """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
     if not np.allclose(precision, np.swapaxes(precision, -1, -2), rtol=1e-12, atol=0):
-        msg = "precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2."
-        raise PriorError(msg)
+        raise PriorError("precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2.")
     root = np.zeros(precision.shape)
     for at in np.ndindex(precision.shape[:-2]):
         matrix = precision[at]
@@ -87,11 +86,10 @@ def root_of(precision: Array) -> Array:
         try:
             root[at][block] = np.linalg.cholesky(matrix[block]).T
         except np.linalg.LinAlgError:
-            msg = (
+            raise PriorError(
                 "precision: must be positive definite apart from rows and columns of zeros; "
                 f"its smallest eigenvalue is {np.linalg.eigvalsh(matrix[block])[0]:.3g}."
-            )
-            raise PriorError(msg) from None
+            ) from None
     return root
 
 

@@ -169,8 +169,9 @@ class SymmetricMatrixLaw:
     def _quantile(self, verb: str, q: ArrayLike) -> Array:
         q = np.asarray(q, dtype=float)
         if any(length > 1 for length in q.shape[-2:]):
-            msg = "q: levels must be the same for all entries of the matrix; give axes of length 1."
-            raise DataError(msg)
+            raise DataError(
+                "q: levels must be the same for all entries of the matrix; give axes of length 1."
+            )
         lead = np.broadcast_shapes(q.shape, self.shape)[:-2]
         level = np.broadcast_to(q, (*lead, 1, 1))[..., 0]
         return self._matrix(getattr(self._diagonal, verb)(level), getattr(self._pairs, verb)(level))
@@ -219,8 +220,9 @@ def wishart_marginals(df: ArrayLike, scale: ArrayLike) -> SymmetricMatrixLaw:
     df, scale = np.asarray(df, dtype=float), np.asarray(scale, dtype=float)
     width = scale.shape[-1]
     if not (np.isfinite(df) & (df > width - 1)).all():
-        msg = f"df: must be finite and larger than D - 1 = {width - 1}; got {df.min():g}."
-        raise PriorError(msg)
+        raise PriorError(
+            f"df: must be finite and larger than D - 1 = {width - 1}; got {df.min():g}."
+        )
     _check(scale)
     batch = np.broadcast_shapes(df.shape, scale.shape[:-2])
     spread, unit, r = _parts(np.broadcast_to(scale, (*batch, width, width)), width)
@@ -230,16 +232,17 @@ def wishart_marginals(df: ArrayLike, scale: ArrayLike) -> SymmetricMatrixLaw:
 
 def _check(scale: Array) -> None:
     if not np.isfinite(scale).all():
-        msg = "scale: must hold finite numbers; got NaN or infinity."
-        raise PriorError(msg)
+        raise PriorError("scale: must hold finite numbers; got NaN or infinity.")
     try:
         np.linalg.cholesky(scale)
     except np.linalg.LinAlgError:
         smallest = np.linalg.eigvalsh(scale).min()
-        msg = f"scale: must be positive definite; its smallest eigenvalue is {smallest:.3g}."
-        raise PriorError(msg) from None
+        raise PriorError(
+            f"scale: must be positive definite; its smallest eigenvalue is {smallest:.3g}."
+        ) from None
     root = np.sqrt(np.diagonal(scale, axis1=-2, axis2=-1))
     gap = np.abs(scale - np.swapaxes(scale, -1, -2)) / root[..., None] / root[..., None, :]
     if gap.max() > _SYMMETRIC:
-        msg = f"scale: must be symmetric; entries differ by {gap.max():.3g}. Use (V + V.T) / 2."
-        raise PriorError(msg)
+        raise PriorError(
+            f"scale: must be symmetric; entries differ by {gap.max():.3g}. Use (V + V.T) / 2."
+        )

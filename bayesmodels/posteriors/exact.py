@@ -127,14 +127,11 @@ def exact(
     -6.613262
     """
     if not isinstance(model, pm.Model):
-        msg = f"model: must be a pymc.Model; got {type(model).__name__}."
-        raise DataError(msg)
+        raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
     if not model.free_RVs:
-        msg = "model: must have a free variable; it has none."
-        raise DataError(msg)
+        raise DataError("model: must have a free variable; it has none.")
     if not seconds > 0:
-        msg = f"seconds: must be positive; got {seconds}."
-        raise DataError(msg)
+        raise DataError(f"seconds: must be positive; got {seconds}.")
     rng = randomness(rng)
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     if partial:

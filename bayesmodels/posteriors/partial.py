@@ -275,14 +275,16 @@ class PartialPosterior:
         batch: tuple[int, ...] | None = None
         for point in self._marginal.rest:
             if point.name not in rest:
-                msg = f"rest: must have {point.name!r}; has {[str(name) for name in rest]}."
-                raise DataError(msg)
+                raise DataError(
+                    f"rest: must have {point.name!r}; has {[str(name) for name in rest]}."
+                )
             value = np.asarray(rest[point.name])
             own = value.shape[: value.ndim - point.type.ndim]
             batch = own if batch is None else batch
             if own != batch or value.ndim < point.type.ndim:
-                msg = f"rest: {point.name!r} has shape {value.shape}, with other axes than before."
-                raise DataError(msg)
+                raise DataError(
+                    f"rest: {point.name!r} has shape {value.shape}, with other axes than before."
+                )
             result[point.name] = value.reshape((-1, *value.shape[len(own) :]))
         return result, batch or ()
 

@@ -91,11 +91,10 @@ class ExactPosterior:
         for rv in self.model.free_RVs:
             kind = type(rv.owner.op).__name__.removesuffix("RV")
             if kind in _IMPROPER:
-                msg = (
+                raise PriorError(
                     f"log_evidence: the prior of {rv.name} is improper ({kind}), so that the data "
                     "have no density; give it a proper prior."
                 )
-                raise PriorError(msg)
         return self.verification.log_evidence
 
     @property
@@ -199,16 +198,14 @@ class ExactPosterior:
             If there is none inside the support, or finite variables make several.
         """
         if self._solution.finite:
-            msg = "mode: with finite variables there is one for each of their values."
-            raise ModeError(msg)
+            raise ModeError("mode: with finite variables there is one for each of their values.")
         field = self._solution.field
         x = np.empty(field.size)
         for factor in self._solution.factors:
             x[factor.elements] = factor.mode()
         if np.isnan(x).any():
             name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
-            msg = f"mode: the density of {name} is largest at the border of its support."
-            raise ModeError(msg)
+            raise ModeError(f"mode: the density of {name} is largest at the border of its support.")
         values = field.variables(x)
         return {name: values[name] for name in self._order}
 
@@ -226,8 +223,9 @@ class ExactPosterior:
             value = np.asarray(draws[s.name])
             batch = value.shape[: value.ndim - len(s.shape)]
             if value.shape[len(batch) :] != s.shape:
-                msg = f"draws: {s.name!r} must have shape (..., {s.shape}); got {value.shape}."
-                raise DataError(msg)
+                raise DataError(
+                    f"draws: {s.name!r} must have shape (..., {s.shape}); got {value.shape}."
+                )
             flat.append(value.reshape(-1, s.size) - s.lowest)
         cut = len(field.continuous)
         rows = int(np.prod(batch, dtype=int))

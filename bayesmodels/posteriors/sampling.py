@@ -88,8 +88,7 @@ def sample(
     """
     for name, instead in _NOT_TAKEN.items():
         if name in pm_sample_kwargs:
-            msg = f"{name}: can't be given; {instead}."
-            raise DataError(msg)
+            raise DataError(f"{name}: can't be given; {instead}.")
     rng = randomness(rng)
     draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     try:

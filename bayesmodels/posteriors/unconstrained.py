@@ -28,14 +28,14 @@ class Unconstrained:
     def __init__(self, model: pm.Model) -> None:
         discrete = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         if discrete:
-            msg = (
+            raise DataError(
                 f"model: every free variable must be continuous; {discrete} are discrete. Write "
                 "the model with them summed out."
             )
-            raise DataError(msg)
         if not model.free_RVs:
-            msg = "model: must have a free variable; has none, so that its evidence is its density."
-            raise DataError(msg)
+            raise DataError(
+                "model: must have a free variable; has none, so that its evidence is its density."
+            )
         self.names = [rv.name for rv in model.free_RVs]
         with config.change_flags(floatX="float64"):
             points = {rv: rv.type(rv.name) for rv in model.free_RVs}
@@ -60,15 +60,15 @@ class Unconstrained:
         flat = []
         for name, point in zip(self.names, self._natural, strict=True):
             if name not in group:
-                msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
-                raise DataError(msg)
+                raise DataError(
+                    f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
+                )
             x = np.asarray(group[name], dtype=float)
             if x.ndim != point.ndim + 2:
-                msg = (
+                raise DataError(
                     f"draws: {name!r} must have the axes (chain, draw) and {point.ndim} of its "
                     f"own; got shape {x.shape}."
                 )
-                raise DataError(msg)
             flat.append(x.reshape(-1, *x.shape[2:]))
         lead = np.shape(group[self.names[0]])[:2]
         parts = self._run(self._forward, flat)
@@ -76,11 +76,10 @@ class Unconstrained:
         joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
         if not np.isfinite(joined).all():
             bad = int((~np.isfinite(joined)).any(1).sum())
-            msg = (
+            raise DataError(
                 f"draws: must lie inside the support of the model; {bad} of {len(joined)} do not, "
                 "or are rounded to its border."
             )
-            raise DataError(msg)
         return joined.reshape(*lead, -1)
 
     def log_density(self, points: Array) -> Array:

@@ -186,8 +186,9 @@ def _sides(approximation: Any, posterior: Any) -> Iterator[tuple[str, _Side, _Si
     """Return label, approximation and posterior of every scalar."""
     laws = [isinstance(side, MarginalLaws) for side in (approximation, posterior)]
     if all(laws):
-        msg = "approximation, posterior: one of them must be draws, as `to_datatree` returns them."
-        raise DataError(msg)
+        raise DataError(
+            "approximation, posterior: one of them must be draws, as `to_datatree` returns them."
+        )
     if not any(laws):
         for label, x, y in pairs(approximation, posterior):
             yield label, _sampled(x), _sampled(y)

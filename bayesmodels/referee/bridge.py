@@ -138,11 +138,10 @@ def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> Evidenc
     chains, length, width = x.shape
     least = draws_needed(chains, width)
     if length < least:
-        msg = (
+        raise DataError(
             f"draws: must be at least {least} a chain, of {chains} chains and {width} coordinates; "
             f"got {length}. Draw more."
         )
-        raise DataError(msg)
     # Halves that change places and an average of both would gain little: most of what the two
     # estimates are off by, errors of one half times errors of the other, they have in common.
     half = length // 2
@@ -154,11 +153,10 @@ def bridged(space: Unconstrained, x: Array, rng: np.random.Generator) -> Evidenc
     at_draws, at_own = ratio[: len(rest)], ratio[len(rest) :]
     if not np.isfinite(at_draws).all():
         bad = int((~np.isfinite(at_draws)).sum())
-        msg = (
+        raise DataError(
             f"draws: must be possible under the model; its density is no positive number at {bad} "
             f"of {len(rest)}. Are they draws of another model?"
         )
-        raise DataError(msg)
     # So far out that PyMC's density overflows and is no number, it is nothing.
     return _bridge(at_draws.reshape(chains, -1), np.where(np.isnan(at_own), -np.inf, at_own))
 
@@ -171,11 +169,10 @@ def _bridge(at_draws: Array, at_own: Array) -> EvidenceEstimate:
     """
     possible = np.isfinite(at_own)
     if not possible.any():
-        msg = (
+        raise DataError(
             "draws: a normal law fitted to them has no draw that is possible under the model; give "
             "the model transforms to unconstrained coordinates."
         )
-        raise DataError(msg)
     first = float(effective_draws(at_draws[None]).number[0])
     part = first / (first + at_own.size)
     shift = -float(logit(part))  # of r to s2 r / s1
@@ -210,11 +207,10 @@ class _Normal:
         self.root = root * np.sign(np.diag(root))
         scale = np.diag(self.root)
         if not (scale > np.finfo(float).eps * np.abs(root).max(1)).all():
-            msg = (
+            raise DataError(
                 "draws: must vary in every direction; the covariance of their unconstrained "
                 "coordinates is singular. Has a chain not moved?"
             )
-            raise DataError(msg)
         self.constant = -np.log(scale).sum() - len(scale) * HALF_LOG_2PI
 
     def sample(self, n: int, rng: np.random.Generator) -> Array:

@@ -125,8 +125,7 @@ class Calibration:
 
         chosen = self.table["p"].idxmin() if quantity is None else quantity
         if chosen not in self.u:
-            msg = f"quantity: must be one of {list(self.u)}; got {quantity!r}."
-            raise DataError(msg)
+            raise DataError(f"quantity: must be one of {list(self.u)}; got {quantity!r}.")
         ranks = xr.Dataset({str(chosen): (("chain", "draw"), self.u[chosen].to_numpy()[None])})
         tree = xr.DataTree.from_dict({"prior_sbc": ranks})
         return arviz_plots.plot_ecdf_pit(tree, backend=backend)
@@ -228,8 +227,9 @@ def calibrate(
     cores = count(cores, "cores", 1)
     level = proportion(level, "level")
     if (design is None) == (simulate is None):
-        msg = "design, simulate: give one of them: rows like those to be drawn, or a simulator."
-        raise DataError(msg)
+        raise DataError(
+            "design, simulate: give one of them: rows like those to be drawn, or a simulator."
+        )
     _require_draws(model, method)
     found = {} if checkpoint is None else files.load(checkpoint)
     words = found["seed"] if rng is None and "seed" in found else None
@@ -300,19 +300,17 @@ def _results(
     try:
         pickle.dumps(setup)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        msg = (
+        raise DataError(
             f"cores: model, design and simulate must be such that other processes can get them "
             f"({error}). Define functions and classes in a module, or use cores=1."
-        )
-        raise DataError(msg) from None
+        ) from None
     try:
         yield from side_by_side(ranks_of, chunks, min(cores, len(chunks)), begin, (setup,))
     except BrokenProcessPool:
-        msg = (
+        raise DataError(
             "cores: other processes could not start. In a script put the call below "
             "`if __name__ == '__main__':` and functions into a module, or use cores=1."
-        )
-        raise DataError(msg) from None
+        ) from None
 
 
 def _judged(ranks: Array, labels: list[str], level: float, draws: int, short: int) -> Calibration:

@@ -33,8 +33,9 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """
     file = Path(path)
     if file.suffix != ".npz" or not file.parent.is_dir():
-        msg = f"checkpoint: must end in .npz, in a folder that exists; got {str(path)!r}."
-        raise DataError(msg)
+        raise DataError(
+            f"checkpoint: must end in .npz, in a folder that exists; got {str(path)!r}."
+        )
     if not file.exists():
         return {}
     try:
@@ -42,8 +43,9 @@ def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     except BadFileError:
         found = {}
     if _ROWS not in found:
-        msg = f"checkpoint: {str(path)!r} holds no simulations. Delete it, or give another name."
-        raise DataError(msg)
+        raise DataError(
+            f"checkpoint: {str(path)!r} holds no simulations. Delete it, or give another name."
+        )
     return found
 
 
@@ -55,11 +57,10 @@ def rows_of(
         old = found.get(what, np.zeros(0))
         if not _same(old, np.asarray(new)):
             shown = f" ({old} there, {new} here)" if old.ndim == 0 else ""
-            msg = (
+            raise DataError(
                 f"checkpoint: {str(path)!r} was made with another {what}{shown}. Delete it, or "
                 "give another name."
             )
-            raise DataError(msg)
     return np.array(found[_ROWS])
 
 

@@ -153,11 +153,10 @@ def check_evidence(
     """
     check_limits(level, tolerance)
     if not isinstance(model, Conjugate):
-        msg = (
+        raise DataError(
             f"model: the evidence of {type(model).__name__} has no closed form to check; "
             "bridge_sampling(model.declare(data), draws) estimates it."
         )
-        raise DataError(msg)
     rng = randomness(rng)
     stated = float(np.sum(model.log_evidence(data)))
     notes = [f"there is no chain: {why}."] if (why := no_chain(model, data)) else []

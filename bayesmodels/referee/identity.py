@@ -146,11 +146,10 @@ def check_identity(
     from bayesmodels.posteriors.density import JointDensity
 
     if log_evidence is not None and np.ndim(log_evidence):
-        msg = (
+        raise DataError(
             "log_evidence: must be one number, the sum over separate problems; got shape "
             f"{np.shape(log_evidence)}."
         )
-        raise DataError(msg)
     rng = randomness(rng)
     same_variables(model, posterior)
     joint = JointDensity(model)
@@ -163,8 +162,7 @@ def check_identity(
         stated = None if log_evidence is None else np.inf
         return Identity(len(rows), np.inf, np.inf, stated, -np.inf, log_evidence, 0.0)
     if not rows:
-        msg = "model: no point was found at which both log densities are finite."
-        raise DataError(msg)
+        raise DataError("model: no point was found at which both log densities are finite.")
     gap, bound, slack, slope_gap, slope_bound = np.array(rows).T
     best = int(np.argmin(bound))
     evidence = None
@@ -185,11 +183,10 @@ def same_variables(model: pm.Model, posterior: Belief) -> None:
     """Refuse a PyMC model that has not the variables of a belief, each with the same axes."""
     names = sorted(posterior.dims)
     if sorted(v.name for v in model.free_RVs) != names:
-        msg = (
+        raise DataError(
             f"model: must have the belief's variables {names}; has "
             f"{sorted(v.name for v in model.free_RVs)}."
         )
-        raise DataError(msg)
     for name in names:
         axes, shape = model.named_vars_to_dims.get(name), _shape(posterior, name)
         known = model[name].type.shape
@@ -200,12 +197,11 @@ def same_variables(model: pm.Model, posterior: Belief) -> None:
         wanted = posterior.dims[name]
         turned = axes is not None and set(axes) == set(wanted) and tuple(axes) != wanted
         if turned or len(known) != len(shape) or not all(fits):
-            msg = (
+            raise DataError(
                 f"model: {name} must have the belief's axes {posterior.dims[name]}, of shape "
                 f"{shape}; it has {axes or ''}{' of ' if axes else ''}shape {known}. Write it with "
                 "these axes in this order."
             )
-            raise DataError(msg)
 
 
 def _over(gap: Array, bound: Array) -> Array:

@@ -95,18 +95,19 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
     array([0.6, 0.6, 0.6, 0.2])
     """
     if isinstance(data, Statistic):
-        msg = "data: must be rows, of which one is left out after the other; got a statistic."
-        raise DataError(msg)
+        raise DataError(
+            "data: must be rows, of which one is left out after the other; got a statistic."
+        )
     if checked.weighted(data):
-        msg = "data: must not be weighted, since no part of a row is left out; leave weights out."
-        raise DataError(msg)
+        raise DataError(
+            "data: must not be weighted, since no part of a row is left out; leave weights out."
+        )
     if not isinstance(prior, Conjugate) or isinstance(prior, LatentClasses):
         form = "closed form" if not isinstance(prior, Conjugate) else "short sum of terms"
-        msg = (
+        raise DataError(
             f"prior: {type(prior).__name__} has no {form} without one of the rows. Use ArviZ's loo "
             "with draws."
         )
-        raise DataError(msg)
     s = prior.statistic(data)
     wide = prior.update(s.without_rows())  # with the axes that data bring
     logs, rows, lost = leave_rows_out(wide, data, s)
@@ -128,10 +129,9 @@ def _again(
             own = isinstance(after, Prequential)
             found = after.log_next(row) if own else after.log_evidence(row)
         except PriorError as error:
-            msg = (
+            raise PriorError(
                 f"prior: without row {labels[i]} the posterior is improper and predicts nothing. "
                 f"{error}"
-            )
-            raise PriorError(msg) from None
+            ) from None
         logs[i] = np.reshape(found, logs[i].shape)
     return logs

@@ -64,14 +64,14 @@ def compare_evidence(
     import pandas as pd
 
     if not models:
-        msg = "models: must hold at least one model; got none."
-        raise DataError(msg)
+        raise DataError("models: must hold at least one model; got none.")
     logs: dict[str, float] = {}
     for name, model in models.items():
         prior, rows = model if isinstance(model, tuple) else (model, data)
         if rows is None:
-            msg = f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
-            raise DataError(msg)
+            raise DataError(
+                f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
+            )
         statistic = prior.statistic(rows)
         seen = statistic.seen()
         if not logs:
@@ -92,9 +92,8 @@ def _same_observations(
     rounding = 1e-8 + 1e-14 * seen.get("number of observations", 0.0)
     for what, value in wanted.items():
         if what in seen and not np.isclose(value, seen[what], rtol=1e-8, atol=rounding):
-            msg = (
+            raise DataError(
                 f"data: must be the same observations for all models; the {what} is {value:.10g} "
                 f"for {before!r} and {seen[what]:.10g} for {name!r}. Give every model the same "
                 "rows; counts as they were taken, since a model adds them up by itself."
             )
-            raise DataError(msg)

@@ -76,11 +76,10 @@ def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[
         return found
     transforms = np.array(u)
     if (unknown := np.isnan(transforms).any((1, 2))).any():
-        msg = (
+        raise DataError(
             f"law: the distribution function of {labels[int(unknown.argmax())]} must be a number "
             "at every draw; at some it is not. Check the law's parameters."
         )
-        raise DataError(msg)
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
     alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1))
     for label, first in twins.items():

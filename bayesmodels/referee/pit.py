@@ -107,11 +107,11 @@ class Test:
         """Return a test whose numbers are possible."""
         made = cls(**fields)
         if not (0 <= made.p <= 1 and made.ess >= 0) or np.isnan(made.z):
-            msg = f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {made}."
-            raise DataError(msg)
+            raise DataError(
+                f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {made}."
+            )
         if made.chain is not None and (type(made.chain) is not int or made.chain < 0):
-            msg = f"chain: must be a whole number; got {made.chain}."
-            raise DataError(msg)
+            raise DataError(f"chain: must be a whole number; got {made.chain}.")
         return made
 
 

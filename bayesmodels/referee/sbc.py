@@ -64,11 +64,11 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
     Parameters have a sample axis of length one. A statistic and weighted rows are refused.
     """
     if isinstance(design, Statistic):
-        msg = "design: must be rows, of which new ones are drawn; got a statistic."
-        raise DataError(msg)
+        raise DataError("design: must be rows, of which new ones are drawn; got a statistic.")
     if weighted(design):
-        msg = "design: must not be weighted, since no row is drawn half a time; leave weights out."
-        raise DataError(msg)
+        raise DataError(
+            "design: must not be weighted, since no row is drawn half a time; leave weights out."
+        )
     if isinstance(model, Simulating):
         return model.simulated(design, parameters, rng)
     return of_rows(model, design, parameters, rng)
@@ -165,12 +165,11 @@ class Simulator:
         """Return quantities of the truth, first, and of draws."""
         for name, x in true.items():
             if drawn[name].shape[1:] != x.shape[1:]:
-                msg = (
+                raise DataError(
                     f"model: its {name} must have the shape that data give it, "
                     f"{drawn[name].shape[1:]}; got {x.shape[1:]}. Give the prior an axis for "
                     "groups or columns."
                 )
-                raise DataError(msg)
         both = {name: np.concatenate([x, drawn[name]]) for name, x in true.items()}
         return self._values(after, new, both)
 

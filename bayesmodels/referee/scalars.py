@@ -21,21 +21,20 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
     given, shapes = {}, {}
     for name, marginal in law.marginals().items():
         if name not in group:
-            msg = f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
-            raise DataError(msg)
+            raise DataError(
+                f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
+            )
         shapes[name] = np.shape(marginal.std())
         shape = shapes[name][:-1] if name in levels(law) else shapes[name]
         values = np.asarray(group[name], dtype=float)
         if values.shape[2:] != shape:
-            msg = (
+            raise DataError(
                 f"draws: {name!r} must have the axes (chain, draw) and then {shape}; got shape "
                 f"{values.shape}."
             )
-            raise DataError(msg)
         if not np.isfinite(values).all():
             bad = int((~np.isfinite(values)).sum())
-            msg = f"draws: {name!r} holds {bad} values that are not finite."
-            raise DataError(msg)
+            raise DataError(f"draws: {name!r} holds {bad} values that are not finite.")
         given[name] = values
     result = []
     for name, values in numbers(law, given).items():

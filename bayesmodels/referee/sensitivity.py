@@ -168,11 +168,10 @@ def _times(statistic: Any, weight: float) -> Any:
 
 def _require_powers(prior: Any) -> None:
     if not isinstance(prior, ExponentialFamily):
-        msg = (
+        raise DataError(
             f"prior: no power of a {type(prior).__name__} is one again in closed form (it has no "
             "method power). ArviZ's psense estimates how much depends on it from draws."
         )
-        raise DataError(msg)
 
 
 def _proper(prior: Belief, statistic: Any) -> bool:
@@ -187,12 +186,11 @@ def _scaled(prior: Belief, statistic: Any, component: Component, alpha: float) -
     try:
         laws: dict[str, Law] = posterior_of(prior, statistic, component, alpha).marginals()
     except PriorError as error:
-        msg = (
+        raise PriorError(
             f"prior: with its {component} to the power {alpha:g} the posterior is improper, so "
             f"that it depends on the {component} without bound. Add rows, or give a prior that is "
             f"less extreme. ({error})"
-        )
-        raise PriorError(msg) from None
+        ) from None
     return laws
 
 
@@ -228,12 +226,11 @@ class _Range:
             self.below = np.asarray(law.cdf(self.points), dtype=float)
             self.width = end * weights * np.exp(slope)
         if not (np.abs(self.below - level) < _LOST).all() or not np.isfinite(self.width).all():
-            msg = (
+            raise PriorError(
                 f"{name}: its posterior law is too narrow, or too near to an end of its range, for "
                 "distances to be taken in double precision. Add rows, shift the data, or give a "
                 "prior that is less extreme."
             )
-            raise PriorError(msg)
 
     def shift(self, lower: Law, upper: Law) -> Array:
         """Return how far medians under the two powers are apart, for each doubling."""

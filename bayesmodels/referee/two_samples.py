@@ -58,11 +58,10 @@ def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> li
     for name in _names(one, other, var_names):
         x, y = _draws_last(one[name]), _draws_last(_in_order(other[name], one[name]))
         if x.shape[:-2] != y.shape[:-2]:
-            msg = (
+            raise DataError(
                 f"draws: {name!r} must have one shape in both sets; got {x.shape[:-2]}, "
                 f"{y.shape[:-2]}."
             )
-            raise DataError(msg)
         places = xarray_sel_iter(one[[name]], skip_dims={"chain", "draw"})
         labels = [BaseLabeller().make_label_flat(*place) for place in places]
         for label, at in zip(labels, np.ndindex(x.shape[:-2]), strict=True):
@@ -74,24 +73,24 @@ def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
     """Return the variables to be compared, which both sets have, as finite numbers."""
     here, there = ([str(name) for name in data.data_vars] for data in (one, other))
     if var_names is None and set(here) != set(there):
-        msg = (
+        raise DataError(
             "draws: two sets of draws must have the same variables; the first alone has "
             f"{[n for n in here if n not in there]}, the second alone "
             f"{[n for n in there if n not in here]}. Name those to be compared in var_names."
         )
-        raise DataError(msg)
     names = here if var_names is None else list(var_names)
     if not names:
-        msg = "draws: must have variables to compare; there are none."
-        raise DataError(msg)
+        raise DataError("draws: must have variables to compare; there are none.")
     for name in names:
         if name not in here or name not in there:
-            msg = f"var_names: {name!r} must be in both sets of draws; they have {here}, {there}."
-            raise DataError(msg)
+            raise DataError(
+                f"var_names: {name!r} must be in both sets of draws; they have {here}, {there}."
+            )
         for data in (one, other):
             if data[name].dtype.kind not in "biuf" or not np.isfinite(data[name]).all():
-                msg = f"draws: {name!r} must hold finite numbers; got {data[name].dtype}."
-                raise DataError(msg)
+                raise DataError(
+                    f"draws: {name!r} must hold finite numbers; got {data[name].dtype}."
+                )
     return names
 
 
@@ -190,29 +189,27 @@ def _dataset(given: Any, which: str) -> Any:
     from arviz_base import convert_to_dataset
 
     if not isinstance(given, Mapping):  # as trees and datasets are
-        msg = (
+        raise DataError(
             "law, draws: must be an exact law, or draws as a DataTree, Dataset or mapping of "
             f"arrays with the axes (chain, draw, ...); got {type(given).__name__}."
         )
-        raise DataError(msg)
     try:
         data = convert_to_dataset(given)
     except ValueError as error:
-        msg = (
+        raise DataError(
             "draws: must be arrays with the axes (chain, draw, ...), or a tree with a group "
             f"posterior; ArviZ says: {str(error).splitlines()[0]}"
-        )
-        raise DataError(msg) from error
+        ) from error
     for name, values in data.data_vars.items():
         if not {"chain", "draw"} <= set(values.dims):
-            msg = f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
-            raise DataError(msg)
+            raise DataError(
+                f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
+            )
         if values.sizes["draw"] < LEAST_DRAWS or not values.sizes["chain"]:
-            msg = (
+            raise DataError(
                 f"draws: must be at least {LEAST_DRAWS} in each chain; {name!r} of the {which} set "
                 f"has {values.sizes['draw']} in each of {values.sizes['chain']}."
             )
-            raise DataError(msg)
     return data
 
 

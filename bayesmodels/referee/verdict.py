@@ -104,15 +104,13 @@ class Verdict:
         """Return a verdict whose parts go together."""
         made = cls(**fields)
         if not made.tests or bool(made.findings) == (made.outcome == "agree"):
-            msg = "tests, findings: there must be tests, and findings unless it agrees."
-            raise DataError(msg)
+            raise DataError("tests, findings: there must be tests, and findings unless it agrees.")
         positive = 0 < made.level < 1 and made.tolerance > 0
         if not positive or made.bound < 0 or not (made.more is None or made.more > 0):
-            msg = (
+            raise DataError(
                 "level, tolerance, more, bound: level must be between 0 and 1, tolerance and more "
                 "positive, bound not negative."
             )
-            raise DataError(msg)
         return made
 
     @property
@@ -238,12 +236,12 @@ def compare(
         law = NamedLaws(law)
     exact = isinstance(law, MarginalLaws)
     if exact and var_names is not None:
-        msg = "var_names: chooses variables of two sets of draws; a law has its own."
-        raise DataError(msg)
+        raise DataError("var_names: chooses variables of two sets of draws; a law has its own.")
     if not exact:
         if rows is not None:
-            msg = "rows: must not be given with two sets of draws, which predict nothing."
-            raise DataError(msg)
+            raise DataError(
+                "rows: must not be given with two sets of draws, which predict nothing."
+            )
         every = pairs(law, draws, var_names)
         found = two_sample_tests(every, randomness(_SEED if rng is None else rng))
         table = two_sample_table(every, found)
@@ -266,8 +264,7 @@ def check_limits(level: float, tolerance: float) -> None:
     """Refuse a level or a tolerance that is none."""
     level = proportion(level, "level")
     if not (np.isfinite(tolerance) and tolerance > 0):
-        msg = f"tolerance: must be positive and finite; got {tolerance!r}."
-        raise DataError(msg)
+        raise DataError(f"tolerance: must be positive and finite; got {tolerance!r}.")
 
 
 def _decided(

@@ -54,18 +54,16 @@ class Checkpoint:
             of, (part, place), done = dict(kept["of"]), kept["after"], int(kept["rows"])
             after = int(part), int(place)
         except (BadFileError, ArithmeticError, KeyError, OSError, TypeError, ValueError) as error:
-            msg = (
+            raise DataError(
                 f"checkpoint: {str(self._path)!r} is not the state of a pass ({error}). Remove it, "
                 "or name another file."
-            )
-            raise DataError(msg) from None
+            ) from None
         for name, digest in self._of.items():
             if of.get(name) != digest:
-                msg = (
+                raise DataError(
                     f"checkpoint: {str(self._path)!r} belongs to a pass with another {name}. "
                     "Remove it to begin anew."
                 )
-                raise DataError(msg)
         return Fold(sums), after, done
 
     def write(self, found: Fold, after: tuple[int, int], rows: int) -> None:
@@ -86,9 +84,8 @@ def _files(source: Any) -> Any:
         source = dataset(source)
     files = getattr(source, "files", None)
     if files is None:
-        msg = (
+        raise DataError(
             "checkpoint: needs a source of files, which can be told from others; got "
             f"{type(source).__name__}. Leave it out, or give the path."
         )
-        raise DataError(msg)
     return [[file, os.stat(file).st_size, os.stat(file).st_mtime_ns] for file in files]  # noqa: PTH116

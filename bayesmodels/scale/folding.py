@@ -83,13 +83,13 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
     BernoulliStatistic(ones=5, zeros=6)
     """
     if not paths:
-        msg = "paths: must name at least one file; got none."
-        raise DataError(msg)
+        raise DataError("paths: must name at least one file; got none.")
     seen: set[Path] = set()
     for path in paths:
         if (real := Path(path).resolve()) in seen:
-            msg = f"paths: {str(path)!r} is given twice; its rows would be counted twice."
-            raise DataError(msg)
+            raise DataError(
+                f"paths: {str(path)!r} is given twice; its rows would be counted twice."
+            )
         seen.add(real)
     complaints: list[str] = []
     found = Fold()
@@ -104,23 +104,21 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
             continue
         found.add(part)
     if complaints:
-        msg = f"{len(complaints)} of {len(paths)} files cannot be merged. " + " ".join(complaints)
-        raise DataError(msg)
+        raise DataError(
+            f"{len(complaints)} of {len(paths)} files cannot be merged. " + " ".join(complaints)
+        )
     return found.total()
 
 
 def _check_fit(first: Any, part: Any, path: str | os.PathLike[str]) -> None:
     """Refuse a statistic of another model, before it meets a sum of others."""
     if not isinstance(part, Statistic):
-        msg = f"{path}: holds a {type(part).__name__}, which is no statistic."
-        raise DataError(msg)
+        raise DataError(f"{path}: holds a {type(part).__name__}, which is no statistic.")
     if type(part) is not type(first):
-        msg = (
+        raise DataError(
             f"{path}: holds a {type(part).__name__}, the files before it a {type(first).__name__}."
         )
-        raise DataError(msg)
     try:
         first.without_rows() + part.without_rows()
     except DataError as error:
-        msg = f"{path}: does not fit the files before it: {error}"
-        raise DataError(msg) from None
+        raise DataError(f"{path}: does not fit the files before it: {error}") from None

@@ -84,12 +84,11 @@ def mle(
     model.check_independent(over.heard, over.seen.features)
     found = over.peak(None)
     if not found.proven:
-        msg = (
+        raise DataError(
             "data: no maximum of the likelihood was found that is proven to be one. Perhaps "
             "columns separate the classes; model.separation(...) says so for rows that fit into "
             "memory. Use a prior: bm.scale.map, bm.scale.laplace."
         )
-        raise DataError(msg)
     return model.maximum_at("MLE", found, over.log_likelihood(found), over.seen.features)
 
 
@@ -200,8 +199,7 @@ class _Over:
         reading.check_repeatable()
         seen: _Seen | None = reading.fold(partial(_seen, model), words="columns")
         if seen is None or not seen.classes.sum() > 0:
-            msg = "source: must have at least one row; got none."
-            raise DataError(msg)
+            raise DataError("source: must have at least one row; got none.")
         frame = penalized_fit.frame_of(seen.low, seen.high, seen.mean)
         heard: _Joined = reading.fold(partial(_heard, model, frame), words="columns, again")
         return cls(model, reading, seen, frame, heard.value)

@@ -125,8 +125,7 @@ def em(
         partial(_drawn, model, int(rng.integers(2**63))), words="EM, drawing rows to begin with"
     )
     if sample is None or not sample.total > 0:
-        msg = "source: must have at least one row; got none."
-        raise DataError(msg)
+        raise DataError("source: must have at least one row; got none.")
     wide = model.with_axes(sample.rows)
     work = Steps(wide, sample.rows, estimate)
     if start is None:
@@ -218,7 +217,8 @@ class _Chunked:
     def _sum(self, of_rows: Callable[[LatentRows, Point], Any], at: Point, data: Any) -> Any:
         s = self.model.statistic(data)
         if s.axes != self.axes:
-            msg = f"data: chunks must have the same columns; got {s.axes}, others {self.axes}."
-            raise DataError(msg)
+            raise DataError(
+                f"data: chunks must have the same columns; got {s.axes}, others {self.axes}."
+            )
         some = slices(s, len(at["pi"]) * self.numbers)
         return reduce(add, (of_rows(LatentRows(self.model, rows), at) for rows in some))

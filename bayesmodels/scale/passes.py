@@ -102,8 +102,7 @@ def statistic(
         source, target, columns, weights, intercept, to_data, rows, progress=progress
     ).fold(partial(_statistic, model), model=model, checkpoint=checkpoint)
     if found is None:
-        msg = "source: must have at least one row; got none."
-        raise DataError(msg)
+        raise DataError("source: must have at least one row; got none.")
     return found
 
 
@@ -146,18 +145,16 @@ class Pass:
     def check_repeatable(self) -> None:
         """Refuse a source that can be read only once."""
         if isinstance(self.source, Iterator) or is_reader(self.source):
-            msg = (
+            raise DataError(
                 "source: is read once for every step, and a "
                 f"{type(self.source).__name__} can be read only once. Give a path, a dataset, a "
                 "list of chunks, or a function without arguments that returns chunks."
             )
-            raise DataError(msg)
         if _engine(self.source) == "Spark":
-            msg = (
+            raise DataError(
                 "source: what workers send back in each step has no form as text, so Spark makes "
                 "statistics only. Write the rows as Parquet, or use Dask."
             )
-            raise DataError(msg)
 
     def fold(
         self,
@@ -175,8 +172,9 @@ class Pass:
         source = self.source() if callable(self.source) else self.source
         if (engine := _engine(source)) is not None:
             if checkpoint is not None:
-                msg = f"checkpoint: {engine} keeps its own account of what is done; leave it out."
-                raise DataError(msg)
+                raise DataError(
+                    f"checkpoint: {engine} keeps its own account of what is done; leave it out."
+                )
             from_engine = from_dask if engine == "Dask" else from_spark
             return from_engine(of_data, source, self.columns, self.prepare)
         kept = None
@@ -203,8 +201,9 @@ class Pass:
         try:
             return of_data(self.prepare(chunk.rows), number)
         except DataError as error:
-            msg = f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
-            raise DataError(msg) from None
+            raise DataError(
+                f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
+            ) from None
 
 
 def _engine(source: Any) -> str | None:
@@ -237,8 +236,7 @@ def _prepared(
     """Return what turns a chunk into data of a model."""
     if to_data is not None:
         if target is not None or weights is not None or intercept:
-            msg = "to_data: does all of it; leave target, weights and intercept out."
-            raise DataError(msg)
+            raise DataError("to_data: does all of it; leave target, weights and intercept out.")
         return to_data
     if target is None and columns is None and weights is None:
         return _as_it_is
@@ -261,15 +259,13 @@ class _Columns:
     def __call__(self, rows: Any) -> Any:
         frame = wrapped(rows, "source")
         if not isinstance(frame, nw.DataFrame):
-            msg = (
+            raise DataError(
                 "source: chunks must be frames where columns are named; got "
                 f"{type(rows).__name__}. Name none, or give to_data."
             )
-            raise DataError(msg)
         for name in (self.target, self.weights):
             if name is not None and name not in frame.columns:
-                msg = f"source: a chunk has no column {name!r}; it has {frame.columns}."
-                raise DataError(msg)
+                raise DataError(f"source: a chunk has no column {name!r}; it has {frame.columns}.")
         if isinstance(self.columns, str):
             own: Any = frame[self.columns]
         else:

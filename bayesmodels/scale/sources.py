@@ -86,11 +86,10 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
         return _tables(reader(rows))
     in_memory = isinstance(source, Mapping) or getattr(source, "shape", None) is not None
     if in_memory or not isinstance(source, Iterable):
-        msg = (
+        raise DataError(
             "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "
             f"Dask; got {type(source).__name__}. What fits into memory goes to model.statistic."
         )
-        raise DataError(msg)
     return source
 
 
@@ -112,17 +111,16 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
     for path in paths:
         some = _files(os.fspath(path))
         if not some or not all(Path(file).is_file() for file in some):
-            msg = f"source: there is no file {os.fspath(path)!r}."
-            raise DataError(msg)
+            raise DataError(f"source: there is no file {os.fspath(path)!r}.")
         found += some
     if len({Path(file).resolve() for file in found}) < len(found):
-        msg = f"source: a file is named twice in {found}; its rows would be counted twice."
-        raise DataError(msg)
+        raise DataError(
+            f"source: a file is named twice in {found}; its rows would be counted twice."
+        )
     kinds = {_FORMATS.get(Path(file).suffix) for file in found}
     if len(kinds) > 1 or None in kinds:
         some = [os.fspath(path) for path in paths]
-        msg = f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}."
-        raise DataError(msg)
+        raise DataError(f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}.")
     (kind,) = kinds
     form: Any = kind
     if kind == "parquet":
@@ -133,15 +131,14 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         opened = ds.dataset(found, format=form)
         types = dict(zip(opened.schema.names, opened.schema.types, strict=True))
     except UnicodeDecodeError:
-        msg = f"source: {found[0]!r} is no UTF-8 text. Save it as UTF-8."
-        raise DataError(msg) from None
+        raise DataError(f"source: {found[0]!r} is no UTF-8 text. Save it as UTF-8.") from None
     except (pa.ArrowInvalid, OSError) as error:
-        msg = f"source: the first file cannot be read: {error}"
-        raise DataError(msg) from None
+        raise DataError(f"source: the first file cannot be read: {error}") from None
     for name, type_ in types.items():
         if kind == "csv" and pa.types.is_binary(type_):
-            msg = f"source: column {name!r} of {found[0]!r} is no UTF-8 text. Save it as UTF-8."
-            raise DataError(msg)
+            raise DataError(
+                f"source: column {name!r} of {found[0]!r} is no UTF-8 text. Save it as UTF-8."
+            )
     return opened
 
 
@@ -177,8 +174,9 @@ def _of_dataset(
         # What Arrow raises of a damaged file, of one whose cells do not convert to the types of the
         # first, and of one that is gone.
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
-            msg = f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
-            raise DataError(msg) from None
+            raise DataError(
+                f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
+            ) from None
 
 
 def _check_types(fragment: Any, schema: Any, columns: Sequence[str] | None) -> None:
@@ -194,11 +192,10 @@ def _check_types(fragment: Any, schema: Any, columns: Sequence[str] | None) -> N
             continue
         first, now = schema.field(name).type, own.field(name).type
         if _kind(first) != _kind(now) and "null" not in (_kind(first), _kind(now)):
-            msg = (
+            raise DataError(
                 f"source: {fragment.path} holds column {name!r} as {now}, files before it as "
                 f"{first}. Write all files with one type."
             )
-            raise DataError(msg)
 
 
 def _kind(type_: Any) -> str:
@@ -221,5 +218,4 @@ def _tables(batches: Iterable[Any]) -> Iterator[Any]:
 def _check_columns(known: Sequence[str], wanted: Sequence[str] | None) -> None:
     for column in wanted or ():
         if column not in known:
-            msg = f"columns: the source has no column {column!r}; it has {list(known)}."
-            raise DataError(msg)
+            raise DataError(f"columns: the source has no column {column!r}; it has {list(known)}.")

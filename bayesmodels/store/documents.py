@@ -99,11 +99,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         return _read(path)
     except BadFileError as error:
-        msg = f"{path}: {error}."
-        raise DataError(msg) from None
+        raise DataError(f"{path}: {error}.") from None
     except (DataError, PriorError) as error:  # of a constructor
-        msg = f"{path}: {error}"
-        raise DataError(msg) from None
+        raise DataError(f"{path}: {error}") from None
 
 
 def dumps(value: Any) -> str:
@@ -116,8 +114,7 @@ def loads(text: str, sort: str | None = None) -> Any:
     try:
         return _value_of(parsed(text), {}, sort)
     except BadFileError as error:
-        msg = f"text: {error}."
-        raise DataError(msg) from None
+        raise DataError(f"text: {error}.") from None
     except PriorError as error:
         raise DataError(str(error)) from None
 
@@ -126,8 +123,7 @@ def is_npz(path: str | os.PathLike[str]) -> bool:
     """Return whether this is a path of an NPZ file; refuse what is neither that nor JSON."""
     suffix = Path(path).suffix
     if suffix not in (".json", ".npz"):
-        msg = f"path: must end in .json or .npz; got {str(path)!r}."
-        raise DataError(msg)
+        raise DataError(f"path: must end in .json or .npz; got {str(path)!r}.")
     return suffix == ".npz"
 
 

@@ -59,8 +59,7 @@ def _write_array(value: Any, arrays: Arrays | None) -> dict[str, Any]:
         value = np.asarray(value)
     if not isinstance(value, np.ndarray) or value.dtype != np.float64:
         kind = getattr(value, "dtype", type(value).__name__)
-        msg = f"value: arrays of doubles have a form as a file; got {kind}."
-        raise DataError(msg)
+        raise DataError(f"value: arrays of doubles have a form as a file; got {kind}.")
     shape = list(value.shape)
     if arrays is not None:
         return {"shape": shape, "array": arrays.add(value)}
@@ -101,8 +100,7 @@ def _number(x: Any) -> float:
     if isinstance(x, str):
         return _WORDS[x]
     if type(x) not in (int, float):
-        msg = f"{shown(x)} is no number"
-        raise TypeError(msg)
+        raise TypeError(f"{shown(x)} is no number")
     return float(x)
 
 
@@ -167,11 +165,10 @@ def _write_label(label: Any) -> Any:
         return label
     if isinstance(label, float) and np.isfinite(label):
         return label
-    msg = (
+    raise DataError(
         f"coords: labels must be text, numbers, times or tuples of these to be written; got "
         f"{label!r} ({type(label).__name__}). Rename it."
     )
-    raise DataError(msg)
 
 
 def _has_bytes(label: Any) -> bool:

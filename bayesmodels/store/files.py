@@ -41,8 +41,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             if os.name == "posix":  # elsewhere folders can't be opened
                 _sync(beside)
     except OSError as error:
-        msg = f"{target}: cannot be written: {_why(error, beside)}"
-        raise DataError(msg) from error
+        raise DataError(f"{target}: cannot be written: {_why(error, beside)}") from error
 
 
 def _to_disk(part: Path) -> None:

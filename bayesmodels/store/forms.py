@@ -97,8 +97,9 @@ def sort_of(value: Any) -> str:
             if isinstance(value, protocol):
                 return sort
     every = ", ".join(sorted(kinds(*SORTS)))
-    msg = f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
-    raise DataError(msg)
+    raise DataError(
+        f"value: must be one of {every}; got {type(value).__name__}, which has no form as a file."
+    )
 
 
 def _is_stored(value: Any) -> bool:
@@ -134,8 +135,7 @@ def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
         return _part(lambda: {text: known})
     if get_args(meant):
         return word(get_args(meant))
-    msg = f"value: a field of a {kind.__name__}, {text}, has no form as a file."
-    raise DataError(msg)
+    raise DataError(f"value: a field of a {kind.__name__}, {text}, has no form as a file.")
 
 
 def _part(wanted: Callable[[], dict[str, type]]) -> Entry:
@@ -143,8 +143,9 @@ def _part(wanted: Callable[[], dict[str, type]]) -> Entry:
 
     def write(value: Any, arrays: Arrays | None) -> dict[str, Any]:
         if not _is_stored(value) or type(value).__name__ not in wanted():
-            msg = f"value: a part of it has no form as a file; got a {type(value).__name__}."
-            raise DataError(msg)
+            raise DataError(
+                f"value: a part of it has no form as a file; got a {type(value).__name__}."
+            )
         return written(value, arrays)
 
     return Entry(write, lambda value, arrays, name: built(value, arrays, wanted(), name))
@@ -177,11 +178,10 @@ def written(value: Any, arrays: Arrays | None) -> dict[str, Any]:
     for name, entry in _entries(type(value)).items():
         field = getattr(value, name)
         if callable(field):
-            msg = (
+            raise DataError(
                 f"{name}: a function has no form as a file; name the columns, or update the belief "
                 "with rows, which then are known."
             )
-            raise DataError(msg)
         own[name] = entry.write(field, arrays)
     return {"kind": type(value).__name__, "fields": own}
 
