@@ -107,10 +107,7 @@ class LogisticClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = inputs.numbers(self, X, reset=False)
         return self.belief_.log_class_probabilities(
-            X,
-            intercept=self.fit_intercept,
-            draws=self.draws,
-            rng=np.random.default_rng(self._seed),
+            X, intercept=self.fit_intercept, draws=self.draws, rng=np.random.default_rng(self._seed)
         )
 
     predict_proba = learning.predict_proba

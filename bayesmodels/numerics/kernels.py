@@ -147,12 +147,7 @@ def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be 
 
 
 def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
-    x: Array,
-    codes: NDArray[Any],
-    weights: Array,
-    n: Array,
-    mean: Array,
-    scatter: Array,
+    x: Array, codes: NDArray[Any], weights: Array, n: Array, mean: Array, scatter: Array
 ) -> None:
     """Put the moments of the rows of each group into zeros: see `bayesmodels.numerics.moments`."""
     rows, width = x.shape

@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
-from scipy.special import (
-    betainc,
-    betaincc,
-    betainccinv,
-    betaincinv,
-    betaln,
-    gammaln,
-    log1p,
-)
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log1p
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array

@@ -23,15 +23,7 @@ HALF_LOG_2PI = 0.9189385332046727
 _SERIES_FROM, _LEAST = 16.0, 1e-300
 _FEW = 32  # numbers that are taken one by one
 # Stirling's series for lnΓ, B_2k / (2k (2k - 1)): seven terms reach 1e-17 from x = 16 on.
-_STIRLING = (
-    1 / 12,
-    -1 / 360,
-    1 / 1260,
-    -1 / 1680,
-    1 / 1188,
-    -691 / 360360,
-    1 / 156,
-)
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 # (artanh(r) - r) / r^3 in powers of r^2, the highest first: enough for r up to 1/3.
 _ARTANH = tuple(1 / k for k in range(27, 2, -2))
 

@@ -19,14 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import (
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
-    gammaln,
-    kve,
-    ndtri,
-)
+from scipy.special import gammaincc, gammainccinv, gammaincinv, gammaln, kve, ndtri
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import Continuous, InAnyUnit, increasing_root

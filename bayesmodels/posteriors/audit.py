@@ -39,11 +39,7 @@ from bayesmodels.posteriors.operations import (
     title,
 )
 
-_STARTS: dict[str, Bounds] = {
-    "unit": (0.0, 1.0),
-    "simplex": (0.0, 1.0),
-    "positive": (0.0, np.inf),
-}
+_STARTS: dict[str, Bounds] = {"unit": (0.0, 1.0), "simplex": (0.0, 1.0), "positive": (0.0, np.inf)}
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,7 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.budget import Budget, OutOfTime
-from bayesmodels.posteriors.density import (
-    JointDensity,
-    add,
-    compiled,
-    natural_terms,
-    no_gradient,
-)
+from bayesmodels.posteriors.density import JointDensity, add, compiled, natural_terms, no_gradient
 from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
@@ -226,10 +220,7 @@ def _natural(model: pm.Model) -> Any:
     """Return a function from PyMC's unconstrained values to all free variables by name."""
     names = [rv.name for rv in model.free_RVs]
     values = list(model.value_vars)
-    run = compiled(
-        values,
-        model.replace_rvs_by_values(list(model.free_RVs)),
-    )
+    run = compiled(values, model.replace_rvs_by_values(list(model.free_RVs)))
 
     def natural(point: Mapping[str, Any]) -> Point:
         with np.errstate(all="ignore"):

@@ -57,11 +57,7 @@ def _scores(field: Field, points: Sequence[Array]) -> Scores:
 
 
 def _visit(
-    field: Field,
-    chosen: Elements,
-    x: Array,
-    rng: np.random.Generator,
-    looks: Looks,
+    field: Field, chosen: Elements, x: Array, rng: np.random.Generator, looks: Looks
 ) -> Scores:
     """Look at points far and near, all chosen elements moving at once."""
     spreads = [MILD] * looks[0] + [WILD] * looks[1]
@@ -122,11 +118,7 @@ def line_features(kind: str, x: Array, power: int = 1) -> Array:
 
 
 def standing_alone(
-    field: Field,
-    chosen: Elements,
-    x: Array,
-    rng: np.random.Generator,
-    looks: Looks = FIRST,
+    field: Field, chosen: Elements, x: Array, rng: np.random.Generator, looks: Looks = FIRST
 ) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, and the elements that remain."""
     scores = _visit(field, chosen, x, rng, looks)
@@ -175,13 +167,7 @@ def _fitted(kind: str, power: int, own: Elements, scores: Scores) -> tuple[Array
 
 
 def _closer(
-    field: Field,
-    kind: str,
-    power: int,
-    own: Elements,
-    at: Array,
-    x: Array,
-    close: int,
+    field: Field, kind: str, power: int, own: Elements, at: Array, x: Array, close: int
 ) -> Scores:
     """Look again, around where the law now seems to be."""
     around = _AROUND[:close]

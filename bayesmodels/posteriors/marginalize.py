@@ -246,11 +246,7 @@ class Marginal:
                 for point in self.rest
             }
             inputs, _, slopes = self._graph(rows, (None,))
-            run = compiled(
-                [*rows.values(), *inputs],
-                list(slopes.values()),
-                _DRAWS_MODE,
-            )
+            run = compiled([*rows.values(), *inputs], list(slopes.values()), _DRAWS_MODE)
         return run, list(inputs.values())
 
     def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:

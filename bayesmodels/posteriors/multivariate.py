@@ -287,13 +287,7 @@ def _repair(names: str, name: str) -> str:
 
 
 def _gamma(
-    field: Field,
-    law: Gaussian,
-    scale: int,
-    k: int,
-    x: Array,
-    centre: float,
-    around: float,
+    field: Field, law: Gaussian, scale: int, k: int, x: Array, centre: float, around: float
 ) -> tuple[float, float]:
     """Return shape and rate of s^k at the centre of the normal elements."""
     moves = np.array([-2.3, -1.1, -0.4, 0.0, 0.5, 1.3, 2.0, 2.9]) * around

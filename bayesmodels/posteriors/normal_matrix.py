@@ -179,11 +179,7 @@ class NormalMatrix:
 
 
 def normal_matrix(
-    field: Field,
-    real: Elements,
-    matrix: Elements,
-    x: Array,
-    rng: np.random.Generator,
+    field: Field, real: Elements, matrix: Elements, x: Array, rng: np.random.Generator
 ) -> NormalMatrix:
     """Return the law of a matrix and of the vectors that depend on it."""
     width = int(np.sqrt(len(matrix)))

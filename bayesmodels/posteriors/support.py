@@ -33,11 +33,7 @@ Kind = Literal["unit", "simplex", "positive", "real", "matrix", "finite"]
 
 _COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
 _FINITE = ("bernoulli", "categorical", "discrete_uniform", "binomial")
-_ON_THE_LINE = {
-    LogTransform: "positive",
-    LogOddsTransform: "unit",
-    SimplexTransform: "simplex",
-}
+_ON_THE_LINE = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTransform: "simplex"}
 
 
 @dataclass(frozen=True)

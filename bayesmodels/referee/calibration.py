@@ -321,11 +321,7 @@ def _judged(ranks: Array, labels: list[str], level: float, draws: int, short: in
     location = np.sqrt(12 * n) * (ranks.mean(0) - 0.5)
     spread = np.sqrt(180 * n) * (((ranks - 0.5) ** 2).mean(0) - 1 / 12)
     table = pd.DataFrame(
-        {
-            "location": location,
-            "spread": spread,
-            "p": stats.chi2.sf(location**2 + spread**2, 2),
-        },
+        {"location": location, "spread": spread, "p": stats.chi2.sf(location**2 + spread**2, 2)},
         index=labels,
     )
     wrong = [labels[number] for number in holm(table["p"].to_numpy(), level)]

@@ -19,10 +19,7 @@ Prepare = Callable[[Any], Any]
 
 
 def from_dask(
-    of_data: Callable[[Any, int], Any],
-    source: Any,
-    columns: Sequence[str] | None,
-    prepare: Prepare,
+    of_data: Callable[[Any, int], Any], source: Any, columns: Sequence[str] | None, prepare: Prepare
 ) -> Any:
     """Return the sum of what is made of each partition, folded on the workers.
 
@@ -60,10 +57,7 @@ def _merged(parts: Iterable[Any]) -> Any:
 
 
 def from_spark(
-    of_data: Callable[[Any, int], Any],
-    source: Any,
-    columns: Sequence[str] | None,
-    prepare: Prepare,
+    of_data: Callable[[Any, int], Any], source: Any, columns: Sequence[str] | None, prepare: Prepare
 ) -> Any:
     """Return the sum of the statistics of a Spark frame's partitions; None if there are no rows.
 

@@ -15,13 +15,7 @@ from bayesmodels.errors import DataError, NumericsWarning
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import randomness
 from bayesmodels.models.mixture import em_steps
-from bayesmodels.models.mixture.em import (
-    EMResult,
-    best_first,
-    check_settings,
-    result,
-    side_by_side,
-)
+from bayesmodels.models.mixture.em import EMResult, best_first, check_settings, result, side_by_side
 from bayesmodels.models.mixture.em_steps import Ends, Estimate, Expected, Point, Steps
 from bayesmodels.models.mixture.latent_rows import LatentRows, MixtureStatistic, latent_rows, slices
 from bayesmodels.numerics import Array
