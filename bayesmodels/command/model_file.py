@@ -25,12 +25,6 @@ def load_model(target: str) -> pm.Model:
     What the file prints goes to standard error. Its folder is looked through for what it imports,
     as Python does with a script; what stands under ``if __name__ == "__main__"`` is not run. The
     target is file and name, such as ``trial.py:model``; a function without arguments is called.
-
-    Raises
-    ------
-    DataError
-        If there is no such file or name, the file or function raises an error, or what is there is
-        no model.
     """
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:

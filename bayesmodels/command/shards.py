@@ -32,12 +32,6 @@ def statistic_of_files(
     While the pass runs its state is kept beside the output, in a file that ends in ``.pass``, from
     which `resume` goes on. Of a column of text, and of classes, whose categories are not given,
     those in the files are taken, which a pass of its own finds.
-
-    Raises
-    ------
-    DataError
-        If a model has no statistic, columns are not there, or a pass was stopped before and
-        `resume` does not say what to do about it.
     """
     entry = catalog.entry(model)
     if entry.reads is None:

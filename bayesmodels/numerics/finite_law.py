@@ -60,13 +60,7 @@ class FiniteLaw:
 
 
 def places(labels: Any, outcomes: tuple[Hashable, ...], values: Array) -> Array:
-    """Return the values of one label, or of a list or array of labels.
-
-    Raises
-    ------
-    DataError
-        If a label is none of the outcomes.
-    """
+    """Return the values of one label, or of a list or array of labels; refuse others."""
     number = {outcome: k for k, outcome in enumerate(outcomes)}
     several = isinstance(labels, (list, range, set, frozenset)) or np.ndim(labels) > 0
     found = []

@@ -74,18 +74,9 @@ def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_M
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The joint log density at one point.
+    """The joint log density at one point, its slope along a direction, and bounds on both errors.
 
-    Attributes
-    ----------
-    value : float
-        Sum of all log terms, correctly rounded.
-    rounding : float
-        Bound on the error of `value`.
-    slope : float
-        Derivative of the value along the given direction.
-    slope_rounding : float
-        Bound on the error of `slope`.
+    The value is the sum of all log terms, correctly rounded.
     """
 
     value: float
@@ -97,17 +88,9 @@ class Evaluation:
 class JointDensity:
     """The joint log density of a PyMC model over its free variables, untransformed.
 
-    Parameters
-    ----------
-    model : pymc.Model
-        Any model. Its slope is the one along its continuous variables.
-    natural : pair of list, optional
-        What `natural_terms` gives for the model, if it is at hand.
-
-    Attributes
-    ----------
-    simplex : frozenset of str
-        Variables whose last axis adds up to one, so that only some directions are possible.
+    Slopes are along its continuous variables; of those in `simplex` the last axis adds up to one,
+    so that only some directions are possible. `natural` is what `natural_terms` gives for the
+    model, if it is at hand.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
@@ -21,7 +20,7 @@ from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
-from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes
+from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes, sampled
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
@@ -314,15 +313,7 @@ class PartialPosterior:
             As `pm.sample` of the original model gives it, Deterministics included.
         """
         rng = randomness(rng)
-        with all_or_nothing(), same_rounding():
-            tree = pm.sample(
-                draws,
-                tune=tune,
-                chains=chains,
-                random_seed=int(rng.integers(2**31)),
-                model=self.model,
-                **pm_sample_kwargs,
-            )
+        tree = sampled(self.model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)
         return self.completed(tree, rng)
 
     def completed(

@@ -18,7 +18,7 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import asked, randomness
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.processes import same_rounding
+from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
@@ -398,3 +398,14 @@ def add_data(tree: xr.DataTree, model: pm.Model, free: xr.Dataset) -> None:
     for name in ("observed_data", "constant_data"):
         if name in groups.children:
             tree[name] = groups[name].to_dataset()
+
+
+def sampled(
+    model: pm.Model, draws: int, rng: np.random.Generator, **pm_sample_kwargs: Any
+) -> xr.DataTree:
+    """Return draws of `pm.sample`."""
+    seed = int(rng.integers(2**31))
+    with all_or_nothing(), same_rounding():
+        tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
+    tree.attrs["sampler"] = tree.posterior.attrs.get("inference_library", "pymc")
+    return tree

@@ -12,9 +12,8 @@ import pymc as pm
 from bayesmodels import __version__
 from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import count, randomness
-from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.exact import exact
-from bayesmodels.posteriors.posterior import ExactPosterior, add_data
+from bayesmodels.posteriors.posterior import ExactPosterior, add_data, sampled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -123,15 +122,4 @@ def exact_tree(
     tree.attrs |= {"sampler": "exact", "verified": posterior.verified}
     with suppress(PriorError):  # an improper prior
         tree.attrs["log_evidence"] = posterior.log_evidence
-    return tree
-
-
-def sampled(
-    model: pm.Model, draws: int, rng: np.random.Generator, **pm_sample_kwargs: Any
-) -> xr.DataTree:
-    """Return draws of `pm.sample`."""
-    seed = int(rng.integers(2**31))
-    with all_or_nothing(), same_rounding():
-        tree: xr.DataTree = pm.sample(draws, model=model, random_seed=seed, **pm_sample_kwargs)
-    tree.attrs["sampler"] = tree.posterior.attrs.get("inference_library", "pymc")
     return tree

@@ -40,17 +40,9 @@ _ON_THE_LINE = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTrans
 class Support:
     """Where one free variable may lie.
 
-    Attributes
-    ----------
-    name : str
-        The variable's name.
-    kind : {"unit", "simplex", "positive", "real", "matrix", "finite"}
-        Between 0 and 1; positive numbers adding up to one along the last axis; positive numbers;
-        all numbers; positive definite matrices; a range of whole numbers.
-    shape : tuple of int
-        The variable's shape.
-    lowest, levels : int
-        Of a finite range: its first number, and how many there are.
+    Kinds are, in order: between 0 and 1; positive numbers adding up to one along the last axis;
+    positive numbers; all numbers; positive definite matrices; a range of whole numbers, of which
+    `lowest` is the first and `levels` their number.
     """
 
     name: str

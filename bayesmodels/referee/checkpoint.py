@@ -24,13 +24,7 @@ _ROUNDING = 1e-6  # of numbers computed on another machine
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return all that a file holds; nothing, if there is no file yet.
-
-    Raises
-    ------
-    DataError
-        If the path does not end in ``.npz``, its folder is not there, or the file is no archive.
-    """
+    """Return all that a file holds; nothing, if there is no file yet."""
     file = Path(path)
     if file.suffix != ".npz" or not file.parent.is_dir():
         raise DataError(

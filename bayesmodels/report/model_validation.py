@@ -286,7 +286,8 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
     Without a closed form the refusal says what can be done instead.
     """
     from bayesmodels.posteriors.exact import exact
-    from bayesmodels.posteriors.sampling import exact_tree, sampled
+    from bayesmodels.posteriors.posterior import sampled
+    from bayesmodels.posteriors.sampling import exact_tree
 
     draws, chains, rng = run.settings["draws a chain"], run.settings["chains"], run.rng
     quiet: dict[str, Any] = {

@@ -134,12 +134,14 @@ def em(
     def expected(at: Point) -> Expected:
         nonlocal step
         step += 1
-        return over.fold(partial(chunked.expected, at), words=f"EM, step {step}")
+        return over.fold(partial(chunked.sum, em_steps.expected, at), words=f"EM, step {step}")
 
     runs = work.climb(expected(point), expected, steps, tolerance)
     usable = best_first([replace(run, found=times) for run, times in zip(runs, found, strict=True)])
     last = side_by_side([run.end for run in usable])
-    ends: Ends = over.fold(partial(chunked.ends, last), words="EM, telling optima apart")
+    ends: Ends = over.fold(
+        partial(chunked.sum, em_steps.ends, last), words="EM, telling optima apart"
+    )
     return result(work, usable, ends, number, None)
 
 
@@ -202,13 +204,9 @@ class _Chunked:
     axes: dict[str, Coords]
     numbers: int
 
-    def expected(self, at: Point, data: Any, _number: int) -> Expected:
-        return self._sum(em_steps.expected, at, data)
-
-    def ends(self, at: Point, data: Any, _number: int) -> Ends:
-        return self._sum(em_steps.ends, at, data)
-
-    def _sum(self, of_rows: Callable[[LatentRows, Point], Any], at: Point, data: Any) -> Any:
+    def sum(
+        self, of_rows: Callable[[LatentRows, Point], Any], at: Point, data: Any, _number: int
+    ) -> Any:
         s = self.model.statistic(data)
         if s.axes != self.axes:
             raise DataError(

@@ -17,22 +17,8 @@ from typing import Any, get_args
 from bayesmodels.belief import values
 from bayesmodels.belief.protocol import Finding, MarginalLaws, Statistic
 from bayesmodels.errors import DataError
-from bayesmodels.store.entries import (
-    COORDS,
-    FLAG,
-    LABEL,
-    NAMES,
-    NUMBER,
-    TABLE,
-    TEXT,
-    Arrays,
-    Entry,
-    array,
-    many,
-    number,
-    optional,
-    word,
-)
+from bayesmodels.store import entries
+from bayesmodels.store.entries import Arrays, Entry
 from bayesmodels.store.untrusted import refuse, shown
 
 SORTS: dict[str, tuple[str, type]] = {
@@ -43,18 +29,18 @@ SORTS: dict[str, tuple[str, type]] = {
 """What a file holds one of: the room of its classes, and their protocol. Others are parts."""
 
 _ENTRIES = {
-    "Array": array(),
-    "Logs": array("-inf"),
-    "Coords": COORDS,
-    "Features": optional(NAMES),
-    "Hashable": LABEL,
-    "bool": FLAG,
-    "float": number(),
-    "AnyFloat": NUMBER,
-    "int": number(),
-    "pd.DataFrame": TABLE,
-    "str": TEXT,
-    "tuple[Hashable, ...]": NAMES,
+    "Array": entries.array(),
+    "Logs": entries.array("-inf"),
+    "Coords": entries.COORDS,
+    "Features": entries.optional(entries.NAMES),
+    "Hashable": entries.LABEL,
+    "bool": entries.FLAG,
+    "float": entries.number(),
+    "AnyFloat": entries.NUMBER,
+    "int": entries.number(),
+    "pd.DataFrame": entries.TABLE,
+    "str": entries.TEXT,
+    "tuple[Hashable, ...]": entries.NAMES,
 }
 
 
@@ -85,13 +71,7 @@ def _has_form(name: str) -> bool:
 
 
 def sort_of(value: Any) -> str:
-    """Return what a value is: a belief, a statistic or a verdict.
-
-    Raises
-    ------
-    DataError
-        If it is of no kind that has a form as a file.
-    """
+    """Return what a value is, a belief, a statistic or a verdict; refuse what has no form."""
     if _is_stored(value) and _has_form(type(value).__name__):
         for sort, (_, protocol) in SORTS.items():
             if isinstance(value, protocol):
@@ -123,18 +103,18 @@ def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
     if text in _ENTRIES:
         return _ENTRIES[text]
     if text.endswith(" | None"):
-        return optional(_entry(kind, text.removesuffix(" | None")))
+        return entries.optional(_entry(kind, text.removesuffix(" | None")))
     if text.startswith("dict[str, "):
         return _parts(_entry(kind, text[len("dict[str, ") : -1]))
     if text.startswith("tuple["):
-        return many(_entry(kind, text[len("tuple[") : -len(", ...]")]))
+        return entries.many(_entry(kind, text[len("tuple[") : -len(", ...]")]))
     if text == "Any":
         return _part(lambda: kinds("belief", "statistic"))
     meant: Any = vars(sys.modules[kind.__module__]).get(text)
     if (known := values.STORED.get(text)) is not None and known is meant:
         return _part(lambda: {text: known})
     if get_args(meant):
-        return word(get_args(meant))
+        return entries.word(get_args(meant))
     raise DataError(f"value: a field of a {kind.__name__}, {text}, has no form as a file.")
 
 
@@ -187,13 +167,7 @@ def written(value: Any, arrays: Arrays | None) -> dict[str, Any]:
 
 
 def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "value") -> Any:
-    """Return the value of such entries, of one of the wanted classes, made by its constructor.
-
-    Raises
-    ------
-    BadFileError, DataError, PriorError
-        If there is no such value.
-    """
+    """Return the value of such entries, of one of the wanted classes, made by its constructor."""
     if not isinstance(value, dict) or value.keys() != {"kind", "fields"}:
         refuse(f"its {name} must have the entries kind and fields")
     kind, given = value["kind"], value["fields"]
@@ -214,15 +188,15 @@ def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "valu
     return made
 
 
-def _read(kind: str, given: Any, entries: dict[str, Entry], arrays: Arrays) -> dict[str, Any]:
+def _read(kind: str, given: Any, fields: dict[str, Entry], arrays: Arrays) -> dict[str, Any]:
     """Return fields by name; old files also hold what rounding took from a mean."""
     own, rest = dict(given) if isinstance(given, dict) else {}, None
-    mean = "mean" if "scatter" in entries else "location"
-    if "rest" in own and entries.keys() & {"scatter", "kappa"}:
-        rest = array().read(own.pop("rest"), arrays, "rest")
-    if own.keys() != entries.keys():
-        refuse(f"a {kind} must have the fields {sorted(entries)}")
-    found = {name: entry.read(own[name], arrays, name) for name, entry in entries.items()}
+    mean = "mean" if "scatter" in fields else "location"
+    if "rest" in own and fields.keys() & {"scatter", "kappa"}:
+        rest = entries.array().read(own.pop("rest"), arrays, "rest")
+    if own.keys() != fields.keys():
+        refuse(f"a {kind} must have the fields {sorted(fields)}")
+    found = {name: entry.read(own[name], arrays, name) for name, entry in fields.items()}
     if rest is not None:
         if rest.shape != found[mean].shape:
             refuse(f"its rest must have the shape of its {mean}")
