@@ -100,19 +100,17 @@ class Alone:
 
     def parameters(self, one: Any, two: Any) -> tuple[Any, ...]:
         """Return the parameters, from the slopes at the two points: arrays or tensors."""
-        x, z, k = self.first, self.second, self.family.power
-        jacobian = JACOBIANS[self.family.kind]
+        x, z, family = self.first, self.second, self.family
+        jacobian = JACOBIANS[family.kind]
         here, there = jacobian(x) * one, jacobian(z) * two
-        if self.family.kind == "positive":
-            rate = (here - there) / (k * (z**k - x**k))
-            return self.family.usual(here + k * rate * x**k, -rate)
-        if self.family.kind == "unit":
-            total = (here - there) / (z - x)
-            return self.family.usual(here + x * total, total - here - x * total)
+        if family.kind != "simplex":  # natural parameters times the slopes of two statistics
+            (a, b), (c, d) = family.slopes(x), family.slopes(z)
+            size = a * d - b * c
+            return family.usual((d * here - b * there) / size, (a * there - c * here) / size)
         here = here - x * here.sum(-1, keepdims=True)
         there = there - z * there.sum(-1, keepdims=True)
         gap = (z - x) / ((z - x) ** 2).sum(-1, keepdims=True)
-        return self.family.usual(here + x * ((here - there) * gap).sum(-1, keepdims=True))
+        return family.usual(here + x * ((here - there) * gap).sum(-1, keepdims=True))
 
     def log_density(self, parameters: Sequence[Any]) -> Any:
         """Return the conditional log density at the first point, as a graph."""
