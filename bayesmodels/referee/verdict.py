@@ -296,14 +296,9 @@ def _decided(
     if standing:
         findings = (still(standing),)
         return Verdict("inconclusive", findings, level, tuple(found), table, **given)
-    open_questions, factors = [], []
-    few = min(found, key=lambda test: test.ess)
-    if few.ess < LEAST_ESS:
-        factors.append(LEAST_ESS / few.ess)
-        open_questions.append(
-            f"the {name_of(few)} of {few.label} has {effective(few.ess)}; at least "
-            f"{LEAST_ESS:.0f} are needed."
-        )
+    worst = min(found, key=lambda test: test.ess)
+    open_questions = too_few(f"the {name_of(worst)} of {worst.label}", worst.ess)
+    factors = [LEAST_ESS / worst.ess] if open_questions else []
     if loose is not None and bound > tolerance:
         factors.append(_factor(sizes, tolerance))
         unit = "" if loose.kind == "spread" else " standard deviations"
@@ -311,14 +306,9 @@ def _decided(
             f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
             f"and {tolerance:g} are allowed."
         )
-    if table["r_hat"].isna().all():
-        open_questions.append("there is only one chain, and none to compare it with. Run four.")
-    elif not (mixed := table["r_hat"].max()) <= LARGEST_R_HAT:
+    if (mixed := table["r_hat"].max()) > LARGEST_R_HAT:
         factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
-        open_questions.append(
-            f"the chains have not mixed: R-hat of {table['r_hat'].idxmax()} is {mixed:.3f}, "
-            f"above {LARGEST_R_HAT}."
-        )
+    open_questions += unmixed(table["r_hat"])
     if factors:  # one piece of advice, that serves all of them
         given["more"] = max(factors)
         open_questions[0] += f" {advice(given['more'])}"
@@ -340,9 +330,19 @@ def still(labels: Sequence[str]) -> str:
     )
 
 
-def effective(ess: float) -> str:
-    """Return a number of effective draws in words."""
-    return f"{ess:.0f} effective draw{'' if round(ess) == 1 else 's'}"
+def too_few(what: str, ess: float) -> list[str]:
+    """Say that something has too few effective draws, if it has."""
+    draws = f"{ess:.0f} effective draw{'' if round(ess) == 1 else 's'}"
+    said = f"{what} has {draws}; at least {LEAST_ESS:.0f} are needed."
+    return [said] if ess < LEAST_ESS else []
+
+
+def unmixed(r_hat: pd.Series[float]) -> list[str]:
+    """Say that chains have not mixed, if they have not, or that there is only one."""
+    if r_hat.isna().all():
+        return ["there is only one chain, and none to compare it with. Run four."]
+    said = f"the chains have not mixed: R-hat of {r_hat.idxmax()} is {r_hat.max():.3f}, above"
+    return [] if r_hat.max() <= LARGEST_R_HAT else [f"{said} {LARGEST_R_HAT}."]
 
 
 def advice(more: float) -> str:

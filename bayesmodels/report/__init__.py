@@ -1,9 +1,7 @@
 """A validated model as a report for people: tables, figures and one self-contained HTML file."""
 
-from bayesmodels.report.approximation import ApproximationReport
-from bayesmodels.report.belief_validation import Report
-from bayesmodels.report.draws_validation import DrawsReport, validate_draws
-from bayesmodels.report.model_validation import ModelReport
+from bayesmodels.report.draws_validation import validate_draws
+from bayesmodels.report.reports import ApproximationReport, DrawsReport, ModelReport, Report
 from bayesmodels.report.validation import validate
 
 __all__ = [

@@ -17,12 +17,13 @@ from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture, printable
 from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows_with
-from bayesmodels.report.page import Validated
 from bayesmodels.report.rounding import decimals_of, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from bayesmodels.report.reports import Report
 
 
 MOST_LEVELS = 12
@@ -188,40 +189,28 @@ def _variable(label: str) -> str:
 # --- boundary -------------------------------------------------------------------------------------
 
 
-class Regions:
-    """Class probabilities over a grid of two features, and how certain the best class is.
+def regions(
+    belief: Any,
+    pair: Sequence[Feature],
+    points: int,
+    draws: int,
+    rng: np.random.Generator | int | None,
+) -> tuple[list[Array], Array, Array]:
+    """Return two axes of numbers, class probabilities over them, and how certain the best class is.
 
-    Rows of `probability`, with parameters integrated out, are values of y; `certain` is the share
-    of posterior draws whose most probable class is the same.
+    Rows of the probabilities, with parameters integrated out, are values of the second axis; how
+    certain it is, is the share of posterior draws whose most probable class is the same.
     """
-
-    def __init__(
-        self,
-        belief: Any,
-        pair: Sequence[Feature],
-        *,
-        points: int,
-        draws: int,
-        rng: np.random.Generator | int | None,
-    ) -> None:
-        x, y = (np.linspace(*_span(f), points) for f in pair)
-        self.x, self.y = x, y
-        across, up = (grid.ravel() for grid in np.meshgrid(x, y))
-        rows = rows_with(belief, {pair[0].label: across, pair[1].label: up})
-        flat = np.asarray(belief.class_probabilities(rows))
-        best = flat.argmax(-1)
-        agreed = np.zeros(len(flat))
-        rng = randomness(rng)
-        for start in range(0, draws, _AT_ONCE):
-            sample = belief.sample(min(_AT_ONCE, draws - start), rng)
-            agreed += (belief.log_joint(rows, sample).argmax(-1) == best).sum(0)
-        self.probability = flat.reshape(points, points, -1)
-        self.certain = agreed.reshape(points, points) / draws
-
-    def margin(self, c: int) -> Array:
-        """Return how much more probable a class is than the most probable other."""
-        others = np.delete(self.probability, c, axis=-1).max(-1)
-        return np.asarray(self.probability[..., c] - others)
+    sides = [np.linspace(*_span(f), points) for f in pair]
+    grids = zip(pair, np.meshgrid(*sides), strict=True)
+    rows = rows_with(belief, {feature.label: grid.ravel() for feature, grid in grids})
+    probability = np.asarray(belief.class_probabilities(rows))
+    best, agreed, rng = probability.argmax(-1), np.zeros(len(probability)), randomness(rng)
+    for start in range(0, draws, _AT_ONCE):
+        sample = belief.sample(min(_AT_ONCE, draws - start), rng)
+        agreed += (belief.log_joint(rows, sample).argmax(-1) == best).sum(0)
+    shape = (points, points)
+    return sides, probability.reshape(*shape, -1), agreed.reshape(shape) / draws
 
 
 def plot_boundary(
@@ -286,21 +275,26 @@ def plot_boundary(
         msg = f"features: must be two different features that are numbers; got {list(features)}."
         raise DataError(msg)
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
-    regions = Regions(belief, pair, points=points, draws=draws, rng=rng)
+    (across, up), probability, certain = regions(belief, pair, points, draws, rng)
     if axes is None:
         from matplotlib.pyplot import subplots
 
         axes = subplots(layout="constrained")[1]
-    number = regions.probability.shape[-1]
+    number = probability.shape[-1]
     colours = canvas.colours(number)
-    image = 1 - 0.45 * (1 - regions.probability @ np.array([to_rgb(colour) for colour in colours]))
-    ends = (regions.x[0], regions.x[-1], regions.y[0], regions.y[-1])
+    image = 1 - 0.45 * (1 - probability @ np.array([to_rgb(colour) for colour in colours]))
+    ends = (across[0], across[-1], up[0], up[-1])
     axes.imshow(
         image.clip(0, 1), origin="lower", extent=ends, aspect="auto", interpolation="bilinear"
     )
+    lines: list[Any] = [(certain, (1 + prob) / 2, 1.0, "dashed")]
     for c in range(number if number > 2 else 1):  # noqa: PLR2004 - two classes have one line
-        _contour(axes, regions, regions.margin(c), 0.0, linewidths=1.6)
-    _contour(axes, regions, regions.certain, (1 + prob) / 2, linewidths=1.0, linestyles="dashed")
+        others = np.delete(probability, c, axis=-1).max(-1)
+        lines.insert(c, (probability[..., c] - others, 0.0, 1.6, "solid"))
+    for z, level, wide, dashed in lines:
+        if z.min() < level < z.max():  # else there is no line, of which matplotlib would warn
+            how = {"linewidths": wide, "linestyles": dashed}
+            axes.contour(across, up, z, levels=[level], colors="black", **how)
     if data is not None:
         rows = Rows(belief, data)
         for c, colour in enumerate(colours):
@@ -311,11 +305,6 @@ def plot_boundary(
     axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
     name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return axes
-
-
-def _contour(axes: Axes, regions: Regions, z: Array, level: float, **how: Any) -> None:
-    if z.min() < level < z.max():  # else there is no line, of which matplotlib would warn
-        axes.contour(regions.x, regions.y, z, levels=[level], colors="black", **how)
 
 
 # --- ranking --------------------------------------------------------------------------------------
@@ -408,7 +397,7 @@ def name_classes(target: Any, belief: Any, **place: Any) -> None:
 # --- in a report ----------------------------------------------------------------------------------
 
 
-def learnt(report: Validated) -> list[Picture]:
+def learnt(report: Report) -> list[Picture]:
     """Draw what a classifier has learnt: features by class and, of two numbers, the boundary."""
     belief = report.posterior
     if not isinstance(belief, Classifier):

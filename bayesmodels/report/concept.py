@@ -11,11 +11,12 @@ from bayesmodels.belief.reading import numbers
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture, printable
-from bayesmodels.report.page import Validated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from bayesmodels.report.reports import Report
 
 
 MOST_HYPOTHESES = 20
@@ -145,19 +146,19 @@ def plot_membership(belief: Any, figure: Figure | None = None) -> list[Axes]:
 
 
 @canvas.style()
-def hypotheses(report: Validated) -> list[Picture]:
+def hypotheses(report: Report) -> list[Picture]:
     """Draw what a belief about finitely many hypotheses says, and how often PyMC visited each.
 
     Hypotheses and, if something is impossible under some of them, membership.
     """
-    found = [_hypotheses_picture(report)]
-    if np.isneginf(report.posterior.log_table).any():  # otherwise everything may belong to anything
-        found.append(_membership_picture(report))
+    after: Any = report.posterior
+    found = [_hypotheses_picture(report, after)]
+    if np.isneginf(after.log_table).any():  # otherwise everything may belong to anything
+        found.append(_membership_picture(after))
     return found
 
 
-def _hypotheses_picture(report: Validated) -> Picture:
-    after = report.posterior
+def _hypotheses_picture(report: Report, after: Any) -> Picture:
     shown, seen = _hypotheses(report.prior, after), _visits(after, report.sampled).mean(0)
     before, now = report.prior.mean()["h"], after.mean()["h"]
     axes = plot_hypotheses(report.prior, report.data, report.sampled, canvas.blank())
@@ -179,8 +180,7 @@ def _hypotheses_picture(report: Validated) -> Picture:
     )
 
 
-def _membership_picture(report: Validated) -> Picture:
-    belief = report.posterior
+def _membership_picture(belief: Any) -> Picture:
     items, mass = _items(belief)
     axes = plot_membership(belief, canvas.blank())
     top = items[np.argsort(-mass[items], kind="stable")][:_IN_WORDS]

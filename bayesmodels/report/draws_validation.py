@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,14 @@ from scipy import stats
 from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.referee import Verdict, compare
+from bayesmodels.referee import compare
 from bayesmodels.referee.two_samples import Pair, pairs
-from bayesmodels.referee.verdict import TOLERANCE, Outcome
+from bayesmodels.referee.verdict import TOLERANCE
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.figures import Scalar
-from bayesmodels.report.html import as_values, in_notebook, to_html
-from bayesmodels.report.page import Page, Section
+from bayesmodels.report.page import Pairs, Section
+from bayesmodels.report.reports import DrawsReport
 from bayesmodels.report.run import Run
 
 SIDES = ("first", "second")
@@ -29,123 +29,32 @@ _GROUPS = ("posterior", "sample_stats")  # of which the page tells
 _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 
 
-@dataclass(frozen=True)
-class DrawsReport:
-    """What `validate_draws` found.
-
-    Attributes
-    ----------
-    names : (str, str)
-        What the two sets are called: paths, if they were files.
-    comparison : Verdict
-        The first set against the second.
-    first, second : xarray.DataTree
-        The draws; `sample_stats` too, where there are any.
-    variables : tuple of str or None
-        Those that were compared, if they were chosen.
-    files : bool
-        Whether both sets were files.
-    source : str
-        Where the draws come from, in words; may be empty.
-    settings, seconds, versions : dict
-        As in `Report`.
-    """
-
-    names: tuple[str, str]
-    comparison: Verdict
-    first: xr.DataTree
-    second: xr.DataTree
-    variables: tuple[str, ...] | None
-    files: bool
-    source: str
-    settings: dict[str, Any]
-    seconds: dict[str, float]
-    versions: dict[str, str]
-
-    title = "Two sets of draws"
-
-    @property
-    def outcome(self) -> Outcome:
-        """The verdict on the draws."""
-        return self.comparison.outcome
-
-    @property
-    def same(self) -> bool:
-        """Whether the two sets are the same draws, such as one file given twice."""
-        table = self.comparison.table
-        parts = ("mean", "sd", "eti89_lb", "eti89_ub")
-        return all((table[f"first_{part}"] == table[f"second_{part}"]).all() for part in parts)
-
-    def sentences(self) -> list[str]:
-        """Say the verdict in words, the most important first."""
-        head = {
-            "agree": "Either set of draws can stand for the other.",
-            "disagree": "A sampler is wrong, or the two models are not the same.",
-            "inconclusive": "The draws are too few to judge, or have not mixed.",
-        }
-        if self.same:
-            head["agree"] = "Both sets hold the same draws, which says nothing about either."
-        first, second = self.names
-        said = f"First set: {first}; second set: {second}. Findings speak of the first."
-        return [head[self.outcome], self.comparison.sentence(), said]
-
-    to_html = to_html
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings as plain values, for JSON; None for what is no finite number."""
-        found = self.comparison
-        table = found.table.astype(object).where(np.isfinite(found.table), None)
-        return as_values(
-            self,
-            first=self.names[0],
-            second=self.names[1],
-            bound=_known(found.bound),
-            more=None if found.more is None else _known(found.more),
-            variables=None if self.variables is None else list(self.variables),
-        ) | {
-            "largest_r_hat": _known(float(found.table["r_hat"].max())),
-            "table": table.to_dict(orient="index"),
-        }
-
-    _repr_html_ = in_notebook
-
-    def __repr__(self) -> str:
-        return f"DrawsReport({self.names[0]!r}, {self.names[1]!r}, {self.outcome!r})"
-
-    def page(self, command: str = "") -> Page:
-        """Return what the report shows, and the command line that makes it again, if any."""
-        table = replace(tables.sides(self.comparison.table, self.comparison), alone=True)
-        given, what = ((), "") if self.files else (SIDES, ", the two sets of draws,")
-        return Page(
-            source=self.source or " and ".join(self.names),
-            sentences=self.sentences(),
-            findings=self.comparison.findings[1:],
-            glance=[
-                *tables.discrepancies(self.comparison),
-                *tables.divergences(self.first, "divergences, first"),
-                *tables.divergences(self.second, "divergences, second"),
-            ],
-            sections=[
-                Section("comparison", "First and second set", [table]),
-                sections.pictures(pictures(self), len(moving(self))),
-                sections.data(sets(self), title="Draws"),
-                self._methods(),
-                sections.made(self, command, again(self), *given, what=what),
-            ],
-        )
-
-    def _methods(self) -> Section:
-        sizes = (tree["posterior"].sizes for tree in (self.first, self.second))
-        first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
-        text = (
-            f"Two sets of draws ({first}; {second}) were compared with bayesmodels "
-            f"{self.versions['bayesmodels']}, by ranks of {sections.scalars(self.comparison)}, in "
-            "Monte-Carlo standard errors and with a family-wise error rate of "
-            f"{100 * self.comparison.level:g} % (Holm [3]); the verdict was “{self.outcome}”. "
-            "Effective sample sizes and R-hat [1] were computed with ArviZ "
-            f"{self.versions.get('arviz', '')} [2]."
-        )
-        return sections.methods([text], [sections.RHAT, sections.ARVIZ, sections.HOLM])
+def contents(report: DrawsReport, command: str) -> tuple[Pairs, list[Section]]:
+    """Return what one looks for first, and all sections."""
+    found = report.comparison
+    table = replace(tables.moments(found.table, found), alone=True)
+    given, what = ((), "") if report.files else (SIDES, ", the two sets of draws,")
+    sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
+    first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)
+    said = (
+        f"Two sets of draws ({first}; {second}) were compared with bayesmodels "
+        f"{report.versions['bayesmodels']}, by ranks of {sections.scalars(found)}, in Monte-Carlo "
+        f"standard errors and with a family-wise error rate of {100 * found.level:g} % (Holm [3]); "
+        f"the verdict was “{report.outcome}”. Effective sample sizes and R-hat [1] were computed "
+        f"with ArviZ {report.versions.get('arviz', '')} [2]."
+    )
+    glance = [
+        *tables.discrepancies(found),
+        *tables.divergences(report.first, "divergences, first"),
+        *tables.divergences(report.second, "divergences, second"),
+    ]
+    return glance, [
+        Section("comparison", "First and second set", [table]),
+        sections.pictures(pictures(report), len(moving(report))),
+        sections.data(sets(report), title="Draws"),
+        sections.methods([said], [sections.RHAT, sections.ARVIZ, sections.HOLM]),
+        sections.made(report, command, again(report), *given, what=what),
+    ]
 
 
 def sets(report: DrawsReport) -> list[tuple[str, str]]:
@@ -213,7 +122,7 @@ def pictures(report: DrawsReport) -> list[Picture]:
     names, *sides = zip(*shown, strict=True)
     for side, tree, draws in zip(SIDES, (report.first, report.second), sides, strict=True):
         ranked = figures.ranks(list(map(Scalar, names, map(untied, draws))), level)
-        traced = figures.traces(list(map(Scalar, names, draws)), _told(tree))
+        traced = figures.traces(list(map(Scalar, names, draws)), tree)
         for picture in (ranked, traced):
             title = f"{picture.title}, {side} set"
             found.append(picture._replace(name=f"{picture.name}-{side}", title=title))
@@ -265,15 +174,6 @@ def _distribution_function(pair: Pair, level: float) -> Panel:
         f"Distribution function of {label} in the first set minus that of both sets, over "
         f"{own.size:,} and {other.size:,} thinned draws",
     )
-
-
-def _told(tree: Any) -> Any:
-    """Return what traces are marked with, chains and draws numbered as theirs are."""
-    found, size = tables.diverging(tree), tree["posterior"].sizes
-    if found is None or found.shape != (size["chain"], size["draw"]):
-        return xr.DataTree()
-    told = figures.dataset(found).rename(x="diverging")
-    return xr.DataTree.from_dict({"sample_stats": told})
 
 
 def validate_draws(
@@ -360,6 +260,7 @@ def validate_draws(
         second=_tree(sides[1]),
         variables=None if var_names is None else tuple(var_names),
         files=all(paths),
+        contents=contents,
         **run.stated(),
     )
 
@@ -387,7 +288,3 @@ def _tree(given: Any) -> xr.DataTree:
     if isinstance(given, xr.DataTree) and "posterior" in given.children:
         return given
     return xr.DataTree.from_dict({"posterior": convert_to_dataset(given)})
-
-
-def _known(x: float) -> float | None:
-    return x if np.isfinite(x) else None

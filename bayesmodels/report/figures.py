@@ -26,6 +26,7 @@ from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.rounding import decimals_of, rounded
+from bayesmodels.report.tables import diverging
 
 MOST_SCALARS = 8
 EDGE = 0.001
@@ -286,9 +287,9 @@ def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
 
 def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     x, axes = scalar.draws, canvas.axes_of()
-    groups = {"posterior": dataset(x)}
-    if "sample_stats" in tree.children:
-        groups["sample_stats"] = tree["sample_stats"].to_dataset()
+    groups, diverged = {"posterior": dataset(x)}, diverging(tree)
+    if diverged is not None and diverged.shape == x.shape:
+        groups["sample_stats"] = dataset(diverged).rename(x="diverging")
     azp.plot_trace(
         xr.DataTree.from_dict(groups),
         plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),

@@ -3,57 +3,107 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.belief import notebook
-from bayesmodels.report.page import MOST_FINDINGS, Judged, Reported
+from bayesmodels.referee.verdict import Outcome
+from bayesmodels.report.page import MOST_FINDINGS, Page, Pairs, Section
 from bayesmodels.store.files import atomic_write
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def to_html(self: Reported, path: str | os.PathLike[str]) -> None:
-    """Write one self-contained HTML file, whole or not at all.
 
-    Parameters
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Reported:
+    """What every report holds and says, whatever was validated.
+
+    Attributes
     ----------
-    path : path-like
-        The file to write; its folder must exist.
+    title, source : str
+        Name of what was validated, and where it comes from, in words; may be empty.
+    settings, seconds, versions : dict
+        Seed, draws and so on; wall time of each part; of Python and of the packages that matter.
+    contents : callable
+        Makes what one looks for first, as names and values, and the sections, of a report and the
+        command line that makes it again, if any. Pictures take their time: they wait for a page.
+    outcome : {"agree", "disagree", "inconclusive"}
+        The verdict.
+    said, further : sequence of str
+        The verdict in words, the most important first, and further findings.
+    table : pandas.DataFrame
+        What the verdict on draws rests on.
+    known : dict
+        What else was found, as plain values.
+    unstated : str
+        What stands in the place of a source that is not stated.
     """
-    write(self, path)
 
+    title: str
+    source: str
+    settings: dict[str, Any]
+    seconds: dict[str, float]
+    versions: dict[str, str]
+    contents: Callable[[Any, str], tuple[Pairs, Sequence[Section]]]
+    outcome: Outcome = field(init=False)
+    said: Sequence[str] = field(init=False)
+    further: Sequence[str] = field(init=False)
+    table: pd.DataFrame = field(init=False)
+    known: dict[str, Any] = field(init=False)
+    unstated: str = field(init=False, default="Source of the data: not stated.")
 
-def in_notebook(self: Judged) -> str:
-    """Show what was judged, why, and the table it rests on; for ``_repr_html_``."""
-    found = self.comparison
-    said, further = self.sentences(), found.findings[1:]
-    return notebook.judged(self.title, self.outcome, said, further, found.table)
+    def sentences(self) -> list[str]:
+        """Say what was found in words, the most important first."""
+        return list(self.said)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values, for JSON."""
+        return {
+            "title": self.title,
+            "source": self.source,
+            "outcome": self.outcome,
+            **self.known,
+            "table": self.table.to_dict(orient="index"),
+            "settings": self.settings,
+            "versions": self.versions,
+        }
 
-def called(self: Reported) -> str:
-    """Return class, title and outcome; for ``__repr__``."""
-    return f"{type(self).__name__}({self.title!r}, {self.outcome!r})"
+    def page(self, command: str = "") -> Page:
+        """Return what the report shows, and the command line that makes it again, if any."""
+        glance, sections = self.contents(self, command)
+        return Page(
+            title=self.title,
+            outcome=self.outcome,
+            source=self.source or self.unstated,
+            sentences=[*self.said, *(each.summary for each in sections if each.summary)],
+            findings=self.further,
+            glance=glance,
+            sections=sections,
+            version=self.versions["bayesmodels"],
+        )
 
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write one self-contained HTML file, whole or not at all.
 
-def as_values(report: Judged, **found: Any) -> dict[str, Any]:
-    """Return what every report on draws found as plain values, and what this one found."""
-    verdict = report.comparison
-    return {
-        "title": report.title,
-        "source": report.source,
-        "outcome": report.outcome,
-        "sentences": [*report.sentences(), *verdict.findings],
-        **found,
-        "largest_z": verdict.largest.z,
-        "smallest_ess": min(test.ess for test in verdict.tests),
-        "largest_r_hat": float(verdict.table["r_hat"].max()),
-        "table": verdict.table.to_dict(orient="index"),
-        "settings": report.settings,
-        "versions": report.versions,
-    }
+        Parameters
+        ----------
+        path : path-like
+            The file to write; its folder must exist.
+        """
+        write(self, path)
+
+    def _repr_html_(self) -> str:
+        return notebook.judged(self.title, self.outcome, self.said, self.further, self.table)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.title!r}, {self.outcome!r})"
 
 
 def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> None:
@@ -69,6 +119,11 @@ def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> 
 
 def render(report: Reported, command: str = "") -> str:
     """Return the text of the file that `write` writes, images included."""
+    return set_in_html(report.page(command))
+
+
+def set_in_html(page: Page) -> str:
+    """Return a page as text, images included."""
     environment = Environment(
         loader=PackageLoader("bayesmodels", "report"),
         autoescape=True,
@@ -82,12 +137,8 @@ def render(report: Reported, command: str = "") -> str:
         "sentence": lambda text: text[:1].upper() + text[1:],
         "unbroken": lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%"),
     }
-    return environment.get_template("report.html.jinja").render(
-        report=report,
-        page=report.page(command),
-        now=datetime.now().astimezone(),
-        most=MOST_FINDINGS,
-    )
+    template = environment.get_template("report.html.jinja")
+    return template.render(page=page, now=datetime.now().astimezone(), most=MOST_FINDINGS)
 
 
 def data_uri(data: bytes, kind: str) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
-from bayesmodels.report.page import Part, Section, Validated
+from bayesmodels.report.page import Part, Section, Shown
+from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
 _MOST = 4000  # dots; more are stored as pixels
@@ -24,33 +25,11 @@ TRUSTED = 0.7
 """Estimates of rows with a larger k-hat are not to be trusted."""
 
 
-class LeftOut(NamedTuple):
-    """What a report says of predicting each row by the others.
-
-    The note says why something is not there; without estimates there is no picture of their
-    differences from the exact densities.
-    """
-
-    facts: list[tuple[str, str]]
-    note: str
-    picture: Picture | None = None
-
-    def section(self) -> Section:
-        """Return what there is to say, without the picture."""
-        about = (
-            "The log predictive density of every row by all others, added up over the rows (elpd). "
-            "Exact: from the closed form without the row. PSIS-LOO: ArviZ’s estimate from the "
-            "sampler’s draws by importance sampling, which is not to be trusted where its k̂ "
-            f"exceeds {TRUSTED}."
-        )
-        facts = [Part("facts", self.facts)] if self.facts else []
-        return Section("rows", "Rows left out", [about, *filter(None, [self.note]), *facts])
-
-
-def left_out(report: Validated) -> LeftOut | None:
+def left_out(report: Report) -> Section | None:
     """Compare exact leave-one-out densities with ArviZ's estimates from the sampler's draws.
 
-    None where there are no rows, or no closed form without one of them.
+    None where there are no rows, or no closed form without one of them. Without estimates, of which
+    a note says why, there is no picture of their differences from the exact densities.
     """
     groups = report.exact.children
     if "observed_data" in groups and 0 in groups["observed_data"].sizes.values():
@@ -60,12 +39,12 @@ def left_out(report: Validated) -> LeftOut | None:
     except DataError:  # a statistic, weighted rows, a mixture
         return None
     except PriorError as error:
-        return LeftOut([], f"There is none: {error}")
+        return _section([], f"There is none: {error}")
     logs = found.log_density
     exact = LeaveOneOut(logs.reshape(len(logs), -1).sum(1), found.rows)
     facts = [("Exact elpd", _with_error(exact.elpd, exact.se))]
     if why := _not_estimated(report):
-        return LeftOut(facts, f"ArviZ’s estimate is left out: {why}.")
+        return _section(facts, f"ArviZ’s estimate is left out: {why}.")
     rows = xr.Dataset({"rows": (("chain", "draw", "row"), whole_rows(report))})
     posterior = report.sampled["posterior"].to_dataset()
     tree = xr.DataTree.from_dict({"posterior": posterior, "log_likelihood": rows})
@@ -74,8 +53,19 @@ def left_out(report: Validated) -> LeftOut | None:
             warnings.simplefilter("ignore", UserWarning)  # of large k-hats, which the report states
             near = loo(tree, var_name="rows", pointwise=True)
     except ValueError as error:  # such as weights that are all the same
-        return LeftOut(facts, f"ArviZ’s estimate is left out, since it fails: {error}.")
+        return _section(facts, f"ArviZ’s estimate is left out, since it fails: {error}.")
     return _compared(exact, near, facts)
+
+
+def _section(facts: list[tuple[str, str]], note: str, *pictures: Picture) -> Section:
+    about = (
+        "The log predictive density of every row by all others, added up over the rows (elpd). "
+        "Exact: from the closed form without the row. PSIS-LOO: ArviZ’s estimate from the "
+        "sampler’s draws by importance sampling, which is not to be trusted where its k̂ "
+        f"exceeds {TRUSTED}."
+    )
+    shown: list[Shown] = [about, *filter(None, [note]), *([Part("facts", facts)] if facts else [])]
+    return Section("rows", "Rows left out", shown, pictures=pictures)
 
 
 def _with_error(elpd: float, se: float) -> str:
@@ -83,7 +73,7 @@ def _with_error(elpd: float, se: float) -> str:
     return f"{rounded(elpd, places)} ± {rounded(se, places)}"
 
 
-def _not_estimated(report: Validated) -> str:
+def _not_estimated(report: Report) -> str:
     """Say why there is no estimate from draws; empty if there is."""
     if "observed_data" not in report.sampled.children:
         return "the rows are a sparse table, which is not written out"
@@ -95,15 +85,15 @@ def _not_estimated(report: Validated) -> str:
     return ""
 
 
-def whole_rows(report: Validated) -> Array:
+def whole_rows(report: Report) -> Array:
     """Add up log likelihoods over all that belongs to one row: of shape (chain, draw, row)."""
-    total: Any = 0.0
+    total, prior = cast("Any", 0.0), cast("Any", report.prior)
     every = report.sampled["log_likelihood"]
     for each in every.data_vars.values():
         logs, axis = np.asarray(each), str(each.dims[2])
         if axis.startswith("cell"):
             block = axis.removeprefix("cell").removeprefix("_")
-            given = Classified(report.prior.classes, report.prior.blocks, report.data)
+            given = Classified(prior.classes, prior.blocks, report.data)
             rows, number = given.rows_of_cells(block), every.sizes["row"]
             shape, pointers = (len(rows), number), np.arange(len(rows) + 1)
             add = csr_array((np.ones(len(rows)), rows, pointers), shape)
@@ -113,7 +103,7 @@ def whole_rows(report: Validated) -> Array:
 
 
 @canvas.style()
-def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> LeftOut:
+def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> Section:
     k = np.ravel(near.pareto_k)
     gap = np.ravel(near.elpd_i) - exact.log_density
     worst, bad = int(np.abs(gap).argmax()), int((k > TRUSTED).sum())
@@ -143,4 +133,4 @@ def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> Le
         f"at {TRUSTED}, estimates are not to be trusted."
     )
     panels = (canvas.panel("", axes, alt),)
-    return LeftOut(facts, "", Picture("left-out", "Rows left out", panels, caption))
+    return _section(facts, "", Picture("left-out", "Rows left out", panels, caption))

@@ -13,12 +13,12 @@ from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture, printable
 from bayesmodels.report.excerpt import row_labels
-from bayesmodels.report.page import Validated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesmodels.models.mixture.em import EMResult
+    from bayesmodels.report.reports import Report
 
 
 MOST_ROWS = 300
@@ -152,13 +152,13 @@ def plot_co_clustering(
 
 
 @canvas.style()
-def mixtures(report: Validated) -> list[Picture]:
+def mixtures(report: Report) -> list[Picture]:
     """Draw what a mixture has learnt, and say what the order of its classes does to its draws.
 
     Profiles of the classes from relabelled draws, co-clustering, and EM.
     """
-    model = report.posterior
-    found = relabel(report.prior, report.sampled, report.data)
+    prior: Any = report.prior
+    model, found = report.posterior, relabel(prior, report.sampled, report.data)
     means = {
         str(name): x.mean(("chain", "draw")).to_numpy()
         for name, x in found.draws["posterior"].data_vars.items()
@@ -176,7 +176,7 @@ def mixtures(report: Validated) -> list[Picture]:
         )
     ]
     try:
-        together = report.prior.co_clustering(report.data)
+        together = prior.co_clustering(report.data)
     except DataError:  # too many terms when equal statistics are kept apart
         together = None
     if together is not None:
@@ -192,13 +192,13 @@ def mixtures(report: Validated) -> list[Picture]:
                 f"Map of {n} rows; the mean probability that two rows share a class is {mean:.3f}.",
             )
         )
-    return [*pictures, *_em_picture(report)]
+    return [*pictures, *_em_picture(prior, report.data)]
 
 
-def _em_picture(report: Validated) -> list[Picture]:
+def _em_picture(prior: Any, data: Any) -> list[Picture]:
     try:
         # A seed of its own: the same report has the same pictures.
-        found = report.prior.em(report.data, rng=np.random.default_rng(1))
+        found = prior.em(data, rng=np.random.default_rng(1))
     except DataError:  # a likelihood without a bound has no maximum to show
         return []
     best = found.optima[0]

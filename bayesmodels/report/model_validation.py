@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesmodels.belief.reading import levels, places
-from bayesmodels.errors import NotConjugate, PriorError
+from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.referee import Verdict, compare
+from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
-from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
-from bayesmodels.report.html import as_values, called, in_notebook, to_html
-from bayesmodels.report.page import Page, Part, Section, Shown, Table, cut, labels
+from bayesmodels.report.page import Pairs, Part, Section, Shown, Table, cut, labels
+from bayesmodels.report.reports import ModelReport
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-    from bayesmodels.posteriors.posterior import ExactPosterior
 
 _IN_WORDS = 6  # values that an alternative text goes through
 _UNSEEN = 1e-3  # less probable values at both ends are not drawn
@@ -36,124 +33,34 @@ _INSTEAD = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class ModelReport:
-    """What `validate` found of a PyMC model that has a closed form.
+def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
+    """Return what one looks for first, and all sections."""
+    from bayesmodels.report.declaration import declaration
 
-    Attributes
-    ----------
-    title : str
-        Name of the model, for people.
-    posterior : ExactPosterior
-        The closed form, verified against PyMC's joint density.
-    source : str
-        Where model and data come from, in words; may be empty.
-    comparison : Verdict
-        Draws of PyMC's sampler against the closed form.
-    exact, sampled : xarray.DataTree
-        Exact and MCMC draws with the same groups.
-    settings, seconds, versions : dict
-        As in `Report`.
-    """
-
-    title: str
-    posterior: ExactPosterior
-    source: str
-    comparison: Verdict
-    exact: xr.DataTree
-    sampled: xr.DataTree
-    settings: dict[str, Any]
-    seconds: dict[str, float]
-    versions: dict[str, str]
-
-    @property
-    def log_evidence(self) -> float | None:
-        """Log density of the data; None under an improper prior."""
-        try:
-            return self.posterior.log_evidence
-        except PriorError:
-            return None
-
-    @property
-    def outcome(self) -> Outcome:
-        """The verdict on the draws; without a verified closed form there is no report."""
-        return self.comparison.outcome
-
-    @property
-    def to_blame(self) -> tuple[str, ...]:
-        """What is to blame for a disagreement: the sampler, since the closed form is verified."""
-        return ("the sampler",) if self.outcome == "disagree" else ()
-
-    def sentences(self) -> list[str]:
-        """Say the verdict in words, the most important first."""
-        head = {
-            "agree": "The model has a closed form, and PyMC's draws agree with it.",
-            "disagree": "The model has a closed form, but PyMC's draws do not come from it: the "
-            "sampler is to blame.",
-            "inconclusive": "The model has a closed form; PyMC's draws are too few to judge, or "
-            "have not mixed.",
-        }
-        seen = self.posterior.verification
-        reach = "everywhere" if seen.settled else "at the points compared, as far as is known"
-        proof = (
-            f"PyMC's joint density and the closed form differ by one constant at {seen.points} "
-            f"points, up to {significant(max(seen.value, seen.slope), 2)} of what rounding "
-            f"explains: they are the same {reach}."
-        )
-        return [head[self.outcome], proof, self.comparison.sentence()]
-
-    to_html = to_html
-    _repr_html_ = in_notebook
-    __repr__ = called
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the findings as plain values, for JSON."""
-        return as_values(
-            self,
-            to_blame=list(self.to_blame),
-            explanation=self.posterior.explain(),
-            families=self.posterior.families,
-            verified=self.posterior.verified,
-            log_evidence=self.log_evidence,
-        )
-
-    def page(self, command: str = "") -> Page:
-        """Return what the report shows, and the command line that makes it again, if any."""
-        from bayesmodels.report.declaration import declaration
-
-        found, compared = laws(self), comparison(self.comparison)
-        model: list[Shown] = [
-            Part("code", declaration(self.posterior.model)),
-            Part("heading", "Closed form"),
-            self.posterior.explain(),
-        ]
-        parameters = Section("parameters", "Laws of the variables", [Part("tables", found)])
-        again = sections.call("validate", ["model"], self.settings)
-        return Page(
-            source=self.source or sections.NO_SOURCE,
-            sentences=self.sentences(),
-            findings=self.comparison.findings[1:],
-            glance=tables.glance(self.log_evidence, self.comparison, self.sampled),
-            sections=[
-                Section("model", "Model", model),
-                *([parameters] if found else []),
-                Section("comparison", "Exact and sampled posterior", compared),
-                sections.evidence(self.log_evidence, evidence_of(self)),
-                sections.pictures(pictures(self), continuous(self.comparison)),
-                sections.data([*observed(self.exact), *tables.digits(self.posterior)]),
-                self._methods(),
-                sections.made(self, command, again, "model"),
-            ],
-        )
-
-    def _methods(self) -> Section:
-        about = (
-            f"The posterior of a PyMC {self.versions.get('pymc', '')} [1] model was derived in "
-            f"closed form with bayesmodels {self.versions['bayesmodels']}, and verified against "
-            f"PyMC's joint density at {self.posterior.verification.points} points."
-        )
-        said = [about, sections.sampling(self, self.sampled), sections.judging(self)]
-        return sections.methods(said, sections.JUDGED)
+    found, verdict = laws(report), report.comparison
+    model: list[Shown] = [
+        Part("code", declaration(report.posterior.model)),
+        Part("heading", "Closed form"),
+        report.posterior.explain(),
+    ]
+    parameters = Section("parameters", "Laws of the variables", [Part("tables", found)])
+    about = (
+        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
+        f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
+        f"PyMC's joint density at {report.posterior.verification.points} points."
+    )
+    said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
+    again = sections.call("validate", ["model"], report.settings)
+    return tables.glance(report.log_evidence, verdict, report.sampled), [
+        Section("model", "Model", model),
+        *([parameters] if found else []),
+        Section("comparison", "Exact and sampled posterior", tables.comparison(verdict)),
+        sections.evidence(report.log_evidence, evidence_of(report)),
+        sections.pictures(pictures(report), len(tables.continuous(verdict))),
+        sections.data([*observed(report.exact), *tables.digits(report.posterior)]),
+        sections.methods(said, sections.JUDGED),
+        sections.made(report, command, again, "model"),
+    ]
 
 
 def laws(report: ModelReport) -> list[Table]:
@@ -178,26 +85,6 @@ def laws(report: ModelReport) -> list[Table]:
         )
         found.append(cut(Table(family, (labels(rows), *each))))
     return found
-
-
-def comparison(verdict: Verdict) -> list[Table]:
-    """Return exact beside sampled values: of finite variables visits, of others moments."""
-    every = verdict.table
-    finite = every.index.isin(_counted(verdict))
-    found = [] if finite.all() else [tables.moments(every[~finite], verdict)]
-    if finite.any():
-        found.append(tables.visits(every[finite], verdict))
-    return found if len(found) > 1 else [replace(found[0], alone=True)]
-
-
-def continuous(verdict: Verdict) -> int:
-    """Return how many scalars there are of variables that are not finite."""
-    return len(verdict.table.index.difference(_counted(verdict)))
-
-
-def _counted(verdict: Verdict) -> list[str]:
-    """Return the labels of finite variables, whose levels are counted."""
-    return [test.label for test in verdict.tests if test.kind == "probability"]
 
 
 def evidence_of(report: ModelReport) -> list[tuple[str, str]]:
@@ -311,5 +198,6 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
         comparison=comparison,
         exact=drawn,
         sampled=from_pymc,
+        contents=contents,
         **run.stated(),
     )

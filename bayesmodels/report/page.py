@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report.rounding import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesmodels.report.canvas import Picture
 
 MOST_ROWS = 40
 """Rows of a table; more are counted."""
@@ -124,11 +126,16 @@ Shown = str | Table | Part
 
 
 class Section(NamedTuple):
-    """A part of a page that has a title, and a name to lead to it."""
+    """A part of a page that has a title, and a name to lead to it.
+
+    What its summary says, if anything, stands beside the verdict, and its pictures beside others.
+    """
 
     name: str
     title: str
     parts: Sequence[Shown]
+    summary: str = ""
+    pictures: Sequence[Picture] = ()
 
 
 @dataclass(frozen=True)
@@ -138,53 +145,11 @@ class Page:
     Of further findings the first `MOST_FINDINGS` are shown.
     """
 
+    title: str
+    outcome: Outcome
     source: str
     sentences: Sequence[str]
     findings: Sequence[str]
     glance: Pairs
     sections: Sequence[Section]
-
-
-class Reported(Protocol):
-    """What can be shown as a page, and states how it was made."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def outcome(self) -> Outcome: ...
-    @property
-    def settings(self) -> dict[str, Any]: ...
-    @property
-    def seconds(self) -> dict[str, float]: ...
-    @property
-    def versions(self) -> dict[str, str]: ...
-    def sentences(self) -> list[str]: ...
-    def page(self, command: str = "") -> Page: ...
-
-
-class Judged(Reported, Protocol):
-    """What a verdict on draws was found of."""
-
-    @property
-    def comparison(self) -> Any: ...
-
-
-class Validated(Judged, Protocol):
-    """A belief, and all that was found of it: what sections are made of."""
-
-    @property
-    def prior(self) -> Any: ...
-    @property
-    def posterior(self) -> Any: ...
-    @property
-    def data(self) -> Any: ...
-    @property
-    def log_evidence(self) -> float | None: ...
-    @property
-    def identity(self) -> Any: ...
-    @property
-    def exact(self) -> Any: ...
-    @property
-    def sampled(self) -> Any: ...
+    version: str

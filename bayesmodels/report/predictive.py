@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import arviz_plots as azp
 import numpy as np
@@ -18,7 +18,7 @@ from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCount
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture, printable
-from bayesmodels.report.page import Validated
+from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
 MOST_PANELS = 8
@@ -67,7 +67,7 @@ class Measured(NamedTuple):
 
 
 @canvas.style()
-def predictive(report: Validated) -> Picture:
+def predictive(report: Report) -> Picture:
     """Draw the data among replicated data sets.
 
     Densities for continuous data, counts with intervals otherwise, both for a classifier; without
@@ -112,7 +112,7 @@ def predictive(report: Validated) -> Picture:
     )
 
 
-def _why_not(report: Validated) -> str:
+def _why_not(report: Report) -> str:
     """Say why there is nothing to draw; empty if there is."""
     if "observed_data" not in report.exact.children:
         if isinstance(report.data, Statistic):
@@ -127,13 +127,13 @@ def _why_not(report: Validated) -> str:
     return ""
 
 
-def _name(report: Validated) -> str:
+def _name(report: Report) -> str:
     """Return what the one observed variable is called."""
     (name,) = report.exact["observed_data"].data_vars
     return str(name)
 
 
-def _replicated(report: Validated, name: str) -> Numbers:
+def _replicated(report: Report, name: str) -> Numbers:
     """Return some of the replicated data sets, of shape (draws, n, ...)."""
     draws = np.asarray(report.exact["posterior_predictive"][name])
     draws = draws.reshape(-1, *draws.shape[2:])
@@ -217,24 +217,26 @@ def _density(found: Measured) -> Panel:
 # --- what is in them ------------------------------------------------------------------------------
 
 
-def _measured(report: Validated) -> Iterator[Measured]:
+def _measured(report: Report) -> Iterator[Measured]:
     """Return the numbers of each target or column, of a model of one variable."""
     name = _name(report)
-    observed, draws = report.exact["observed_data"][name], _replicated(report, name)
+    observed: Any = report.exact["observed_data"][name]
+    draws = _replicated(report, name)
     labels = product(*(observed.coords[axis].to_numpy() for axis in observed.dims[1:]))
     for label, at in zip(labels, np.ndindex(*observed.shape[1:]), strict=True):
         yield Measured(tuple(map(str, label)), np.asarray(observed)[:, *at], draws[..., *at])
 
 
-def counts(report: Validated) -> Counts:
+def counts(report: Report) -> Counts:
     """Count categories (or ones, or successes) in the data and in replicated data sets.
 
     One for each group or column and, if there is more than one outcome to count, category.
     """
-    name, coords = _name(report), report.posterior.coords
+    belief: Any = report.posterior
+    name, coords = _name(report), belief.coords
     observed, draws = np.asarray(report.exact["observed_data"][name]), _replicated(report, name)
-    if levels(report.posterior):
-        return _of_outcomes(report.posterior.outcomes, observed, draws)
+    if levels(belief):
+        return _of_outcomes(belief.outcomes, observed, draws)
     rows = report.data.rows if isinstance(report.data, Grouped) else report.data
     axes, outcomes = [coords[axis] for axis in coords if axis != "category"], dict[int, Any]()
     if isinstance(rows, MultinomialCounts):
@@ -268,7 +270,7 @@ def _of_outcomes(outcomes: Sequence[Any], observed: Numbers, draws: Numbers) -> 
     return Counts("rows", [labels[k] for k in at], seen[at], drawn[:, at])
 
 
-def _members(report: Validated) -> list[Any]:
+def _members(report: Report) -> list[Any]:
     """Return, for each group, which rows belong to it; all if there are no groups."""
     if not isinstance(report.data, Grouped):
         return [slice(None)]
@@ -277,9 +279,9 @@ def _members(report: Validated) -> list[Any]:
     return [np.flatnonzero(codes == g) for g in range(len(groups))]
 
 
-def _of_parts(report: Validated) -> Iterator[Counts | Measured]:
+def _of_parts(report: Report) -> Iterator[Counts | Measured]:
     """Return the classes and the features of a classifier, block by block."""
-    belief = report.posterior
+    belief: Any = report.posterior
     (classes, names), *parts = belief.parts()
     if names("x") in report.exact["observed_data"]:  # of a mixture no class is observed
         columns = _columns(report, names("x"), "class")
@@ -296,16 +298,16 @@ def _of_parts(report: Validated) -> Iterator[Counts | Measured]:
             yield _counted("rows", columns, dict(enumerate(part.coords["category"])), block)
 
 
-def _columns(report: Validated, name: str, block: str) -> list[Measured]:
+def _columns(report: Report, name: str, block: str) -> list[Measured]:
     """Return the columns of one observed variable, without the cells that are missing."""
     observed, draws = report.exact["observed_data"][name], _replicated(report, name)
-    seen = np.asarray(observed)
+    seen, prior = np.asarray(observed), cast("Any", report.prior)
     if seen.ndim > 1:
         labels = observed.coords[observed.dims[1]].to_numpy()
         return [_present(str(t), seen[:, j], draws[..., j]) for j, t in enumerate(labels)]
     if not str(observed.dims[0]).startswith("cell"):
         return [_present(block, seen, draws)]
-    split, _ = Classified(report.prior.classes, report.prior.blocks, report.data).rows(block)
+    split, _ = Classified(prior.classes, prior.blocks, report.data).rows(block)
     features: Sequence[Any] = split.coords.get("feature", (block,))
     at = split.codes % len(features)  # codes count classes and, the fastest, features
     return [

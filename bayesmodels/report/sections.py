@@ -11,7 +11,9 @@ from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.figures import MOST_SCALARS
-from bayesmodels.report.page import Judged, Pairs, Part, Reported, Section, Shown, Table
+from bayesmodels.report.html import Reported
+from bayesmodels.report.page import Pairs, Part, Section, Shown, Table
+from bayesmodels.report.reports import ModelReport, Report
 from bayesmodels.report.sensitivity import Sensitivity
 
 PYMC = (
@@ -42,8 +44,6 @@ KALLIOINEN = (
 
 JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
 """What is cited where draws were compared with a closed form, or an approximation with draws."""
-
-NO_SOURCE = "Source of the data: not stated."
 
 _ARGUMENTS = {"draws a chain": "draws", "tuning steps a chain": "tune", "seed": "rng"}
 _SAMPLERS = {"pymc": "PyMC"}  # others are called as they call themselves
@@ -103,7 +103,7 @@ def sampling(report: Reported, sampled: Any) -> str:
     )
 
 
-def judging(report: Judged) -> str:
+def judging(report: Report | ModelReport) -> str:
     """Say how draws were compared with a closed form, where [4] is cited."""
     return (
         "The draws were compared with the closed form, and chains with each other, by the "

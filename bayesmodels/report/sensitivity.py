@@ -20,10 +20,10 @@ from bayesmodels.report.page import (
     Section,
     Shown,
     Table,
-    Validated,
     columns,
     worst_first,
 )
+from bayesmodels.report.reports import Report
 
 MOST_SCALARS = 2000
 """With more of them the section would take minutes."""
@@ -69,12 +69,11 @@ class Sensitivity:
         estimated = "psense: ArviZ’s estimate from the sampler’s draws by importance sampling."
         said = f"Exact: in closed form. {estimated}" if self.exact else estimated
         rest: list[Shown] = [] if self.table is None else [said, self.table]
-        return Section(
-            "sensitivity", "Prior sensitivity", [about, *filter(None, [self.note]), *rest]
-        )
+        parts = [about, *filter(None, [self.note]), *rest]
+        return Section("sensitivity", "Prior sensitivity", parts, self.summary)
 
 
-def sensitivity(report: Validated) -> Sensitivity | None:
+def sensitivity(report: Report) -> Sensitivity | None:
     """Return how much scalars depend on prior and likelihood, exact and as ArviZ estimates it.
 
     None for mixtures, whose classes have no order, and of finite hypotheses.

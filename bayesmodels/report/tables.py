@@ -27,12 +27,12 @@ from bayesmodels.report.page import (
     Decimals,
     Pairs,
     Table,
-    Validated,
     columns,
     cut,
     labels,
     worst_first,
 )
+from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, powers, rounded, signed, significant
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _MOST_DECIMALS = 8  # of a probability
 _LARGEST_Z = "those with the largest |z|"
 
 
-def parameters(report: Validated) -> list[Table]:
+def parameters(report: Report) -> list[Table]:
     """Return the parameters of prior and posterior side by side, one table for each shape.
 
     Rows are the places of a variable; each parameter has a column for either.
@@ -118,7 +118,7 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     return every, [", ".join(map(str, at)) or ", ".join(every) for at in inner]
 
 
-def comparison(report: Validated) -> Table:
+def comparison(verdict: Verdict) -> list[Table]:
     r"""Return exact beside sampled values, one row a scalar, each with its largest discrepancy.
 
     The discrepancy z is the difference of a sampled average from its exact value in Monte-Carlo
@@ -126,61 +126,45 @@ def comparison(report: Validated) -> Table:
 
     .. math:: z = (\bar f - E f) \sqrt{\mathrm{ESS}_f} / \mathrm{sd}(f).
 
+    Of finite variables, which have a table of their own, visits are compared, of others moments.
     Rows with a significant discrepancy are marked; of more than `MOST_ROWS` rows, those with the
     largest discrepancies are kept.
     """
-    verdict = report.comparison
-    if levels(report.posterior):
-        return visits(verdict.table, verdict)
-    table = moments(verdict.table, verdict)
-    if not isinstance(verdict.law, InvariantLaw):
-        return table
-    note = (
-        f"{table.note} Compared is what does not depend on the order of the classes: their "
-        "probabilities by size (pi_sorted), log densities of some of the distinct rows "
-        "(log_density), and the probability that one of them and the next share a class "
-        "(same_class). These rows are numbered among themselves, in the order of their values, not "
-        "as in the data. Exact values are those of "
-        f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
-    )
-    return replace(table, note=note)
+    every, other = verdict.table, continuous(verdict)
+    finite = ~every.index.isin(other)
+    found = [moments(every[~finite], verdict)] if len(other) else []
+    if finite.any():
+        found.append(visits(every[finite], verdict))
+    if isinstance(verdict.law, InvariantLaw):
+        note = (
+            f"{found[0].note} Compared is what does not depend on the order of the classes: their "
+            "probabilities by size (pi_sorted), log densities of some of the distinct rows "
+            "(log_density), and the probability that one of them and the next share a class "
+            "(same_class). These rows are numbered among themselves, in the order of their values, "
+            "not as in the data. Exact values are those of "
+            f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
+        )
+        found = [replace(found[0], note=note)]
+    return found if len(found) > 1 else [replace(found[0], alone=True)]
+
+
+def continuous(verdict: Verdict) -> pd.Index[Any]:
+    """Return the labels of scalars of variables that are not finite, whose levels are counted."""
+    counted = [test.label for test in verdict.tests if test.kind == "probability"]
+    return verdict.table.index.difference(counted, sort=False)
 
 
 def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
-    """Return means, spreads and intervals of some rows of a verdict, exact beside sampled."""
-    values = worst_first(values)
-    found = _beside(values, {"exact": "", "sampled": "sampled_"}, values["sd"])
-    found += columns(values, ("MCSE", "mcse_mean", "Draws", places_of(values["mcse_mean"], 2)))[1:]
-    note = (
-        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors, over location,"
-        " shift, spread, skew, tails, quartiles and chains."
-    )
-    return _compared("Exact against sampled", found, values, verdict, note)
+    """Return means, spreads and intervals of some rows of a verdict, and how draws have mixed.
 
-
-def sides(values: pd.DataFrame, verdict: Verdict) -> Table:
-    """Return means, spreads and intervals of scalars, of one set of draws beside another."""
-    values = worst_first(values)
-    spread = np.fmax(values["first_sd"], values["second_sd"])
-    found = _beside(values, {"first": "first_", "second": "second_"}, spread)
-    note = (
-        "z is the largest discrepancy of the scalar, in Monte-Carlo standard errors of both sets, "
-        "over location, spread, skew, tails, quartiles and chains."
-    )
-    table = _compared("First set against second", found, values, verdict, note)
-    more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
-    return replace(table, note=table.note + more)
-
-
-def places_of(errors: Any, number: int) -> list[int]:
-    """Return how many decimals show so many digits of each."""
-    return [decimals_of(float(error), number) for error in errors]
-
-
-def _beside(values: pd.DataFrame, of: dict[str, str], spread: Any) -> list[Column]:
-    """Return moments and intervals side by side, by a heading and a prefix, and mixing of draws."""
+    Exact ones stand beside sampled ones, or those of one set of draws beside another's. The last
+    columns are the largest discrepancy of each row, and what of.
+    """
+    values, exact = worst_first(values), verdict.exact
+    of = {"exact": "", "sampled": "sampled_"} if exact else {"first": "first_", "second": "second_"}
+    spread = values["sd"] if exact else np.fmax(values["first_sd"], values["second_sd"])
     places = places_of(spread, 3)
-    return columns(
+    found = columns(
         values,
         *((head, f"{prefix}mean", "Mean", places) for head, prefix in of.items()),
         *((head, f"{prefix}sd", "Standard deviation", places) for head, prefix in of.items()),
@@ -190,25 +174,32 @@ def _beside(values: pd.DataFrame, of: dict[str, str], spread: Any) -> list[Colum
             for end, bound in (("from", "lb"), ("to", "ub"))
         ),
         *MIXED,
+        *([("MCSE", "mcse_mean", "Draws", places_of(values["mcse_mean"], 2))] if exact else []),
     )
+    worst = {test.label: name_of(test) for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
+    # A scalar that is the same as another in both sets was tested under the other's name.
+    names = tuple(worst.get(str(label), "as another") for label in values.index)
+    found += [_discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
+    both, shift = ("", "location, shift") if exact else (" of both sets", "location")
+    note = (
+        f"z is the largest discrepancy of the scalar, in Monte-Carlo standard errors{both}, over "
+        f"{shift}, spread, skew, tails, quartiles and chains. {arrows(verdict)}"
+    )
+    caption = "Exact against sampled" if exact else "First set against second"
+    table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
+    more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
+    return table if exact else replace(table, note=table.note + more)
+
+
+def places_of(errors: Any, number: int) -> list[int]:
+    """Return how many decimals show so many digits of each."""
+    return [decimals_of(float(error), number) for error in errors]
 
 
 MIXED: tuple[tuple[str, str, str, Decimals], ...] = (
     ("ESS bulk", "ess_bulk", "Draws", 0),
     ("R-hat", "r_hat", "Draws", 3),
 )
-
-
-def _compared(
-    caption: str, found: list[Column], values: pd.DataFrame, verdict: Verdict, note: str
-) -> Table:
-    """Return a table whose last columns are the largest discrepancy of each row, and what of."""
-    worst = {test.label: name_of(test) for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
-    # A scalar that is the same as another in both sets was tested under the other's name.
-    names = tuple(worst.get(str(label), "as another") for label in values.index)
-    found = [*found, _discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
-    note = f"{note} {arrows(verdict)}"
-    return cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
 
 
 def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
@@ -316,7 +307,7 @@ def diverging(sampled: Any) -> NDArray[np.bool_] | None:
     return np.asarray(found.transpose("chain", "draw"), dtype=bool)
 
 
-def evidence(report: Validated) -> Pairs:
+def evidence(report: Report) -> Pairs:
     """Return what the identity of algebra and PyMC density found."""
     found = report.identity
     facts = [("Points compared", str(found.points))]

@@ -12,9 +12,10 @@ from bayesmodels.belief.declaring import likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import randomness
-from bayesmodels.report.approximation import ApproximationReport, validate_approximation
-from bayesmodels.report.belief_validation import Report, validate_belief
-from bayesmodels.report.model_validation import ModelReport, validate_model
+from bayesmodels.report.approximation import validate_approximation
+from bayesmodels.report.belief_validation import validate_belief
+from bayesmodels.report.model_validation import validate_model
+from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
 from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:

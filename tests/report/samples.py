@@ -15,8 +15,8 @@ import bayesmodels as bm
 from bayesmodels.posteriors import sampling
 from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
 from bayesmodels.referee.evidence_check import OtherEvidence
-from bayesmodels.report import ApproximationReport, Report
-from bayesmodels.report.html import render
+from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
+from bayesmodels.report.html import set_in_html
 from tests.contract import cases
 
 HOSTILE = (
@@ -86,6 +86,7 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
         sampled=sampled,
         settings=given,
         seconds={"posterior": 0.001, "sampling": 2.5},
+        contents=belief_validation.contents,
         versions={"bayesmodels": bm.__version__, "python": "3.13.0"},
     )
 
@@ -96,7 +97,7 @@ def column(table, head, group=""):
 
 def excerpt(report):
     """Return what a report says of its data, and the first rows, if there are rows."""
-    facts, *rows = report._data().parts
+    facts, *rows = belief_validation.data_of(report).parts
     return facts.content, rows[0] if rows else None
 
 
@@ -334,6 +335,7 @@ def approximated(model, data, *, draws=400, chains=4, shift=0.3):
         ascent=model.ascend(data, of="posterior", most=200),
         settings=SETTINGS,
         seconds={"sampling": 1.0},
+        contents=approximation.contents,
         versions={"bayesmodels": bm.__version__, "python": "3"},
     )
 
@@ -418,6 +420,12 @@ KINDS = SAMPLES | DRAWS | {"courses": cache(courses), "mixed": mixed}
 
 
 @cache
+def contents(name):
+    """Return what a sample shows, as data; many tests look at the same one."""
+    return KINDS[name]().page()
+
+
+@cache
 def page(name):
-    """Return the HTML of a sample; many tests look at the same one."""
-    return render(KINDS[name]())
+    """Return the HTML of a sample."""
+    return set_in_html(contents(name))

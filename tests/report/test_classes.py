@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 import bayesmodels as bm
 from bayesmodels.report import canvas
 from bayesmodels.report.belief_validation import pictures
-from bayesmodels.report.classes import MOST_LEVELS, Regions
+from bayesmodels.report.classes import MOST_LEVELS, regions
 from bayesmodels.report.features import Rows, features_of, rows_with
 from tests.report import samples
 from tests.report.samples import HOSTILE, SAMPLES
@@ -185,14 +185,14 @@ def test_the_boundary_lies_where_both_classes_have_one_half():
 
 def test_the_band_is_where_the_interval_of_the_probability_contains_one_half():
     pair = features_of(NUMBERS)
-    regions = Regions(NUMBERS, pair, points=15, draws=400, rng=rng())
-    grid = np.stack(np.meshgrid(regions.x, regions.y), -1).reshape(-1, 2)
+    sides, probability, certain = regions(NUMBERS, pair, points=15, draws=400, rng=rng())
+    grid = np.stack(np.meshgrid(*sides), -1).reshape(-1, 2)
     np.testing.assert_allclose(
-        regions.probability.reshape(-1, 2), NUMBERS.class_probabilities(grid), rtol=1e-10
+        probability.reshape(-1, 2), NUMBERS.class_probabilities(grid), rtol=1e-10
     )
     low, high = NUMBERS.class_probability_interval(grid, 0.89, draws=4000, rng=rng())
     contains = (low[:, 0] < 0.5) & (high[:, 0] > 0.5)
-    band = regions.certain.ravel() < (1 + 0.89) / 2
+    band = certain.ravel() < (1 + 0.89) / 2
     assert (band == contains).mean() > 0.95
     assert 0 < band.mean() < 1
 

@@ -77,7 +77,7 @@ def test_a_report_of_hypotheses():
     assert "powers of 2 minus 32: 0.1000 before, 0.5738 after" in words
     assert "4 1.000" in drawn[1].panels[0].alt
     assert [table.caption for table in tables.parameters(report)] == ["Parameters of h"]
-    found = tables.comparison(report)
+    found = tables.comparison(report.comparison)[0]
     assert [column.head for column in found.columns[:3]] == ["", "exact", "visited"]
     assert found.columns[1].cells[-1].startswith("0.57")
     assert "Difference of slopes" not in dict(tables.evidence(report))

@@ -40,7 +40,7 @@ def test_files_are_named_in_the_call(tmp_path):
 
 def test_the_table_has_both_sets_side_by_side():
     found = DRAWS["two_sets"]().comparison
-    table = tables.sides(found.table, found)
+    table = tables.moments(found.table, found)
     heads = [(column.group, column.head) for column in table.columns]
     assert ("Mean", "first") in heads
     assert ("89 % interval, second", "to") in heads

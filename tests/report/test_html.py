@@ -20,7 +20,7 @@ from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import belief_validation, html, tables
 from bayesmodels.report.html import render
 from tests.report import samples
-from tests.report.samples import HOSTILE, KINDS, SAMPLES, page
+from tests.report.samples import HOSTILE, KINDS, SAMPLES, contents, page
 
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
@@ -161,7 +161,8 @@ def test_the_numbers_behind_every_picture_are_there(name):
 
 def test_the_methods_can_be_pasted_into_a_paper(name):
     report, words = KINDS[name](), Page(page(name)).words
-    paragraph, works = report._methods().parts
+    (methods,) = (each for each in contents(name).sections if each.name == "methods")
+    paragraph, works = methods.parts
     assert paragraph in words
     assert all(work in words for work in works.content)
     for number in range(1, len(works.content) + 1):

@@ -9,13 +9,15 @@ import pytest
 import bayesmodels as bm
 from bayesmodels.report.html import render
 from bayesmodels.report.left_out import left_out, whole_rows
+from bayesmodels.report.page import Part
 from tests.report.samples import SAMPLES, report
 
 RNG = np.random.default_rng(1)
 
 
 def facts(found):
-    return dict(found.facts)
+    (part,) = (part for part in found.parts if isinstance(part, Part))
+    return dict(part.content)
 
 
 def test_exact_beside_arviz():
@@ -47,7 +49,7 @@ def test_an_outlier_is_not_to_be_trusted():
     found = left_out(report(bm.NormalInverseGamma(0, 1, 2, 2), rows))
     assert facts(found)["Rows with k̂ above 0.7"] == "1 of 31"
     assert facts(found)["Largest difference of a row"].endswith("(row 30)")
-    (panel,) = found.picture.panels
+    (panel,) = found.pictures[0].panels
     assert "of 31 rows" in panel.alt
     assert "number above 0.7: 1." in panel.alt
 
@@ -62,7 +64,7 @@ def test_without_rows_or_closed_form_there_is_no_section(name):
 
 def test_weights_that_arviz_cannot_take():
     found = left_out(SAMPLES["number_game"]())
-    assert "All tail values are the same" in found.note
+    assert "All tail values are the same" in found.parts[1]
     assert list(facts(found)) == ["Exact elpd"]
 
 
@@ -72,14 +74,14 @@ def test_too_many_rows_for_draws_have_the_exact_value():
     del sampled["log_likelihood"]
     found = left_out(dataclasses.replace(sample, sampled=sampled))
     assert list(facts(found)) == ["Exact elpd"]
-    assert found.picture is None
-    assert "too many rows" in found.note
+    assert found.pictures == ()
+    assert "too many rows" in found.parts[1]
 
 
 def test_a_sparse_table_has_the_exact_value():
     found = left_out(SAMPLES["words"]())
     assert list(facts(found)) == ["Exact elpd"]
-    assert "sparse table" in found.note
+    assert "sparse table" in found.parts[1]
 
 
 def test_a_posterior_that_is_improper_without_a_row():
@@ -89,9 +91,9 @@ def test_a_posterior_that_is_improper_without_a_row():
     X[3, 1], X[1:3, 1] = 7, 0
     sample = report(bm.LinearRegression.flat(2), (X, np.array([1.0, 2, 4, 5])))
     found = left_out(sample)
-    assert not found.facts
-    assert "without row 3 the posterior is improper" in found.note
-    assert found.note in render(sample).replace("&#39;", "'")
+    assert len(found.parts) == 2
+    assert "without row 3 the posterior is improper" in found.parts[1]
+    assert found.parts[1] in render(sample).replace("&#39;", "'")
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief import notebook
-from bayesmodels.report import ModelReport
+from bayesmodels.report import ModelReport, model_validation
 from tests.contract.test_notebook import Piece
 from tests.report.samples import HOSTILE, KINDS, SAMPLES
 
@@ -71,7 +71,16 @@ def test_a_closed_form_and_its_report():
     assert f"rate[{HOSTILE[1]}]" in words
     draws = posterior.to_datatree(rng=np.random.default_rng(1))
     report = ModelReport(
-        "visits", posterior, "", bm.compare(posterior, draws), draws, draws, {}, {}, {}
+        title="visits",
+        posterior=posterior,
+        source="",
+        comparison=bm.compare(posterior, draws),
+        exact=draws,
+        sampled=draws,
+        settings={},
+        seconds={},
+        versions={},
+        contents=model_validation.contents,
     )
     words = Piece(report._repr_html_()).words
     assert words.startswith("visits: ✓ agree")

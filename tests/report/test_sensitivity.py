@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.report import belief_validation
 from bayesmodels.report import sensitivity as section
 from bayesmodels.report.html import render
 from bayesmodels.report.sensitivity import sensitivity
@@ -75,7 +76,7 @@ def test_a_power_that_is_improper_is_said():
     assert found.note.startswith("There is none: ")
     text = render(sample)
     assert "the posterior is improper" in text
-    assert "power-scaling" not in sample._methods(found).parts[0]
+    assert "power-scaling" not in belief_validation.methods(sample, found).parts[0]
 
 
 def test_of_many_scalars_those_that_depend_most_are_shown(monkeypatch):
