@@ -12,7 +12,7 @@ import xarray as xr
 from scipy.sparse import csr_array
 
 import bayesmodels as bm
-from bayesmodels.posteriors import sampling
+from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
@@ -375,7 +375,7 @@ def of_model(build, *, shift=0.0, draws=400):
         return tree
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "sampled", stand_in)
+        patch.setattr(posterior, "sampled", stand_in)
         return bm.validate(build(), draws=draws, tune=0, rng=3, source="made up")
 
 
