@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from scipy.stats import beta, betabinom
 
 from bayesmodels.command import cli
-from bayesmodels.posteriors import sampling
+from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.posteriors.exact import exact
 
 FILE = """
@@ -84,7 +84,7 @@ def stand_in(monkeypatch):
             tree["posterior"] = tree.posterior.to_dataset() * (1 - shift)
             return tree
 
-        monkeypatch.setattr(sampling, "sampled", sampled)
+        monkeypatch.setattr(posterior, "sampled", sampled)
 
     return choose
 
