@@ -56,6 +56,8 @@ def test_times_beyond_where_watching_ended_are_not_drawn():
     assert new[:, 2].max() == 10
     assert (new[:, 2] < 10).any()
     assert new[:, 3].max() > 0.5
+    slow = PRIOR.simulated(data, {"lam": np.array([1e-9])}, np.random.default_rng(3)).statistic
+    assert (slow.events, slow.exposure > 1e6) == (3, True)  # the third was still waiting after 10
 
 
 @pytest.mark.parametrize(

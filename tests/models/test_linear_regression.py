@@ -119,7 +119,9 @@ def test_shrinkage_matrix_blends_prior_mean_and_mle():
     X, y = example(np.random.default_rng(9))
     prior = bm.LinearRegression([3, -1, 2], np.diag([5.0, 1.0, 9.0]), 2, 3)
     weight = prior.shrinkage((X, y))
-    mle = prior.statistic((X, y)).mle()["w"]
+    found = prior.statistic((X, y)).mle()
+    mle = found["w"]
+    assert found["sigma2"] == pytest.approx(((y - X @ mle) ** 2).mean())
     blend = weight @ [3, -1, 2] + (np.eye(3) - weight) @ mle
     assert prior.update((X, y)).mean()["w"] == pytest.approx(blend)
 

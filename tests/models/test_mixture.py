@@ -419,6 +419,13 @@ def test_classes_that_change_places_in_every_chain_are_not_said_to_keep_one_orde
     assert straight.sentence().startswith("The chains hold the classes in one order")
 
 
+def test_gibbs_draws_several_rates_of_known_classes_from_their_posteriors():
+    rows, labels = np.array([[3, 40], [5, 50], [0, 7], [1, 9]]), [0, 0, 1, 1]
+    model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.GammaPoisson(2, 0.5))
+    tree = bm.gibbs_draws(model, (rows, labels), draws=2000, rng=1)
+    assert bm.compare(model.update((rows, labels)), tree).outcome == "agree"
+
+
 def test_known_classes_keep_their_places():
     rng = np.random.default_rng(4)
     bits = (rng.random((40, 5)) < np.repeat([0.9, 0.1], [10, 30])[:, None]).astype(int)

@@ -111,6 +111,8 @@ def test_plug_in_at_the_posterior_mean_is_scikit_learn(prior, theirs, X, y, shar
     )
     close(posterior.class_probabilities(rows, parameters=known), theirs.predict_proba(X))
     assert_array_equal(posterior.most_probable_class(rows, known), theirs.predict(X))
+    twice = {name: np.stack([value, value]) for name, value in known.items()}  # draws
+    assert_array_equal(posterior.most_probable_class(rows, twice), [theirs.predict(X)] * 2)
 
 
 def test_gaussian_mle_is_scikit_learn():
