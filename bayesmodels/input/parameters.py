@@ -170,6 +170,19 @@ def upper_triangular(factor: Array, shape: tuple[int, ...]) -> None:
         raise DataError(msg)
 
 
+def symmetric(matrix: Array, argument: str, error: type[Exception] = PriorError) -> None:
+    """Check that matrices are symmetric, as far as rounding lets them be."""
+    mirrored = np.swapaxes(matrix, -1, -2)
+    if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
+        at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
+        opposite = (*at[:-2], at[-1], at[-2])
+        msg = (
+            f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
+            f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
+        )
+        raise error(msg)
+
+
 def cholesky_factor(
     matrix: Array,
     argument: str,
@@ -182,15 +195,7 @@ def cholesky_factor(
 
     A pivot of at most `least` of its variance counts as none.
     """
-    mirrored = np.swapaxes(matrix, -1, -2)
-    if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
-        at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
-        opposite = (*at[:-2], at[-1], at[-2])
-        msg = (
-            f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
-            f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
-        )
-        raise error(msg)
+    symmetric(matrix, argument, error)
     with suppress(np.linalg.LinAlgError):
         root = np.linalg.cholesky(matrix)
         pivots = np.diagonal(root, axis1=-2, axis2=-1) ** 2

@@ -245,8 +245,7 @@ class BetaBernoulli:
             total = d.batch.totals(pairs)
             ones, zeros = total[..., 0], total[..., 1]
             given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
-        coords = labels.named(d.batch.coords, ones.shape, "coords")
-        return checked.made(BernoulliStatistic, ones, zeros, given, coords)
+        return checked.made(BernoulliStatistic, ones, zeros, given, d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""

@@ -282,8 +282,7 @@ class DirichletCategorical:
             counts = d.batch.totals(d.values)
             given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
             given = given.reshape(counts.shape[:-1])
-        coords = labels.named(d.batch.coords, given.shape, "coords")
-        return checked.made(CategoricalStatistic, counts, given, coords)
+        return checked.made(CategoricalStatistic, counts, given, d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""

@@ -59,7 +59,6 @@ from bayesmodels.numerics.triangular import (
     half_log_det,
     least_solution,
     positive_diagonal,
-    root_of,
     solution,
     triangle,
 )
@@ -319,7 +318,7 @@ class LinearRegression:
         if precision.ndim == 0:
             precision = precision * np.eye(size)
         batch = _batch_shape(mean, precision, shape, scale, size)
-        root = root_of(np.broadcast_to(precision, (*batch, size, size)))
+        root = np.broadcast_to(_root_of(precision), (*batch, size, size))
         factor = np.zeros((*batch, size + 1, size + 1))
         factor[..., :-1, :-1] = root
         factor[..., :-1, -1] = (root * np.broadcast_to(mean, (*batch, size))[..., None, :]).sum(-1)
@@ -923,8 +922,7 @@ def _of_batch(d: checked.Regression) -> RegressionStatistic:
         rows = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
         total = merged(total, factored(rows, w))
     n, mean, factor = total
-    coords = labels.named(d.coords, mean.shape[:-1], "coords")
-    return checked.made(RegressionStatistic, _whole(n), mean, factor, d.features, coords)
+    return checked.made(RegressionStatistic, _whole(n), mean, factor, d.features, d.coords)
 
 
 def _wide(X: Array, batch: int) -> Array:
@@ -937,6 +935,18 @@ def _square_length(factor: Array, w: Any) -> Any:
     """Return |F [w; -1]|² as a PyTensor expression, of the batch shape."""
     residual = (factor[..., :-1] * w[..., None, :]).sum(-1) - factor[..., -1]
     return (residual**2).sum(-1)
+
+
+def _root_of(precision: Array) -> Array:
+    """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
+    checked.symmetric(precision, "precision")
+    root = np.zeros(precision.shape)
+    hint = " Rows and columns of zeros are no part of it: they make coefficients flat."
+    for at in np.ndindex(precision.shape[:-2]):
+        used = np.flatnonzero(np.abs(precision[at]).sum(-1))
+        block = np.ix_(used, used)
+        root[at][block] = checked.cholesky_factor(precision[at][block], "precision", hint).T
+    return root
 
 
 def _batch_shape(

@@ -438,5 +438,5 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
         mean.reshape((*lead, width)),
         symmetric(scatter).reshape((*lead, width, width)),
         d.features,
-        labels.named(d.batch.coords, lead, "coords"),
+        d.batch.coords,
     )

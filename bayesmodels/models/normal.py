@@ -263,8 +263,8 @@ class NormalInverseGamma:
         _, mean, scatter = moments(d.x, d.batch.groups, d.batch.size, d.batch.weights)
         shape = (*d.batch.lead, *d.x.shape[1:])
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
-        coords = labels.named(d.batch.coords, shape, "coords")
-        return checked.made(NormalStatistic, n, mean.reshape(shape), scatter.reshape(shape), coords)
+        moved = mean.reshape(shape), scatter.reshape(shape)
+        return checked.made(NormalStatistic, n, *moved, d.batch.coords)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""

@@ -172,7 +172,7 @@ def of_rows(events: Array, exposure: Array, base: Array, batch: Batch) -> EventS
     own = ratio[0] if batch.groups is None else ratio[batch.groups]
     given = sums(log_poisson(events, own * exposure) + base, *groups, batch.weights)
     numbers = (x.reshape(shape) for x in (n, E, given - log_poisson(n, n)))
-    return checked.made(EventStatistic, *numbers, labels.named(batch.coords, shape, "coords"))
+    return checked.made(EventStatistic, *numbers, batch.coords)
 
 
 def of_totals(events: Array, exposure: Array, base: Array, coords: Coords) -> EventStatistic:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import dtrsm
 
-from bayesmodels.errors import PriorError
 from bayesmodels.numerics import Array
 
 EPS = float(np.finfo(float).eps)
@@ -72,25 +71,6 @@ def dependent(factor: Array) -> NDArray[np.bool_]:
     near = nearness * p * EPS >= 1
     near[..., 1:] &= ~near[..., :-1]
     return flat | near
-
-
-def root_of(precision: Array) -> Array:
-    """Return the upper triangular R with R'R = P; zero rows and columns stay zero."""
-    if not np.allclose(precision, np.swapaxes(precision, -1, -2), rtol=1e-12, atol=0):
-        raise PriorError("precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2.")
-    root = np.zeros(precision.shape)
-    for at in np.ndindex(precision.shape[:-2]):
-        matrix = precision[at]
-        used = np.flatnonzero(np.abs(matrix).sum(-1))
-        block = np.ix_(used, used)
-        try:
-            root[at][block] = np.linalg.cholesky(matrix[block]).T
-        except np.linalg.LinAlgError:
-            raise PriorError(
-                "precision: must be positive definite apart from rows and columns of zeros; "
-                f"its smallest eigenvalue is {np.linalg.eigvalsh(matrix[block])[0]:.3g}."
-            ) from None
-    return root
 
 
 def cholesky(matrix: Array) -> Array:

@@ -903,13 +903,16 @@ def test_shapes_of_priors():
     [
         (
             ([0, 0], [[1, 2], [0, 1]], 1, 1),
-            "precision: must be a symmetric matrix. Symmetrise it: (P + P.T) / 2.",
+            (
+                "precision: must be a symmetric matrix; its entries (0, 1) and (1, 0) are 2 and 0. "
+                "Symmetrise it: (M + M.T) / 2."
+            ),
         ),
         (
             ([0, 0], [[1, 2], [2, 1]], 1, 1),
             (
-                "precision: must be positive definite apart from rows and columns of zeros; "
-                "its smallest eigenvalue is -1."
+                "precision: must be positive definite; its smallest eigenvalue is -1. Rows and "
+                "columns of zeros are no part of it: they make coefficients flat."
             ),
         ),
         (
