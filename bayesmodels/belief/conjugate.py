@@ -67,11 +67,12 @@ batch_axes = property(_batch_axes)
 
 def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
     """Return the same property where a field has `inner` axes more, or coords those of `event`."""
+    end = -inner or None
 
     def axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
         """Labels and lengths of the axes of the batch."""
-        shape = getattr(self, field).shape
-        return labels.without(self.coords, *event), shape[: len(shape) - inner]
+        own = {axis: x for axis, x in self.coords.items() if axis not in event}
+        return own, getattr(self, field).shape[:end]
 
     return property(axes)
 

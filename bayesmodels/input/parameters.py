@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -196,11 +195,16 @@ def cholesky_factor(
     A pivot of at most `least` of its variance counts as none.
     """
     symmetric(matrix, argument, error)
-    with suppress(np.linalg.LinAlgError):
+    definite = True
+    try:
         root = np.linalg.cholesky(matrix)
-        pivots = np.diagonal(root, axis1=-2, axis2=-1) ** 2
-        if (pivots > least * np.diagonal(matrix, axis1=-2, axis2=-1)).all():
-            return root
+    except np.linalg.LinAlgError:
+        definite = False
+    if definite and least:
+        pivots, variances = (np.diagonal(x, axis1=-2, axis2=-1) for x in (root, matrix))
+        definite = bool((pivots**2 > least * variances).all())
+    if definite:
+        return root
     smallest = np.linalg.eigvalsh(matrix).min()
     msg = f"{argument}: must be positive definite; its smallest eigenvalue is {smallest:.3g}.{hint}"
     raise error(msg)
