@@ -28,14 +28,9 @@ def readable(model: Any, data: Any) -> Any:
         return replace(data, rows=readable(model, data.rows), groups=groups)
     if isinstance(data, (BinomialCounts, Censored)):
         return type(data)(*(np.atleast_1d(getattr(data, name)) for name in PER_ROW[type(data)]))
-    if isinstance(data, Counts):
-        values = read(data.values, "values", scalar_row=True)
-        shape = values.values.shape if np.ndim(data.exposure) else values.values.shape[:1]
-        return (
-            data
-            if np.ndim(data.exposure)
-            else replace(data, exposure=np.full(shape, data.exposure))
-        )
+    if isinstance(data, Counts) and not np.ndim(data.exposure):
+        n = len(read(data.values, "values", scalar_row=True).values)
+        return replace(data, exposure=np.full(n, data.exposure))
     if isinstance(data, MultinomialCounts) and np.ndim(data.counts) == 1:
         return MultinomialCounts(read(data.counts, "counts", vector_row=True).values)
     if isinstance(data, tuple) and len(data) != 2:  # noqa: PLR2004 - no pair (X, y), but rows

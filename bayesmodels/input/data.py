@@ -144,20 +144,11 @@ class Trials:
 
 @dataclass(frozen=True)
 class Categories:
-    """Checked category numbers, or counts of a multinomial model, maybe SciPy sparse ones."""
+    """Checked numbers of categories, or counts of a multinomial model, maybe SciPy sparse ones."""
 
     values: Any
     counted: bool
     batch: Batch
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """Checked labels of a finite set, as numbers of shape (n,)."""
-
-    codes: NDArray[np.intp]
-    rows: Sequence[Hashable]
-    weights: Array | None
 
 
 @dataclass(frozen=True)
@@ -288,7 +279,7 @@ def categories(
     return Categories(values, counted=True, batch=batch)
 
 
-def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
+def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Categories:
     """Check labels against a model's finite set of outcomes."""
     inner, group, weights = _unwrapped(data)
     if group is not None:
@@ -306,7 +297,7 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Outcomes:
         some = ", ".join(map(shown, levels[:3]))
         rule = f"hold only the model's {len(levels)} outcomes ({some}, ...)"
         refuse(block, first(found < 0), rule, " Make the hypotheses about it, too.")
-    return Outcomes(found, block.row_labels(), _heavy(weights, block))
+    return Categories(found, counted=False, batch=_batch(block, 0, group, weights))
 
 
 def measurements(data: Any, *, as_given: bool = False) -> Measured:

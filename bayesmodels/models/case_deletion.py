@@ -296,7 +296,7 @@ def of_hypotheses(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return log masses of outcomes, each by the others."""
     del statistic  # -inf cannot be taken out again: the others' is added up anew
     given = checked.outcomes(data, self.outcomes)
-    found, where, counts = np.unique(given.codes, return_inverse=True, return_counts=True)
+    found, where, counts = np.unique(given.values, return_inverse=True, return_counts=True)
     table = self.log_table[:, found]
     logs = np.empty(len(found))
     for k in range(len(found)):
@@ -304,8 +304,7 @@ def of_hypotheses(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         terms = table[:, others > 0] * others[others > 0]
         weights = self.log_weights + np.ascontiguousarray(terms).sum(1)
         logs[k] = logsumexp(weights + table[:, k]) - logsumexp(weights)
-    logs = logs[where]
-    return RowsLeftOut(logs, given.rows, np.zeros(logs.shape, dtype=bool))
+    return all_there(logs[where], given.batch)
 
 
 def _pieces(n: int, step: int) -> Iterator[slice]:

@@ -356,7 +356,7 @@ def rounding_of_wishart(root: Array, df: Array, scale: Array) -> Array:
         trace * (1 + condition)
         + (df + width + 1) * (condition + diagonal)
         + df * (of_scale + of_diagonal + width)
-        + np.abs(multigammaln_of(df / 2, width))
+        + np.abs(multigammaln(np.asarray(df / 2), width))
     )
 
 
@@ -370,11 +370,6 @@ def rounding_of_normal(root: Array, mu: Array, location: Array, weight: Array) -
     logs = np.abs(np.log(np.diagonal(root, axis1=-2, axis2=-1))).sum(-1)
     width = mu.shape[-1]
     return weight * z * (z * (1 + condition) + length) + logs + width * np.abs(np.log(weight))
-
-
-def multigammaln_of(a: Array, width: int) -> Array:
-    """Return the multivariate log gamma function, elementwise."""
-    return np.asarray(multigammaln(np.asarray(a), width))
 
 
 def by_pattern(

@@ -642,7 +642,9 @@ class LinearRegression:
         array([[0.5]])
         """
         after = self.update(data)
-        _require_full_rank(after, "shrinkage")
+        if dependent(after.factor).any():
+            msg = f"shrinkage: needs a belief with no flat coefficient, but {_improper(after)}."
+            raise PriorError(msg)
         upper, lower = after.precision_factor, np.swapaxes(after.precision_factor, -1, -2)
         precision = np.broadcast_to(self.precision, upper.shape)
         return solve_triangular(upper, solve_triangular(lower, precision, lower=True))
@@ -900,12 +902,6 @@ def _warn_of_lost_digits(after: LinearRegression, s: RegressionStatistic) -> Non
             f"{lost:.0f} of 16 digits of the coefficients are lost. Leave them out, add an "
             "intercept, or measure powers and products from the middle of their columns."
         )
-
-
-def _require_full_rank(belief: LinearRegression, verb: str) -> None:
-    if dependent(belief.factor).any():
-        msg = f"{verb}: needs a belief in which no coefficient is flat, but {_improper(belief)}."
-        raise PriorError(msg)
 
 
 def _of_batch(d: checked.Regression) -> RegressionStatistic:
