@@ -35,6 +35,7 @@ from bayesmodels.models.normal import NormalInverseGamma, NormalStatistic
 from bayesmodels.models.rates import EventStatistic, of_totals
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
+from bayesmodels.numerics.token_counts import count_log_coefficients
 
 UNKNOWN = -1
 """Code of a row whose class is not known."""
@@ -705,7 +706,8 @@ def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
         wide = belief.update(CategoricalStatistic(np.zeros(lengths), coords=axes))
         if len(inner) == x.ndim - 1:  # counts have the axis of categories, codes do not
             table = csr_array(x) if checked.sparse(x) else np.asarray(x, dtype=float)
-            return Discrete(wide, table, inner, _coefficients(x), np.asarray(x.sum(-1), float))
+            own = count_log_coefficients(x, np.arange(x.shape[0]), x.shape[0])
+            return Discrete(wide, table, inner, own, np.asarray(x.sum(-1), float))
         codes = _table(np.asarray(x, dtype=np.intp))
         return Discrete(wide, _indicators(codes, inner[-1]), inner, np.zeros(len(x)))
     if "lam" in belief.dims:
@@ -738,17 +740,6 @@ def _indicators(codes: NDArray[np.intp], size: int) -> Any:
     pointers = np.concatenate([[0], np.cumsum((codes >= 0).sum(1))])
     table = csr_array((np.ones(len(place)), place, pointers), (n, width * size))
     return table.toarray() if n * width * size <= _DENSE else table
-
-
-def _coefficients(x: Any) -> Array:
-    if not checked.sparse(x):
-        return np.asarray(log_multinomial_coefficient(x), dtype=float)
-    from scipy.special import gammaln
-
-    x = csr_array(x)
-    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    each = np.bincount(rows, gammaln(x.data + 1.0), x.shape[0])
-    return np.asarray(gammaln(np.asarray(x.sum(-1), float) + 1) - each)
 
 
 def _of_class(parameter: Any, classes: NDArray[np.intp], size: int) -> Array:
