@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,16 +20,17 @@ from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
-from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
+from pytensor.graph.rewriting.basic import graph_rewriter
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.utils import import_func_from_string
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.operations import is_float
@@ -45,10 +46,6 @@ class _Filled(Op):
     __props__ = ()
     view_map = {0: [1]}  # noqa: RUF012 - PyTensor's signature
 
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        return Apply(self, list(inputs), [pt.second(*inputs).type()])
-
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
         """Evaluate in Python."""
         like, value = inputs
@@ -56,15 +53,47 @@ class _Filled(Op):
         outputs[0][0] = spread.astype(node.outputs[0].type.dtype, copy=False)
 
 
-def _spread(_: Any, node: Any) -> Any:
-    return [_Filled()(*node.inputs)] if isinstance(node.op.scalar_op, Second) else None
+class _Direct(Op):
+    """A function of NumPy or SciPy, without looking again at shapes that are known."""
+
+    __props__ = ("run",)
+
+    def __init__(self, run: Callable[..., Any]) -> None:
+        self.run = run
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        """Evaluate in Python."""
+        with np.errstate(all="ignore"):
+            outputs[0][0] = np.asarray(self.run(*inputs), dtype=node.outputs[0].type.dtype)
 
 
-_rewriter: Any = node_rewriter([Elemwise])  # without types
+def _light(node: Any) -> Op:
+    """Return what gives the same numbers without the work that PyTensor does beside them."""
+    if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
+        return node.op
+    if isinstance(node.op.scalar_op, Second):
+        return _Filled()
+    name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
+    known = all(None not in v.type.shape for v in node.inputs)
+    if not known or (inputs, outputs) != (len(node.inputs), 1):
+        return node.op
+    run = import_func_from_string(name)
+    floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
+    # Of whole numbers NumPy has to be told the result's type.
+    told = isinstance(run, np.ufunc) and floats == [False, True]
+    return node.op if told else _Direct(run)
 
+
+def _lighten(graph: Any) -> None:
+    """Change operations where they stand: the graph is the function's own copy."""
+    for node in graph.apply_nodes:
+        node.op = _light(node)
+
+
+_rewriter: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
-PYTHON_MODE = Mode(linker="py", optimizer=dfs_rewriter(_rewriter(_spread)))
+PYTHON_MODE = Mode(linker="py", optimizer=_rewriter)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
@@ -114,13 +143,19 @@ class JointDensity:
             for each in sums:  # that `value` works out without rounding
                 each.tag.correctly_rounded = True
             self._total = add(sums)
-            in_total = error_terms(self._total)
-            self._size = len(in_total)
-            self._value = compiled(points, [*in_total, *terms])
+            self._in_total = error_terms(self._total)
+
+    @cached_property
+    def _value(self) -> Any:
+        """The value's error terms, and the terms."""
+        return compiled(self._inputs, [*self._in_total, *self._terms])
 
     @cached_property
     def _slope(self) -> tuple[list[str], Any]:
-        """The names of the continuous variables, and slope and its error terms."""
+        """The names of the continuous variables; and what `_value` gives, slope, its error terms.
+
+        In one function, as most of its graph is that of the value.
+        """
         smooth = [point for point in self._inputs if is_float(point)]
         with config.change_flags(floatX="float64", traceback__limit=0):
             along = [point.type(f"along_{point.name}") for point in smooth]
@@ -128,7 +163,8 @@ class JointDensity:
             pairs = zip(gradients, along, strict=True)
             parts = [(g * a).sum() for g, a in pairs if g is not None]
             slope = add(parts or [pt.constant(0.0)])
-            run = compiled([*self._inputs, *along], [slope, *error_terms(slope)])
+            of_value, of_slope = [*self._in_total, *self._terms], [slope, *error_terms(slope)]
+            run = compiled([*self._inputs, *along], [*of_value, *of_slope])
         return [point.name for point in smooth], run
 
     def _at(self, point: Mapping[str, Any]) -> list[Any]:
@@ -137,19 +173,24 @@ class JointDensity:
     def value(self, point: Mapping[str, Any]) -> tuple[float, float]:
         """Return the joint log density at `point` and a bound on its error."""
         with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
-            found = self._value(*self._at(point))
-        terms = [t for part in found[self._size :] for t in np.ravel(part).tolist()]
+            return self._added(self._value(*self._at(point)))
+
+    def _added(self, found: Sequence[Any]) -> tuple[float, float]:
+        """Return the value and its bound, from the value's error terms and the terms."""
+        size = len(self._in_total)
+        terms = [t for part in found[size:] for t in np.ravel(part).tolist()]
         finite = all(map(math.isfinite, terms))
-        rounding = 2 * EPS * float(sum(found[: self._size]))
+        rounding = 2 * EPS * float(sum(found[:size]))
         return (math.fsum(terms) if finite else -math.inf), rounding
 
     def __call__(self, point: Mapping[str, Any], along: Mapping[str, Any]) -> Evaluation:
         """Evaluate at `point`, with the derivative along the direction `along`."""
-        value, rounding = self.value(point)
         smooth, run = self._slope
+        size = len(self._in_total) + len(self._terms)
         direction = [np.asarray(along[name], dtype=float) for name in smooth]
         with np.errstate(all="ignore"):  # as above
-            slope, *in_slope = run(*self._at(point), *direction)
+            found = run(*self._at(point), *direction)
+        (value, rounding), (slope, *in_slope) = self._added(found[:size]), found[size:]
         return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
 
