@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.posteriors import exact
+from bayesmodels.posteriors.conditional import Conditionals
 from tests.posteriors.check import log_joint
 from tests.posteriors.compare import evidence_error, parameter_error
 from tests.posteriors.finite_relatives import RELATIVES, Enumerated, Remaining, Without
@@ -13,11 +15,30 @@ SEEDS = range(20)
 QUICK = {"the_lock_of_the_issue"}
 
 
+@pytest.fixture(autouse=True)
+def _compiled_once(monkeypatch):
+    """Make a model's graphs for the first seed only: they do not depend on it."""
+
+    def once(make):
+        known = {}
+
+        def made(subject, *more):
+            if subject not in known:
+                known[subject] = make(subject, *more)
+            return known[subject]
+
+        return made
+
+    for name in ("supports", "whole_field", "JointDensity", "audit"):
+        monkeypatch.setattr(exact, name, once(getattr(exact, name)))
+    monkeypatch.setattr("bayesmodels.posteriors.partial.Conditionals", once(Conditionals))
+
+
 def outcomes(model, *, partial=False):
     """Return what is made of a model with each seed: a posterior, or None."""
     for seed in SEEDS:
         try:
-            yield bm.exact(model, partial=partial, rng=seed)
+            yield bm.exact(model, partial=partial, seconds=np.inf, rng=seed)
         except bm.NotConjugate:
             yield None
 
