@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from bayesmodels.errors import DataError
 from bayesmodels.estimators import inputs, learning
@@ -249,8 +249,7 @@ class MixtureClusterer(
         """Return the components of rows, NaN where they are not known."""
         if y is None:
             return None
-        found = np.asarray(_check_y(y, estimator=self))
-        check_consistent_length(X, found)
+        found = inputs.targets(self, X, y)
         if found.dtype == object:
             check_classification_targets(found)
         whole = found.dtype.kind in "biuf" and (found == np.floor(found)).all()

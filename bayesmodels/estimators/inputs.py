@@ -77,17 +77,18 @@ def _named(self: Any, X: Any) -> Any:
 
 def classes_of_rows(self: Any, X: Any, y: Any) -> NDArray[Any]:
     """Return one class a row, checked."""
-    found = _target(self, X, y)
+    found = targets(self, X, y)
     check_classification_targets(found)
     return found
 
 
 def targets_of_rows(self: Any, X: Any, y: Any) -> Array:
     """Return one number a row, checked."""
-    return _target(self, X, y, y_numeric=True).astype(np.float64)
+    return targets(self, X, y, y_numeric=True).astype(np.float64)
 
 
-def _target(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
+def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
+    """Return what stands beside the rows, one value a row."""
     if y is None:
         validate_data(self, X, y=None)  # words the complaint
     found = np.asarray(_check_y(y, estimator=self, **kind))

@@ -172,9 +172,6 @@ class _NegativeBinomial(FromLogs, type(stats.nbinom)):  # type: ignore[misc]
     def _argcheck(self, a: Any, b: Any, e: Any) -> Any:
         return (a > 0) & (b > 0) & (e > 0)
 
-    def _shape_info(self) -> Any:
-        return []
-
     def _rvs(self, a: Any, b: Any, e: Any, size: Any = None, random_state: Any = None) -> Any:
         return random_state.poisson(random_state.standard_gamma(a, size) / b * e)
 

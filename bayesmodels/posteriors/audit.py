@@ -103,7 +103,8 @@ def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
                 questions += known.questions(node, inputs)
     with config.change_flags(floatX="float64", traceback__limit=0):
         ask = compiled(field.points, questions)
-        compared = [q.owner.inputs for q in questions if _compares(q)]
+        made_by = [q.owner for q in questions if q.owner is not None]
+        compared = [n.inputs for n in made_by if (known := operation(n.op)) and known.compares]
         near = [pt.abs(one - other).min() for one, other in compared]
         margins = compiled(field.points, near)
     return Audit(tuple(sorted(opaque)), len(questions), ask, margins)
@@ -121,12 +122,6 @@ def _not_checked(terms: Sequence[Any], smooth: set[Any]) -> set[Any]:
             checks = v.owner is not None and isinstance(v.owner.op, CheckAndRaise)
             left += inputs[:1] if checks else inputs
     return found
-
-
-def _compares(question: Any) -> bool:
-    """Whether a question compares two numbers."""
-    known = operation(question.owner.op) if question.owner is not None else None
-    return known is not None and known.compares
 
 
 class _Rows:

@@ -118,11 +118,7 @@ class Conditionals:
     @cached_property
     def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
-        return self.slopes.meetings(self._base)
-
-    @cached_property
-    def _base(self) -> Point:
-        return self.somewhere(np.random.default_rng(0))
+        return self.slopes.meetings(self.somewhere(np.random.default_rng(0)))
 
     def _rows(self, names: Iterable[str]) -> NDArray[np.bool_]:
         """Return which elements meet, in those summands that have some variables."""

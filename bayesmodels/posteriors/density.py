@@ -198,17 +198,14 @@ def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
     """Return inputs and log terms of a model's joint density, untransformed and in double."""
     points, terms = named_terms(model)
     for name, term in terms.items():
-        drawn = [v.owner.op for v in ancestors([term]) if v.owner and _draws(v.owner)]
+        made_by = [v.owner for v in ancestors([term]) if v.owner]
+        drawn = [n.op for n in made_by if any(isinstance(v.type, RandomType) for v in n.inputs)]
         if drawn:
             raise NotConjugate(
                 f"the density of {name} is itself random ({_title(drawn[0])}), as that of a "
                 "minibatch or a simulator is: declare all rows, and a law with a density."
             )
     return points, list(terms.values())
-
-
-def _draws(node: Any) -> bool:
-    return any(isinstance(v.type, RandomType) for v in node.inputs)
 
 
 def _title(op: Any) -> str:

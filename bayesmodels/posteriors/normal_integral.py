@@ -14,32 +14,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
-from pytensor.graph.basic import Apply
-from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
+from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics.arrowhead import integral, integral_slope
 
 
-class NormalIntegral(Op):
+class NormalIntegral(Operation):
     """From slopes, groups, hubs and steps to half the square and half the log determinant."""
 
-    __props__ = ()
+    _value = staticmethod(integral)
 
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        out = pt.tensor(dtype="float64", shape=(2,))
-        return Apply(self, [pt.as_tensor_variable(given) for given in inputs], [out])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        outputs[0][0] = integral(*inputs)
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of the results."""
-        return [(2,)]
+    def _shape(self, *_: Any) -> Any:
+        return (2,)
 
     def connection_pattern(self, node: Any) -> Any:  # noqa: ARG002
         """Say that only the slopes vary."""
@@ -51,23 +39,10 @@ class NormalIntegral(Op):
         return [NormalIntegralSlope()(*inputs, cotangents[0]), nothing, nothing, nothing]
 
 
-class NormalIntegralSlope(Op):
+class NormalIntegralSlope(Operation):
     """The gradient of `NormalIntegral`."""
 
-    __props__ = ()
-
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        given = [pt.as_tensor_variable(one) for one in inputs]
-        return Apply(self, given, [given[0].type()])
-
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        outputs[0][0] = integral_slope(*inputs)
-
-    def infer_shape(self, node: Any, shapes: Any) -> Any:  # noqa: ARG002
-        """Return the shape of the slopes."""
-        return [shapes[0]]
+    _value = staticmethod(integral_slope)
 
 
 # In compiled graphs the loops themselves take the place of the operations.

@@ -22,6 +22,7 @@ from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.numerics.wishart import (
     inverse_wishart_marginals,
     inverse_wishart_roots,
+    symmetric,
     wishart_marginals,
 )
 from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements
@@ -123,12 +124,9 @@ class NormalMatrix:
         """Return independent draws."""
         n, width = self.location.shape
         half = inverse_wishart_roots(self.df, self.scale, draws, rng)  # half' half = covariance
-        covariance = np.swapaxes(half, -1, -2) @ half
-        covariance = (covariance + np.swapaxes(covariance, -1, -2)) / 2
-        matrix = covariance
+        matrix = symmetric(np.swapaxes(half, -1, -2) @ half)
         if self.precision:
-            matrix = np.linalg.inv(covariance)
-            matrix = (matrix + np.swapaxes(matrix, -1, -2)) / 2
+            matrix = symmetric(np.linalg.inv(matrix))
         parts = [matrix.reshape(draws, -1)]
         if n:
             z = rng.standard_normal((draws, n, width))
@@ -199,7 +197,7 @@ def normal_matrix(
             size = 1 / scale if kind == "covariance" else scale
             by_place = curvature.reshape(vectors, width, vectors, width) / size
             strength = np.einsum("idjd->ij", by_place) / width
-            strength = (strength + strength.T) / 2
+            strength = symmetric(strength)
             expected = np.einsum("ij,de->idje", strength, np.eye(width))
             if (np.abs(by_place - expected) > LOOSE * np.abs(strength).max()).any():
                 raise NotConjugate(_no_family(name))
@@ -231,11 +229,10 @@ class _Probe:
         self.x[self.real] = vectors.ravel()
         slope = self.field(self.x)[1]
         inner = slope[self.matrix].reshape(self.width, self.width)
-        return slope[self.real], (inner + inner.T) / 2
+        return slope[self.real], symmetric(inner)
 
-    def centre(self, matrix: Array, start: Array) -> tuple[Array, Array]:
-        """Return curvature and centre of the vectors at a matrix."""
-        flat = start.ravel().astype(float)
+    def curvature(self, matrix: Array, flat: Array) -> Array:
+        """Return how fast the slopes by the vectors fall as each of their elements rises."""
         here = self(matrix, flat)[0]
         curvature = np.empty((len(flat), len(flat)))
         for j in range(len(flat)):
@@ -243,7 +240,12 @@ class _Probe:
             there = flat.copy()
             there[j] += step
             curvature[:, j] = (here - self(matrix, there)[0]) / (there[j] - flat[j])
-        curvature = (curvature + curvature.T) / 2
+        return symmetric(curvature)
+
+    def centre(self, matrix: Array, start: Array) -> tuple[Array, Array]:
+        """Return curvature and centre of the vectors at a matrix."""
+        flat = start.ravel().astype(float)
+        curvature = self.curvature(matrix, flat)
         for _ in range(3):
             flat = flat + np.linalg.solve(curvature, self(matrix, flat)[0])
         return curvature, flat.reshape(start.shape)
@@ -252,26 +254,18 @@ class _Probe:
 def _order(probe: _Probe, name: str) -> tuple[NDArray[np.intp], str]:
     """Sort elements into vectors; say whether the matrix is their covariance or precision."""
     width, n = probe.width, len(probe.real)
-    zero, one = np.zeros(n), np.ones(n)
-
-    def curvature(matrix: Array) -> Array:
-        diagonal = np.empty(n)
-        at = probe(matrix, zero)[0]
-        for j in range(n):
-            there = zero.copy()
-            there[j] = 1.0
-            diagonal[j] = at[j] - probe(matrix, there)[0][j]
-        return diagonal
-
-    plain = curvature(np.eye(width))
-    ratio = curvature(np.diag(2.0 ** np.arange(width))) / (plain + (plain == 0) * one)
+    zero = np.zeros(n)
+    plain = np.diag(probe.curvature(np.eye(width), zero))
+    spread = np.diag(probe.curvature(np.diag(2.0 ** np.arange(width)), zero))
+    ratio = spread / (plain + (plain == 0))
     place = np.round(np.log2(np.abs(ratio) + (ratio == 0)))
     if not np.allclose(ratio, 2.0**place, rtol=1e-6):
         raise NotConjugate(_no_family(name))
     kind = "precision" if (place > 0).any() or (place == 0).all() else "covariance"
     place = np.abs(place).astype(int)
     if width == 1:
-        kind = "precision" if curvature(np.full((1, 1), 2.0))[0] > plain[0] else "covariance"
+        wider = probe.curvature(np.full((1, 1), 2.0), zero)[0, 0]
+        kind = "precision" if wider > plain[0] else "covariance"
     if (np.bincount(place, minlength=width) != n // width).any():
         raise NotConjugate(_no_family(name))
     # The k-th element of each place makes the k-th vector; strength is diagonal in blocks anyway.
@@ -307,7 +301,7 @@ def _matrix_law(
         else:
             power = float(np.trace(first * t**2 - second * u**2) / width / (t - u))
             rate = 2 * (first * t**2 - power * t * eye)
-        rate = (rate + rate.T) / 2
+        rate = symmetric(rate)
         fits = True
         for at, seen in ((sizes[0] * eye, slopes[0]), (other, beyond)):
             inverse = np.linalg.inv(at)

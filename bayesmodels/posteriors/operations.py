@@ -138,15 +138,13 @@ def _log1p(a: Bounds) -> Bounds:
 # --- questions ------------------------------------------------------------------------------------
 
 
-def _order(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
-    (low, high), other = inputs
-    return [] if high <= other[0] or low >= other[1] else [node.outputs[0]]
+def _apart(one: Bounds, other: Bounds = (0.0, 0.0)) -> bool:
+    """Whether bounds settle which of two numbers is the larger one."""
+    return one[1] <= other[0] or one[0] >= other[1]
 
 
 def _larger(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
-    (low, high), other = inputs
-    settled = high <= other[0] or low >= other[1]
-    return [] if settled else [node.inputs[0] > node.inputs[1]]
+    return [] if _apart(*inputs) else [node.inputs[0] > node.inputs[1]]
 
 
 def _equal(node: Any, _: Sequence[Bounds]) -> list[Any]:
@@ -161,14 +159,8 @@ def _clipped(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
     return [] if inside else [x > node.inputs[1], x < node.inputs[2]]
 
 
-def _sign(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
-    low, high = inputs[0]
-    return [] if low >= 0 or high <= 0 else [node.outputs[0]]
-
-
-def _side(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
-    low, high = inputs[0]
-    return [] if low >= 0 or high <= 0 else [node.inputs[0] > 0]
+def _outcome(node: Any, inputs: Sequence[Bounds]) -> list[Any]:
+    return [] if _apart(*inputs) else [node.outputs[0]]
 
 
 def is_float(v: Any) -> bool:
@@ -192,7 +184,7 @@ _CHANGES = (
 _PLAIN = Operation()
 _SAME = Operation(lambda *inputs: inputs[0])
 _MOVED = Operation(lambda *inputs: inputs[0], moves=True)
-_COMPARED = Operation(lambda *_: _SHARE, _order, compares=True)
+_COMPARED = Operation(lambda *_: _SHARE, _outcome, compares=True)
 _STEP = Operation(questions=lambda node, _: [node.outputs[0]])
 _PRODUCTS = Operation(
     lambda *inputs: _POSITIVE if all(low >= 0 for low, _ in inputs) else EVERYTHING
@@ -250,9 +242,9 @@ _OPERATIONS: dict[type, Operation] = {
             [node.outputs[0]] if is_float(node.inputs[0]) and not is_float(node.outputs[0]) else []
         ),
     ),
-    basic.Abs: Operation(_abs, _side),
+    basic.Abs: Operation(_abs, lambda node, given: [] if _apart(*given) else [node.inputs[0] > 0]),
     basic.Sign: Operation(
-        lambda a: ((1.0 if a[0] >= 0 else -1.0), (-1.0 if a[1] <= 0 else 1.0)), _sign
+        lambda a: ((1.0 if a[0] >= 0 else -1.0), (-1.0 if a[1] <= 0 else 1.0)), _outcome
     ),
     basic.Clip: Operation(questions=_clipped),
     basic.Switch: Operation(lambda _, a, b: _any(a, b)),

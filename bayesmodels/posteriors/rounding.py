@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import pytensor.tensor as pt
 from pytensor.gradient import NullTypeGradError, grad
-from pytensor.graph.basic import Apply, Constant
-from pytensor.graph.op import Op
+from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 
 from bayesmodels.errors import NotConjugate
+from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.posteriors.operations import core, is_float, operation
 
 # A special function of SciPy may be off by a few units in the last place.
@@ -57,7 +56,7 @@ class _Units:
         return float(count)
 
 
-class _Moved(Op):
+class _Moved(Operation):
     """From a value and its influence, by how much its rounding moves the result, in epsilons."""
 
     __props__ = ("units",)
@@ -65,13 +64,10 @@ class _Moved(Op):
     def __init__(self, units: _Units) -> None:
         self.units = units
 
-    def make_node(self, *inputs: Any) -> Any:
-        """Return the node; called by PyTensor."""
-        return Apply(self, list(inputs), [pt.dscalar()])
+    def _shape(self, *_: Any) -> Any:
+        return ()
 
-    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002
-        """Evaluate in Python."""
-        value, influence = inputs
+    def _value(self, value: Any, influence: Any) -> Any:
         sizes, slopes = np.broadcast_arrays(
             np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
         )
@@ -79,7 +75,7 @@ class _Moved(Op):
         if not math.isfinite(moved):  # what has no influence is of no matter, be it infinite
             counts = slopes != 0
             moved = float(np.sum(sizes[counts] * slopes[counts]))
-        outputs[0][0] = np.asarray(self.units.of(value) * moved)
+        return np.asarray(self.units.of(value) * moved)
 
 
 NO_GRADIENT = (NotImplementedError, NullTypeGradError)

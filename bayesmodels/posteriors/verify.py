@@ -87,7 +87,11 @@ def verify(
     to compare, the refusal is `Imprecise`.
     """
     field = solution.field
-    near, far = _points(solution, rng, looks[0]), _far(solution, rng, looks[1])
+    near = [
+        (_inside(field, x), levels)
+        for x, levels in zip(*solution.sample(looks[0], rng), strict=True)
+    ]
+    far = _far(solution, rng, looks[1])
     points = [*near, *far]
     if found.questions:
         points += otherwise(field, found, near, far, rng)
@@ -181,11 +185,6 @@ def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -
         gap = abs(seen.slope - own @ along)
         over = gap / (seen.slope_rounding + bound @ np.abs(along) + TINY)
     return float(over) if np.isfinite(over) else 0.0
-
-
-def _points(solution: Solution, rng: np.random.Generator, number: int) -> list[Place]:
-    x, levels = solution.sample(number, rng)
-    return [(_inside(solution.field, x[i]), levels[i]) for i in range(number)]
 
 
 def _inside(field: Field, x: Array) -> Array:
