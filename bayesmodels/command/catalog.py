@@ -340,8 +340,7 @@ def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
     return DirichletCategorical(np.full(len(categories), prior["alpha"]), categories)
 
 
-def _concept_learning(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    del prior  # it has no parameters: all hypotheses are equally probable
+def _concept_learning(frame: Any, columns: Columns, _prior: Prior) -> tuple[Belief, Any]:
     name = _target(frame, columns)
     rows = _counts(frame, name)
     if (bad := ~rows.between(1, 100).to_numpy()).any():

@@ -25,17 +25,15 @@ _MOST_SCALARS = 400  # rows of any summary
 _MOST_FINDINGS = 10  # further ones
 
 
-def _folder_of(ctx: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+def _folder_of(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a file to be written in a folder that is not there."""
-    del ctx
     if path and not path.parent.is_dir():
         _refuse(f"--{option.name}: there is no folder {str(path.parent)!r}.")
     return path
 
 
-def _names(ctx: click.Context, option: click.Parameter, text: str | None) -> list[str] | None:
+def _names(_ctx: click.Context, _option: click.Parameter, text: str | None) -> list[str] | None:
     """Return names that were given with commas between them."""
-    del ctx, option
     return text.split(",") if text else None
 
 

@@ -30,9 +30,8 @@ class EmpiricalLaw:
         """Return the standard deviation."""
         return np.sqrt(self.var())
 
-    def stats(self, moments: str) -> Array:
+    def stats(self, _moments: str) -> Array:
         """Return the excess kurtosis, the only moment that is asked for."""
-        del moments
         gap = self.sample - self.mean()
         return np.asarray((gap**4).mean(0) / np.maximum(self.var(), 1e-300) ** 2 - 3)
 

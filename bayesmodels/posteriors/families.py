@@ -120,19 +120,16 @@ class Independent:
         flat = map(np.ravel, self.parameters)
         return dict(zip(self.family.parameters, flat, strict=True))
 
-    def natural(self, centre: Array) -> Arrays:
+    def natural(self, _: Array) -> Arrays:
         """Return the natural parameters, wherever the centre is."""
-        del centre
         return self.family.natural(*self.parameters)
 
-    def magnitudes(self, centre: Array) -> Arrays:
+    def magnitudes(self, _: Array) -> Arrays:
         """Return what errors of natural parameters are measured in, as bounds do."""
-        del centre
         return self.family.sizes(*self.parameters)
 
-    def like(self, natural: Arrays, centre: Array) -> Independent:
+    def like(self, natural: Arrays, _: Array) -> Independent:
         """Return the same with other natural parameters."""
-        del centre
         parameters = self.family.usual(*natural)
         positive(*(x for x, proper in zip(parameters, self.family.proper, strict=True) if proper))
         return Independent(self.elements, self.family, parameters)
@@ -260,9 +257,8 @@ class Gaussian:
         """Return natural parameters; numbers are counted from the centre, so nothing cancels."""
         return self.precision, _times(self.precision, self.location - centre)
 
-    def magnitudes(self, centre: Array) -> Arrays:
+    def magnitudes(self, _: Array) -> Arrays:
         """Return what errors of natural parameters are measured in, as bounds do."""
-        del centre
         size = np.sqrt(_diagonal(self.precision))
         spread = np.abs(self.location) + 1 / size
         pull = _times(np.abs(self.precision), spread)

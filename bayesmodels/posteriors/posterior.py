@@ -134,14 +134,12 @@ class ExactPosterior:
     @property
     def families(self) -> dict[str, str]:
         """The family of each variable; of one whose elements differ all of them, with commas."""
-        result = {}
-        for name in self._order:
-            if name in self.levels:
-                result[name] = "Categorical"
-            else:
-                kinds = dict.fromkeys(law.family for _, law, _ in self._of(name))
-                result[name] = ", ".join(kinds)
-        return result
+        return {
+            name: "Categorical"
+            if name in self.levels
+            else ", ".join(dict.fromkeys(law.family for _, law, _ in self._of(name)))
+            for name in self._order
+        }
 
     def parameters(self) -> dict[str, dict[str, Array]]:
         """Return the parameters of each variable's marginal law, of the variable's shape.

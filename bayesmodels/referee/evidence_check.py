@@ -174,7 +174,10 @@ def check_evidence(
     significant = off and (error == 0 or 2 * stats.t.sf(abs(gap / error), estimate.freedom) < level)
     said: list[str] = []
     if chain is not None and not abs(chain - stated) <= rounding:
-        said.append(_of_chain(stated, chain))
+        said.append(
+            f"the closed form says {stated:.9g}, its one-step predictive densities {chain:.9g}; "
+            f"one is wrong by {abs(chain - stated):.2g}."
+        )
     if known and significant:
         said.append(_of_estimate(stated, estimate))
     outcome: Outcome = "disagree"
@@ -203,13 +206,6 @@ def estimated(
     joint = JointDensity(declared)
     total = float(logsumexp([joint.value(point)[0] for point in configurations(model)]))
     return EvidenceEstimate(total, 0.0, np.inf, np.inf)
-
-
-def _of_chain(stated: float, chain: float) -> str:
-    return (
-        f"the closed form says {stated:.9g}, its one-step predictive densities {chain:.9g}; one is "
-        f"wrong by {abs(chain - stated):.2g}."
-    )
 
 
 def _of_estimate(stated: float, estimate: EvidenceEstimate) -> str:

@@ -207,22 +207,15 @@ def _labels(law: Any, true: Draws) -> tuple[list[str], NDArray[np.intp]]:
 # --- chunks of simulations, in any process --------------------------------------------------------
 
 
-@dataclass
-class _Worker:
-    """What a process keeps from one chunk to the next."""
-
-    simulator: Simulator | None = None
-
-
-_WORKER = _Worker()
+_KEPT: list[Simulator] = []
+"""What a process keeps from one chunk to the next."""
 
 
 def begin(setup: Setup) -> None:
     """Prepare this process for `ranks_of`."""
-    _WORKER.simulator = Simulator(setup)
+    _KEPT[:] = [Simulator(setup)]
 
 
 def ranks_of(numbers: Sequence[int]) -> tuple[Array, int]:
     """Return what `Simulator.ranks` returns."""
-    assert _WORKER.simulator is not None  # noqa: S101 - for the type checker; `begin` comes first
-    return _WORKER.simulator.ranks(numbers)
+    return _KEPT[0].ranks(numbers)

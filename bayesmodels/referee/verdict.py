@@ -352,11 +352,7 @@ def advice(more: float) -> str:
             f"More draws alone will not do, for it would take over {MOST_TIMES:.0f} times as many: "
             "tune longer, or write the model in other parameters."
         )
-    return (
-        f"Draw about {more:.1f} times as many."
-        if more < MOST_TIMES / 10
-        else (f"Draw about {more:.0f} times as many.")
-    )
+    return f"Draw about {more:.{1 if more < MOST_TIMES / 10 else 0}f} times as many."
 
 
 def significant(found: Sequence[Test], level: float) -> list[Test]:
