@@ -74,7 +74,3 @@ class EmpiricalLaw:
             return np.asarray(gaussian_kde(self.sample[::step]).logpdf(np.ravel(x))).reshape(
                 np.shape(x)
             )
-
-    def pdf(self, x: Any) -> Array:
-        """Return a kernel estimate of the density of a single element, for pictures."""
-        return np.exp(self.logpdf(x))
