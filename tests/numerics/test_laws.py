@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 
 import bayesmodels as bm
-from bayesmodels.numerics.laws import DirichletMultinomial, beta_binomial, dirichlet_draws
+from bayesmodels.numerics.empirical_law import EmpiricalLaw
+from bayesmodels.numerics.laws import (
+    DirichletMultinomial,
+    MixtureLaw,
+    beta_binomial,
+    dirichlet_draws,
+)
 from bayesmodels.numerics.special import log_multinomial_coefficient
 from tests.exact import error, exactly, log_mass
 from tests.strategies import concentrations, log_uniform
@@ -155,3 +161,28 @@ def test_draws_have_the_covariance_of_the_law():
     share = alpha / alpha.sum()
     exact = (np.diag(share) - np.outer(share, share)) / (alpha.sum() + 1)
     np.testing.assert_allclose(np.cov(draws.T), exact, atol=2e-3)
+
+
+# --- mixtures and samples -------------------------------------------------------------------------
+
+
+def test_kurtosis_of_a_mixture_is_that_of_its_density():
+    """Skew parts, apart from each other: every term of the fourth moment counts."""
+    weights, parts = np.array([0.3, 0.7]), stats.gamma([2.0, 9.0], scale=[1.0, 2.0])
+    law = MixtureLaw(weights, parts)
+
+    def moment(k, centre):
+        def integrand(x):
+            return (x - centre) ** k * float(weights @ parts.pdf(x))
+
+        return integrate.quad(integrand, 0, 200, epsabs=0, epsrel=1e-11, limit=400)[0]
+
+    mean = moment(1, 0.0)
+    assert law.mean() == pytest.approx(mean)
+    assert law.var() == pytest.approx(moment(2, mean))
+    assert law.stats("k") == pytest.approx(moment(4, mean) / moment(2, mean) ** 2 - 3)
+
+
+def test_kurtosis_of_a_sample():
+    sample = np.random.default_rng(1).gamma(2.0, 3.0, size=(50, 2))
+    np.testing.assert_allclose(EmpiricalLaw(sample).stats("k"), stats.kurtosis(sample))
