@@ -207,8 +207,7 @@ __all__ = sorted(_OFFERED)  # noqa: PLE0605 - a list, of the names above
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        msg = f"module 'bayesmodels' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'bayesmodels' has no attribute {name!r}")
     home = _HOMES[name]
     if not home:
         return import_module(f"bayesmodels.{name}")

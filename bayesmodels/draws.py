@@ -208,8 +208,7 @@ def load(path: str | os.PathLike[str], groups: Sequence[str] | None = None) -> x
 
     where = Path(path)
     if not where.exists():
-        msg = f"path: there is no file {str(path)!r}."
-        raise DataError(msg)
+        raise DataError(f"path: there is no file {str(path)!r}.")
     kind, options = (
         ("zarr", {"engine": "zarr", "consolidated": False})
         if where.is_dir()
@@ -224,15 +223,13 @@ def load(path: str | os.PathLike[str], groups: Sequence[str] | None = None) -> x
             return xr.DataTree.from_dict({"/": root, **{f"/{n}": t for n, t in chosen.items()}})
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        msg = f"path: {str(path)!r} can't be read as {kind}: {said}"
-        raise DataError(msg) from error
+        raise DataError(f"path: {str(path)!r} can't be read as {kind}: {said}") from error
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
     kind = Path(path).suffix
     if kind not in (".nc", ".zarr"):
-        msg = f"path: must end in .nc (netCDF) or .zarr; got {str(path)!r}."
-        raise DataError(msg)
+        raise DataError(f"path: must end in .nc (netCDF) or .zarr; got {str(path)!r}.")
     return kind
 
 

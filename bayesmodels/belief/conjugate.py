@@ -80,8 +80,7 @@ def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
 def need_rows(n: Any) -> None:
     """Refuse numbers of rows that allow of no maximum-likelihood estimate."""
     if (n == 0).any():
-        msg = "data: the maximum-likelihood estimate needs at least one row; got none."
-        raise DataError(msg)
+        raise DataError("data: the maximum-likelihood estimate needs at least one row; got none.")
 
 
 def dims(*variables: str) -> Any:
@@ -163,6 +162,5 @@ def discounted[S: Discountable](self: S, rho: Any) -> S:
     """
     value = parameters.totals(rho, "rho")
     if value.ndim or not 0 < value <= 1:
-        msg = f"rho: must be one number above 0 and at most 1; got {rho!r}."
-        raise DataError(msg)
+        raise DataError(f"rho: must be one number above 0 and at most 1; got {rho!r}.")
     return self if value == 1 else self._times(float(value))

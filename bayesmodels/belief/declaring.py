@@ -101,17 +101,16 @@ def declare(self: Declarable, data: Any, likelihood: Likelihood | None = None) -
 def check_declarable(data: Any, likelihood: str) -> None:
     """Check that a PyMC model with this likelihood can be declared from these data."""
     if likelihood not in ("rows", "statistic"):
-        msg = f"likelihood: must be 'rows' or 'statistic'; got {likelihood!r}."
-        raise DataError(msg)
+        raise DataError(f"likelihood: must be 'rows' or 'statistic'; got {likelihood!r}.")
     if likelihood == "rows" and isinstance(data, Statistic):
-        msg = (
+        raise DataError(
             "data: a statistic has forgotten its rows; pass the rows, or declare the model with "
             "likelihood='statistic'."
         )
-        raise DataError(msg)
     if likelihood == "rows" and weighted(data):
-        msg = "data: weighted rows are declared from their statistic: likelihood='statistic'."
-        raise DataError(msg)
+        raise DataError(
+            "data: weighted rows are declared from their statistic: likelihood='statistic'."
+        )
 
 
 def prior_and_statistic(belief: Any, data: Any, likelihood: str) -> tuple[Any, Any]:

@@ -80,11 +80,10 @@ def _variance(law: Law, name: str) -> Array:
     with np.errstate(over="ignore"):
         found, deviation = np.asarray(law.var()), np.asarray(law.std())
     if ((np.isinf(found) & np.isfinite(deviation)) | ((found == 0) & (deviation > 0))).any():
-        msg = (
+        raise PriorError(
             f"{name}: its variance is no float64, since its standard deviation is about "
             f"{deviation.max():.0e}. Choose another unit, or read the deviation off summary()."
         )
-        raise PriorError(msg)
     return _defined(found, "variance", name)
 
 
@@ -280,11 +279,10 @@ def numbers(belief: Readable, draws: Any) -> dict[str, NDArray[Any]]:
         indicator = result[name][..., None] == values
         wrong = ~indicator.any(-1)
         if wrong.any():
-            msg = (
+            raise DataError(
                 f"draws: {name!r} must hold whole numbers from {values[0]} to {values[-1]}, one "
                 f"for each of its levels; got {result[name][wrong].flat[0]}."
             )
-            raise DataError(msg)
         result[name] = indicator.astype(float)
     return result
 
@@ -307,9 +305,8 @@ def label(belief: Readable, name: str, at: tuple[int, ...]) -> str:
 def _defined(value: Any, what: str, name: str) -> Array:
     result: Array = np.asarray(value, dtype=float)[()]
     if np.isnan(result).any():
-        msg = (
+        raise PriorError(
             f"{name}: its {what} does not exist under this belief (tails too heavy). Update it "
             "with more rows, or read interval() instead."
         )
-        raise PriorError(msg)
     return result

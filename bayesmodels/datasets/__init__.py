@@ -113,8 +113,7 @@ def describe(name: str) -> str:
     '100 tosses with 55 heads in an arbitrary order; made for this package; BSD-3-Clause.'
     """
     if name not in _ABOUT:
-        msg = f"name: must be one of the data sets {', '.join(names())}; got {name!r}."
-        raise DataError(msg)
+        raise DataError(f"name: must be one of the data sets {', '.join(names())}; got {name!r}.")
     return _ABOUT[name]
 
 

@@ -75,8 +75,7 @@ def read(
         try:
             values = np.asarray(data)
         except ValueError as error:  # ragged lists
-            msg = f"{argument}: rows must have the same length ({error})."
-            raise DataError(msg) from None
+            raise DataError(f"{argument}: rows must have the same length ({error}).") from None
         if values.dtype.kind in "OUS" or isinstance(data, np.ma.MaskedArray):
             values = _objects(data, argument, missing=missing)
     else:
@@ -86,10 +85,9 @@ def read(
         values = _usual(values)
     if values.ndim == 0 and not bare:
         if not scalar_row:
-            msg = (
+            raise DataError(
                 f"{argument}: must have rows, got the single value {shown(values[()])}; write [x]."
             )
-            raise DataError(msg)
         values = values[None]
     if vector_row and values.ndim == 1:
         counting = index is None or type(index).__name__ == "RangeIndex"
@@ -234,8 +232,7 @@ def _foreign(data: Any, argument: str, *, missing: bool) -> Argument:
     if isinstance(native, nw.DataFrame):
         names = _names(native, argument)
         if not names:
-            msg = f"{argument}: must have at least one column; the frame has none."
-            raise DataError(msg)
+            raise DataError(f"{argument}: must have at least one column; the frame has none.")
         columns = zip(names, native.iter_columns(), strict=True)
         arrays = [
             _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
@@ -302,11 +299,11 @@ def wrapped(data: Any, argument: str) -> Any:
         native = nw.from_native(data, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         twice = ", ".join(line.strip("- ") for line in str(error).splitlines()[1:])
-        msg = f"{argument}: column names must differ; got {twice}. Rename or drop one."
-        raise DataError(msg) from None
+        raise DataError(
+            f"{argument}: column names must differ; got {twice}. Rename or drop one."
+        ) from None
     if isinstance(native, nw.LazyFrame):
-        msg = f"{argument}: a lazy frame has no rows yet; call .collect() first."
-        raise DataError(msg)
+        raise DataError(f"{argument}: a lazy frame has no rows yet; call .collect() first.")
     return native
 
 
@@ -319,11 +316,10 @@ def _numpy(series: Any, argument: str) -> Values:
         with suppress(NotImplementedError):
             return np.asarray(series.to_numpy())
     kind = getattr(series.to_native(), "dtype", None) or series.to_native().type
-    msg = (
+    raise DataError(
         f"{argument}: must hold one number or label a row, of a type that NumPy has; got a column "
         f"of {kind}. Take it apart or cast it first."
     )
-    raise DataError(msg)
 
 
 def _series(series: Any, argument: str, *, missing: bool = False) -> Values:
@@ -398,17 +394,15 @@ def present(block: Argument) -> Values:
 def same_rows(left: Argument, right: Argument) -> None:
     """Check that two arguments have the same rows: as many, and under the same index."""
     if left.values.shape[0] != right.values.shape[0]:
-        msg = (
+        raise DataError(
             f"{right.argument}: must have as many rows as {left.argument}; got "
             f"{right.values.shape[0]} and {left.values.shape[0]}."
         )
-        raise DataError(msg)
     if left.index is not None and right.index is not None and not left.index.equals(right.index):
-        msg = (
+        raise DataError(
             f"{right.argument}: must have the index of {left.argument}, row for row. Align them "
             "(b.loc[a.index]) or drop the index (.to_numpy())."
         )
-        raise DataError(msg)
 
 
 def first(bad: Values) -> tuple[int, ...]:

@@ -239,8 +239,9 @@ def trials(data: Any) -> Trials:
         block, total = read(data, "x"), None
         found = binary(block)
     elif weights is not None:
-        msg = "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
-        raise DataError(msg)
+        raise DataError(
+            "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
+        )
     else:
         block, found, total = data.checked()
     if group is None and weights is None and block.columns is None and block.index is None:
@@ -264,17 +265,15 @@ def categories(
         block = read(inner.counts, "counts", vector_row=True)
         values = counts(block)
     if values.ndim < 2 or values.shape[-1] != size:  # noqa: PLR2004 - rows and categories
-        msg = (
+        raise DataError(
             f"counts: must have one column for each of the model's {size} categories; got "
             f"shape {values.shape}."
         )
-        raise DataError(msg)
     if levels and block.columns and block.columns != levels:
-        msg = (
+        raise DataError(
             f"counts: columns must be the model's categories in the model's order "
             f"{levels}; got {block.columns}. Reorder the columns."
         )
-        raise DataError(msg)
     batch = _batch(block.without_columns(), values.ndim - 2, group, weights)
     return Categories(values, counted=True, batch=batch)
 
@@ -283,15 +282,15 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Categories:
     """Check labels against a model's finite set of outcomes."""
     inner, group, weights = _unwrapped(data)
     if group is not None:
-        msg = (
+        raise DataError(
             "data: one belief is about one set of rows; got groups. Update the prior with the rows "
             "of each group separately."
         )
-        raise DataError(msg)
     block = read(inner, "x", scalar_row=True)
     if block.values.ndim != 1:
-        msg = f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
-        raise DataError(msg)
+        raise DataError(
+            f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
+        )
     found = places(block.values, levels)
     if (found < 0).any():
         some = ", ".join(map(shown, levels[:3]))
@@ -319,11 +318,10 @@ def exposed(data: Any) -> Exposed:
     if exposure.ndim < x.ndim:
         exposure = exposure.reshape(*exposure.shape, *(1,) * (x.ndim - exposure.ndim))
     if exposure.shape != x.shape and exposure.size > 1 and exposure.shape != (len(x), 1):
-        msg = (
+        raise DataError(
             f"exposure: must have the shape of values, or be one number, or one a row; got "
             f"{exposure.shape} and {x.shape}."
         )
-        raise DataError(msg)
     batch = _batch(block, x.ndim - 1, group, weights)
     return Exposed(x, x, np.broadcast_to(exposure, x.shape), batch)
 
@@ -346,8 +344,9 @@ def waited(data: Any) -> Exposed:
     if cut:
         ends = binary(read(inner.observed, "observed", scalar_row=True)).astype(np.float64)
         if ends.shape != x.shape:
-            msg = f"observed: must have the shape of times; got {ends.shape} and {x.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"observed: must have the shape of times; got {ends.shape} and {x.shape}."
+            )
     return Exposed(x, ends, x, _batch(block, x.ndim - 1, group, weights))
 
 
@@ -357,11 +356,10 @@ def vectors(data: Any, *, as_given: bool = False) -> Measured:
     block = read(inner, "x")
     x = measured_as_given(block) if as_given else measured(block)
     if x.ndim != 2 or x.shape[1] == 0:  # noqa: PLR2004 - rows and columns
-        msg = (
+        raise DataError(
             f"x: must have rows and columns, one vector a row; got shape {x.shape}. For a single "
             "column use x[:, None]; for a single row x[None, :]."
         )
-        raise DataError(msg)
     return Measured(x, _batch(block.without_columns(), 0, group, weights), block.columns)
 
 
@@ -395,10 +393,9 @@ def regression(data: Any) -> Regression:
     try:
         batch = np.broadcast_shapes(X.shape[1:-1], y.shape[1:])
     except ValueError:
-        msg = (
+        raise DataError(
             f"target: batch axes must fit those of features; got {y.shape[1:]} and {X.shape[1:-1]}."
-        )
-        raise DataError(msg) from None
+        ) from None
     coords: Coords = {"target": right.columns} if right.columns else {}
     y = y.reshape(len(y), *(1,) * (len(batch) - (y.ndim - 1)), *y.shape[1:])
     y = np.broadcast_to(y, (len(y), *batch))
@@ -442,17 +439,15 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
     target, counted = data.target, True
     if isinstance(target, BinomialCounts):
         if size != 2:  # noqa: PLR2004 - failures and successes
-            msg = (
+            raise DataError(
                 f"target: BinomialCounts are of two classes, the model has {size}; use "
                 "MultinomialCounts."
             )
-            raise DataError(msg)
         right, successes, total = target.checked()
         counts = np.stack([total - successes, successes], axis=-1)
     elif isinstance(target, MultinomialCounts):
         if sparse(target.counts):
-            msg = "target: counts of classes must not be sparse; use .toarray()."
-            raise DataError(msg)
+            raise DataError("target: counts of classes must not be sparse; use .toarray().")
         right = read(target.counts, "counts")
         counts = categories(target, classes, size).values
     else:
@@ -464,8 +459,7 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
         counts = np.zeros((*code.shape, size), dtype=np.int64)
         np.put_along_axis(counts, code[..., None].astype(np.intp), 1, axis=-1)
     if counts.ndim != 2:  # noqa: PLR2004 - rows and classes
-        msg = f"target: must hold one class a row; got shape {counts.shape[:-1]}."
-        raise DataError(msg)
+        raise DataError(f"target: must hold one class a row; got shape {counts.shape[:-1]}.")
     same_rows(left, right)
     heavy = _heavy(weights, left)
     return Labelled(X, counts, counted, names, left.row_labels(), heavy)
@@ -481,11 +475,10 @@ def paired(data: Any) -> Design:
     if isinstance(data, tuple) and len(data) == 2:  # noqa: PLR2004 - X and y
         data = Design(*data)
     if not isinstance(data, Design):
-        msg = (
+        raise DataError(
             f"data: must be a bayesmodels.Design or a pair (X, y); got {type(data).__name__}. "
             "For one frame use Design.from_frame(frame, target=...)."
         )
-        raise DataError(msg)
     return data
 
 
@@ -494,11 +487,10 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
     block = features if isinstance(features, Argument) else read(features, "features")
     X = finite(block)
     if X.ndim < 2:  # noqa: PLR2004 - rows and columns
-        msg = (
+        raise DataError(
             f"features: must have rows and columns, got shape {X.shape}. For a single column use "
             "x[:, None]; for a single row x[None, :]."
         )
-        raise DataError(msg)
     names = _design_names(block.columns, X.shape, intercept=intercept)
     if intercept:
         X = np.concatenate([np.ones((*X.shape[:-1], 1)), X], axis=-1)
@@ -508,8 +500,7 @@ def design(features: Any, *, intercept: bool = False) -> tuple[Array, tuple[Hash
 def one_table(X: Array) -> None:
     """Check that a design matrix is no batch of them."""
     if X.ndim != 2:  # noqa: PLR2004 - rows and columns
-        msg = f"features: must have rows and columns only; got shape {X.shape}."
-        raise DataError(msg)
+        raise DataError(f"features: must have rows and columns only; got shape {X.shape}.")
 
 
 def _design_names(
@@ -517,11 +508,11 @@ def _design_names(
 ) -> tuple[Hashable, ...] | None:
     """Return the names of the columns of a design matrix; check that it has a column."""
     if intercept and names and "intercept" in names:
-        msg = "features: a column 'intercept' is there already; leave intercept=False."
-        raise DataError(msg)
+        raise DataError("features: a column 'intercept' is there already; leave intercept=False.")
     if not (shape[-1] or intercept):
-        msg = "features: must have at least one column; got none. Name some, or add an intercept."
-        raise DataError(msg)
+        raise DataError(
+            "features: must have at least one column; got none. Name some, or add an intercept."
+        )
     return ("intercept", *names) if intercept and names is not None else names
 
 
@@ -529,8 +520,9 @@ def as_many_columns(columns: int, size: int) -> None:
     """Check that there is a column for each coefficient."""
     if columns != size:
         hint = " Was the intercept forgotten (intercept=True)?" if columns == size - 1 else ""
-        msg = f"features: must have {size} columns, one a coefficient; got {columns}.{hint}"
-        raise DataError(msg)
+        raise DataError(
+            f"features: must have {size} columns, one a coefficient; got {columns}.{hint}"
+        )
 
 
 def same_features(
@@ -538,11 +530,10 @@ def same_features(
 ) -> tuple[Hashable, ...] | None:
     """Check that columns have the names and the order they had before; return their names."""
     if before is not None and now is not None and before != now:
-        msg = (
+        raise DataError(
             f"features: columns must be {before}, in this order; got {now}. Select and reorder "
             "the columns."
         )
-        raise DataError(msg)
     return before if before is not None else now
 
 
@@ -562,13 +553,11 @@ def _unwrapped(data: Any) -> tuple[Any, Grouped | Split | None, Any]:
     while isinstance(data, (Grouped, Split, Weighted)):
         if isinstance(data, Weighted):
             if weights is not None:
-                msg = "weights: given twice; multiply them."
-                raise DataError(msg)
+                raise DataError("weights: given twice; multiply them.")
             data, weights = data.rows, data.weights
             continue
         if group is not None:
-            msg = "rows: grouped twice; group by one label, such as a tuple of the two."
-            raise DataError(msg)
+            raise DataError("rows: grouped twice; group by one label, such as a tuple of the two.")
         group, data = data, data.rows
     return data, group, group.weights if isinstance(group, Split) else weights
 
@@ -580,18 +569,18 @@ def _batch(block: Argument, inner: int, group: Grouped | Split | None, weights: 
         coords: Coords = {"feature": block.columns} if block.columns else {}
         return Batch(coords, rows, inner, heavy)
     if inner > 1:
-        msg = f"rows: grouped data must be a column or a table; got shape {block.values.shape}."
-        raise DataError(msg)
+        raise DataError(
+            f"rows: grouped data must be a column or a table; got shape {block.values.shape}."
+        )
     if isinstance(group, Grouped):
         coords, at = _groups(block, group)
     else:
         coords, at = group.coords, group.codes
         if block.values.shape[0] != len(at):
-            msg = (
+            raise DataError(
                 f"{block.argument}: must have as many rows as target; got "
                 f"{block.values.shape[0]} and {len(at)}."
             )
-            raise DataError(msg)
     lead = tuple(map(len, coords.values()))
     if inner:
         coords = {**coords, "feature": block.columns or tuple(range(block.values.shape[1]))}
@@ -604,8 +593,7 @@ def checked_weights(weights: Any, rows: Argument) -> Array:
     same_rows(rows, block)
     values = totals(block, "weights")
     if values.ndim != 1:
-        msg = f"weights: must hold one number a row; got shape {values.shape}."
-        raise DataError(msg)
+        raise DataError(f"weights: must hold one number a row; got shape {values.shape}.")
     return values
 
 
@@ -617,8 +605,7 @@ def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
     by = read(group.by, "by")
     same_rows(block, by)
     if by.values.ndim != 1:
-        msg = f"by: must hold one label a row; got shape {by.values.shape}."
-        raise DataError(msg)
+        raise DataError(f"by: must hold one label a row; got shape {by.values.shape}.")
     gone = missing_entries(by.values)
     if gone is not None:
         raise DataError(missing_message("by", gone))
@@ -634,14 +621,14 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
     """Return the groups as told, else in the order of categories, else by value."""
     if group.groups is not None:
         if isinstance(group.groups, str):
-            msg = f"groups: must be a sequence of labels; got {group.groups!r}. Write it in a list."
-            raise DataError(msg)
+            raise DataError(
+                f"groups: must be a sequence of labels; got {group.groups!r}. Write it in a list."
+            )
         return list(unique(tuple(group.groups), "groups"))
     try:
         present = given.unique()
     except TypeError as error:
-        msg = f"by: must hold labels, such as text or numbers; got {error}."
-        raise DataError(msg) from None
+        raise DataError(f"by: must hold labels, such as text or numbers; got {error}.") from None
     categories = getattr(getattr(group.by, "dtype", None), "categories", None)
     if isinstance(categories, Iterable):
         return [category for category in categories if category in present]
@@ -649,8 +636,7 @@ def _group_order(group: Grouped, given: Any) -> list[Hashable]:
         return list(present.sort_values().tolist())
     except TypeError:
         kinds = " and ".join(sorted({type(label).__name__ for label in present}))
-        msg = (
+        raise DataError(
             f"by: labels must be of one kind, since groups are ordered by value; got {kinds}. "
             "Convert them, or give groups=[...] in the order wanted."
-        )
-        raise DataError(msg) from None
+        ) from None

@@ -48,16 +48,16 @@ def none(
     if np.any(bad):
         at = first(np.asarray(bad))
         place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
-        msg = f"{argument}: must {rule}; got {np.asarray(values)[at]:g}{place}.{hint}"
-        raise error(msg)
+        raise error(f"{argument}: must {rule}; got {np.asarray(values)[at]:g}{place}.{hint}")
 
 
 def refuse(block: Argument, at: tuple[int, ...], rule: str, hint: str = "") -> NoReturn:
     """Say what the values of an argument must be, and which of them is not."""
     value = block.values[at]
     text = f"{value:g}" if isinstance(value, np.floating) else shown(value)
-    msg = f"{block.argument}: must {rule}; {where(at, block.columns)} holds {text}.{hint}"
-    raise DataError(msg)
+    raise DataError(
+        f"{block.argument}: must {rule}; {where(at, block.columns)} holds {text}.{hint}"
+    )
 
 
 def numbers(block: Argument) -> Values:
@@ -156,8 +156,9 @@ def probabilities(block: Argument) -> Array:
     """Return the values, which add up to one along the last axis; rounding is divided away."""
     values = fractions(block)
     if values.ndim == 0:
-        msg = f"{block.argument}: must hold one probability for each case; got {values:g}."
-        raise DataError(msg)
+        raise DataError(
+            f"{block.argument}: must hold one probability for each case; got {values:g}."
+        )
     adding_up(values, block.argument)
     return values / values.sum(-1, keepdims=True)
 
@@ -167,11 +168,10 @@ def adding_up(values: Array, argument: str) -> None:
     total = np.asarray(values.sum(-1))
     bad = np.abs(total - 1) > ROUNDING
     if bad.any():
-        msg = (
+        raise DataError(
             f"{argument}: must add up to one along the last axis; got a sum of "
             f"{total[first(bad)]:g}. Divide by the sum."
         )
-        raise DataError(msg)
 
 
 def binary(block: Argument) -> Values:

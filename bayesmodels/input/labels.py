@@ -20,19 +20,17 @@ def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument:
     for name, labels in coords.items():
         named_axis(name, argument)
         if isinstance(labels, str) or not isinstance(labels, Iterable):
-            msg = (
+            raise DataError(
                 f"{argument}: coordinates of axis {name!r} must be a sequence of labels, "
                 f"got {labels!r}."
             )
-            raise DataError(msg)
         result[name] = unique(tuple(labels), f"{argument}: labels of axis {name!r}")
     lengths = tuple(len(labels) for labels in result.values())
     if lengths != shape:
-        msg = (
+        raise DataError(
             f"{argument}: coordinates must name every leading axis, with one label a place; the "
             f"axes have lengths {shape}, the coordinates {dict(zip(result, lengths, strict=True))}."
         )
-        raise DataError(msg)
     return result
 
 
@@ -47,11 +45,10 @@ def named_axis(name: object, argument: str) -> None:
     """Check the name of an axis."""
     part_of_names(name, f"{argument}: names of axes")
     if not name or name in RESERVED:
-        msg = (
+        raise DataError(
             f"{argument}: names of axes must not be empty, and not those of variables and axes "
             f"that draws and models have anyway; got {name!r}. Choose another, such as 'group'."
         )
-        raise DataError(msg)
 
 
 def part_of_names(name: object, what: str) -> None:
@@ -59,11 +56,10 @@ def part_of_names(name: object, what: str) -> None:
     text = name if isinstance(name, str) else ""
     bad = not isinstance(name, str) or not text.isprintable() or "/" in text
     if bad or text.endswith((":", " ")):
-        msg = (
+        raise DataError(
             f"{what} must be text of visible characters, without '/' and without ':' or a blank "
             f"at the end, since variables are named after them; got {name!r}. Rename it."
         )
-        raise DataError(msg)
 
 
 def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
@@ -76,26 +72,26 @@ def unique(labels: tuple[Hashable, ...], what: str) -> tuple[Hashable, ...]:
         try:
             hash(label)
         except TypeError as error:
-            msg = f"{what} must be text, numbers or the like; got {label!r}: {error}."
-            raise DataError(msg) from None
+            raise DataError(
+                f"{what} must be text, numbers or the like; got {label!r}: {error}."
+            ) from None
         text = str(label)
         if not text.isprintable():  # in no Unicode file, if half of a pair stands alone
             try:
                 text.encode()
             except UnicodeEncodeError:
-                msg = f"{what} must be valid Unicode; {label!r} has a lone surrogate. Rename it."
-                raise DataError(msg) from None
+                raise DataError(
+                    f"{what} must be valid Unicode; {label!r} has a lone surrogate. Rename it."
+                ) from None
         if label in equal and text not in seen:
-            msg = (
+            raise DataError(
                 f"{what} must differ from each other; {equal[label]!r} and {label!r} are equal. "
                 "Rename one, or write all of them as text."
             )
-            raise DataError(msg)
         if text in seen:
-            msg = (
+            raise DataError(
                 f"{what} must differ from each other; {label!r} is given twice. Rename or drop one."
             )
-            raise DataError(msg)
         seen.add(text)
         equal[label] = label
     return labels
@@ -126,22 +122,20 @@ def joined(
         joined(before, shape, names, inner)
         return data
     if shape and data_shape and shape != data_shape:
-        msg = (
+        raise DataError(
             f"data: must have the leading axes it is combined with; got shape {data_shape} and "
             f"{shape}. Use one prior for all (scalars), or one for each column or group."
         )
-        raise DataError(msg)
     if not before or _counted(before):
         return data or before
     if "dim_0" in data or not data or data == before:
         return before
     if "dim_0" in before and list(before.values()) == list(data.values()):
         return data
-    msg = (
+    raise DataError(
         f"data: axes must have the labels they had before; before {before}, now {data}. "
         "Select and reorder the columns or groups so that they match."
     )
-    raise DataError(msg)
 
 
 def _counted(coords: Coords) -> bool:

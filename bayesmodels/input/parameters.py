@@ -59,11 +59,10 @@ def names_of(
         if given is None:
             given, argument = found, name
         elif found != tuple(given):
-            msg = (
+            raise PriorError(
                 f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
                 f"order; got {listed(found)}. Reorder it, or drop its labels (.to_numpy())."
             )
-            raise PriorError(msg)
     return given
 
 
@@ -92,11 +91,10 @@ def together(**parameters: Array) -> tuple[Array, ...]:
         return np.broadcast_arrays(*parameters.values())
     except ValueError:
         shapes = " and ".join(str(value.shape) for value in parameters.values())
-        msg = (
+        raise PriorError(
             f"{', '.join(parameters)}: must have shapes that fit each other; got {shapes}. Give "
             "one number for all, or one for each member of the batch."
-        )
-        raise PriorError(msg) from None
+        ) from None
 
 
 def totals(value: Any, argument: str, *, counted: bool = False) -> Array:
@@ -133,11 +131,10 @@ def made[V](kind: type[V], *fields: Any) -> V:
             if not (fine.all() if result.ndim else fine):  # false of NaN
                 if counted:
                     _countable(result, name)
-                msg = (
+                raise DataError(
                     f"{'mean' if name == 'location' else name}: is beyond what float64 can compute "
                     "with. Choose a larger unit, or fewer rows."
                 )
-                raise DataError(msg)
             result.setflags(write=False)
         elif counted:
             _countable(result, name)
@@ -151,22 +148,20 @@ _COUNTED = ("ones", "zeros", "counts", "n")
 def alike(one: Any, other: Any, kind: type) -> None:
     """Check that statistics are of one kind, with as many columns or categories."""
     if not isinstance(other, kind):
-        msg = (
+        raise DataError(
             "data: statistics that are merged or taken out must be of one model; got "
             f"{type(one).__name__} and {type(other).__name__}. Make both with model.statistic."
         )
-        raise DataError(msg)
 
 
 def upper_triangular(factor: Array, shape: tuple[int, ...]) -> None:
     """Check that a factor has this shape and is upper triangular, its diagonal not negative."""
     fits = factor.shape == shape and not np.tril(factor, -1).any()
     if not fits or (np.diagonal(factor, axis1=-2, axis2=-1) < 0).any():
-        msg = (
+        raise DataError(
             f"factor: must be upper triangular of shape {shape}, its diagonal not negative; got "
             f"shape {factor.shape}. Take it of QR or Cholesky."
         )
-        raise DataError(msg)
 
 
 def symmetric(matrix: Array, argument: str, error: type[Exception] = PriorError) -> None:
@@ -175,11 +170,10 @@ def symmetric(matrix: Array, argument: str, error: type[Exception] = PriorError)
     if not np.allclose(matrix, mirrored, rtol=1e-12, atol=0):
         at = tuple(np.argwhere(~np.isclose(matrix, mirrored, rtol=1e-12, atol=0))[0].tolist())
         opposite = (*at[:-2], at[-1], at[-2])
-        msg = (
+        raise error(
             f"{argument}: must be a symmetric matrix; its entries {at} and {opposite} are "
             f"{matrix[at]:g} and {matrix[opposite]:g}. Symmetrise it: (M + M.T) / 2."
         )
-        raise error(msg)
 
 
 def cholesky_factor(
@@ -206,15 +200,15 @@ def cholesky_factor(
     if definite:
         return root
     smallest = np.linalg.eigvalsh(matrix).min()
-    msg = f"{argument}: must be positive definite; its smallest eigenvalue is {smallest:.3g}.{hint}"
-    raise error(msg)
+    raise error(
+        f"{argument}: must be positive definite; its smallest eigenvalue is {smallest:.3g}.{hint}"
+    )
 
 
 def variable(values: Mapping[str, Any], name: str, argument: str = "parameters") -> Any:
     """Return a variable by its name."""
     if name not in values:
-        msg = f"{argument}: must hold {name!r}; has {list(values)}."
-        raise DataError(msg)
+        raise DataError(f"{argument}: must hold {name!r}; has {list(values)}.")
     return values[name]
 
 
@@ -228,11 +222,10 @@ def left_over(difference: Any, size: Any, argument: str) -> Array:
     if below.any():
         at = first(below)
         place = f" at position {at[0] if len(at) == 1 else at}" if at else ""
-        msg = (
+        raise DataError(
             f"{argument}: rows to be taken out must be among those that are there; "
             f"{result[at]:g} would be left{place}."
         )
-        raise DataError(msg)
     return np.maximum(result, 0.0)
 
 
@@ -263,8 +256,9 @@ def count(value: Any, argument: str, least: int = 0) -> int:
     """Check one whole number, at least `least`."""
     number = _one(value)
     if number is None or number % 1 != 0 or number < least:
-        msg = f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
-        raise DataError(msg)
+        raise DataError(
+            f"{argument}: must be at least {least}, one whole number; got {shown(value)}."
+        )
     return int(number)
 
 
@@ -272,8 +266,7 @@ def proportion(value: Any, argument: str) -> float:
     """Check one number strictly between 0 and 1."""
     number = _one(value)
     if number is None or not 0 < number < 1:
-        msg = f"{argument}: must be strictly between 0 and 1; got {shown(value)}."
-        raise DataError(msg)
+        raise DataError(f"{argument}: must be strictly between 0 and 1; got {shown(value)}.")
     return float(number)
 
 
@@ -282,11 +275,10 @@ def randomness(rng: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        msg = (
+        raise DataError(
             "rng: must be a numpy.random.Generator, a seed such as 1, or None for fresh "
             f"randomness; got {shown(rng)}."
-        )
-        raise DataError(msg) from None
+        ) from None
 
 
 def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:

@@ -101,25 +101,22 @@ class BinomialCounts:
         total = read(self.trials, "trials", scalar_row=True)
         same_rows(successes, total)
         if successes.columns and total.columns and successes.columns != total.columns:
-            msg = (
+            raise DataError(
                 f"trials: must have the columns of successes {successes.columns}, in this order; "
                 f"got {total.columns}. Reorder the columns."
             )
-            raise DataError(msg)
         k, n = counts(successes), counts(total)
         if k.shape != n.shape:
-            msg = (
+            raise DataError(
                 f"successes: must have the shape of trials; got {k.shape} and {n.shape}. "
                 "Give every row its own number of trials."
             )
-            raise DataError(msg)
         if (k > n).any():
             at = first(k > n)
-            msg = (
+            raise DataError(
                 f"successes: must not exceed trials; {where(at)} has {k[at]:g} successes in "
                 f"{n[at]:g} trials."
             )
-            raise DataError(msg)
         object.__setattr__(self, "_checked", (successes, k, n))
 
     def checked(self) -> tuple[Argument, Values, Values]:
@@ -245,20 +242,21 @@ class Design:
 
         native = wrapped(frame, "frame")
         if not isinstance(native, nw.DataFrame):
-            msg = f"frame: must be a frame with named columns; got {type(frame).__name__}."
-            raise DataError(msg)
+            raise DataError(
+                f"frame: must be a frame with named columns; got {type(frame).__name__}."
+            )
         columns = native.columns
         if isinstance(features, str):
             features = [features]
         chosen = [c for c in columns if c != target] if features is None else list(features)
         unique(tuple(chosen), "features")
         if target in chosen:
-            msg = f"features: must not hold the target {target!r}; leave it out of features."
-            raise DataError(msg)
+            raise DataError(
+                f"features: must not hold the target {target!r}; leave it out of features."
+            )
         for name in (target, *chosen):
             if name not in columns:
-                msg = f"frame: has no column {name!r}; its columns are {columns}."
-                raise DataError(msg)
+                raise DataError(f"frame: has no column {name!r}; its columns are {columns}.")
         # By position, since names may be numbers or tuples.
         y = native[:, columns.index(target)].to_native()
         if not chosen:  # an intercept alone: polars would forget the number of rows
@@ -283,8 +281,7 @@ def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
     """Refuse an argument of another length than the rows, where both are known without reading."""
     n, found = _length(rows), _length(other)
     if n is not None and found is not None and n != found:
-        msg = f"{argument}: must have as many rows as {of}; got {found} and {n}."
-        raise DataError(msg)
+        raise DataError(f"{argument}: must have as many rows as {of}; got {found} and {n}.")
 
 
 def _length(rows: Any) -> int | None:

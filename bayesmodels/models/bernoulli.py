@@ -383,11 +383,10 @@ class BetaBernoulli:
                 if a <= 1 and b >= 1
                 else "is largest at 1"
             )
-            msg = (
+            raise ModeError(
                 f"{reading.label(self, 'theta', at)}: has no interior mode, since alpha = {a:g} "
                 f"and beta = {b:g} must both exceed 1; the density {where}. Use mean() instead."
             )
-            raise ModeError(msg)
         return {"theta": (self.alpha - 1) / (self.alpha + self.beta - 2)}
 
     def equivalent_sample_size(self) -> Array:

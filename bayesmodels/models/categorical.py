@@ -109,8 +109,9 @@ class CategoricalStatistic:
         coords = conjugate.together(self, other)
         size, theirs = self.counts.shape[-1], other.counts.shape[-1]
         if size != theirs:
-            msg = f"data: statistics must have the same categories; got {size} and {theirs}."
-            raise DataError(msg)
+            raise DataError(
+                f"data: statistics must have the same categories; got {size} and {theirs}."
+            )
         return coords
 
     discounted = conjugate.discounted
@@ -216,21 +217,22 @@ class DirichletCategorical:
         categories = checked.names_of(categories, "categories", alpha=alpha)
         alpha = checked.parameter(alpha, "alpha", positive=True)
         if alpha.ndim == 0 or alpha.shape[-1] < 2:  # noqa: PLR2004 - one category has no law
-            msg = (
+            raise PriorError(
                 f"alpha: must hold at least two pseudo-counts, one a category; got shape "
                 f"{alpha.shape}. For K equal ones write [a] * K."
             )
-            raise PriorError(msg)
         size = alpha.shape[-1]
         if categories is not None:
             categories = labels.unique(tuple(categories), "categories")
             if len(categories) != size:
-                msg = f"categories: must be {size}, one for each alpha; got {len(categories)}."
-                raise PriorError(msg)
+                raise PriorError(
+                    f"categories: must be {size}, one for each alpha; got {len(categories)}."
+                )
         if other is not None and other not in (categories or ()):
             known = containers.listed(categories or ())
-            msg = f"other: must be one of the categories {known}; got {containers.shown(other)}."
-            raise PriorError(msg)
+            raise PriorError(
+                f"other: must be one of the categories {known}; got {containers.shown(other)}."
+            )
         given = labels.named(labels.without(coords, "category"), alpha.shape[:-1], "coords")
         axes = labels.completed(given, alpha.shape[:-1])
         axes = {**axes, "category": categories or tuple(range(size))}
@@ -418,11 +420,10 @@ class DirichletCategorical:
                 if (self.alpha == 1).all()
                 else "the density is largest on the simplex's border"
             )
-            msg = (
+            raise ModeError(
                 f"{reading.label(self, 'theta', at)}: has no interior mode, since its alpha = "
                 f"{self.alpha[at]:g} must exceed 1; {where}. Use mean() instead."
             )
-            raise ModeError(msg)
         above = self.alpha - 1
         return {"theta": above / above.sum(-1, keepdims=True)}
 
@@ -559,11 +560,10 @@ class DirichletCategorical:
     def _dense(self, data: Any) -> checked.Categories:
         d = self._checked(data)
         if checked.sparse(d.values):
-            msg = (
+            raise DataError(
                 "counts: sparse rows are not spread out one by one; declare the model with "
                 "likelihood='statistic', or make a small table dense (.toarray())."
             )
-            raise DataError(msg)
         return d
 
 

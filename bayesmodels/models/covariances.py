@@ -246,27 +246,26 @@ def named_features(features: Sequence[Hashable] | None, width: int) -> Features:
         return None
     names = labels.unique(tuple(features), "features")
     if len(names) != width:
-        msg = f"features: must be {width} names, one a column; got {len(names)}."
-        raise PriorError(msg)
+        raise PriorError(f"features: must be {width} names, one a column; got {len(names)}.")
     return names
 
 
 def degrees(df: Array, width: int) -> None:
     """Check degrees of freedom of an inverse-Wishart law."""
     if (df <= width - 1).any():
-        msg = (
+        raise PriorError(
             f"df: must be larger than D - 1 = {width - 1}, with D = {width} columns; got "
             f"{df.min():g}. With D + 2 = {width + 2} the expected covariance is the scale."
         )
-        raise PriorError(msg)
 
 
 def positive_definite(value: Any, argument: str) -> Array:
     """Check symmetric positive definite matrices."""
     matrix = checked.parameter(value, argument, most=checked.LARGEST_SQUARE)
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:  # noqa: PLR2004 - a matrix
-        msg = f"{argument}: must be a square matrix; got shape {matrix.shape}. Try np.eye(D)."
-        raise PriorError(msg)
+        raise PriorError(
+            f"{argument}: must be a square matrix; got shape {matrix.shape}. Try np.eye(D)."
+        )
     hint = " Columns that determine each other need a little more on the diagonal."
     root = checked.cholesky_factor(matrix, argument, hint)
     diagonal = np.diagonal(root, axis1=-2, axis2=-1) ** 2
@@ -286,16 +285,16 @@ def fitting(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        msg = f"{next(iter(shapes))}: leading axes of the parameters must fit; got {listed}."
-        raise PriorError(msg) from None
+        raise PriorError(
+            f"{next(iter(shapes))}: leading axes of the parameters must fit; got {listed}."
+        ) from None
 
 
 def checked_vectors(belief: Any, data: Any, *, as_given: bool = False) -> checked.Measured:
     """Check rows against the belief's columns."""
     d, width = checked.vectors(data, as_given=as_given), belief.location.shape[-1]
     if d.x.shape[-1] != width:
-        msg = f"x: must have {width} columns, one a feature; got {d.x.shape[-1]}."
-        raise DataError(msg)
+        raise DataError(f"x: must have {width} columns, one a feature; got {d.x.shape[-1]}.")
     checked.same_features(belief.features, d.features)
     return d
 
@@ -419,12 +418,11 @@ def _roots(matrices: Array) -> Array:
     try:
         return np.linalg.cholesky(matrices)
     except np.linalg.LinAlgError:
-        msg = (
+        raise DataError(
             "Sigma: must be positive definite for a density; the maximum-likelihood estimate of at "
             "most D rows is not, nor are, to rounding, some draws with hardly more than D - 1 "
             "degrees of freedom. Integrate over the belief instead."
-        )
-        raise DataError(msg) from None
+        ) from None
 
 
 def _log_normal_rows(x: Array, mean: Array, root: Array) -> Array:
@@ -482,9 +480,8 @@ def width_of(mean: Array, matrix: Array, argument: str) -> int:
     """Return the number of columns, which a matrix must have in both directions."""
     if mean.ndim == 0 or matrix.shape[-2:] != (mean.shape[-1], mean.shape[-1]):
         width = mean.shape[-1] if mean.ndim else "D"
-        msg = (
+        raise PriorError(
             f"{argument}: must have shape ({width}, {width}) behind the batch axes, as mean has "
             f"shape {mean.shape}; got {matrix.shape}."
         )
-        raise PriorError(msg)
     return int(mean.shape[-1])

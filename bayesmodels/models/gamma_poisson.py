@@ -194,11 +194,10 @@ class GammaPoisson:
         d = checked.exposed(data)
         mean = d.batch.by_row(draws["lam"]) * d.exposure
         if (most := mean.max(initial=0.0)) > MOST_EVENTS:
-            msg = (
+            raise DataError(
                 f"draws: new numbers of events are drawn up to {MOST_EVENTS:.0e} of them, but lam "
                 f"times the exposure is {most:.1e}. Use a prior of such rates as can be."
             )
-            raise DataError(msg)
         return {"x": checked.randomness(rng).poisson(mean).astype(float)}
 
     observed = rates.observed

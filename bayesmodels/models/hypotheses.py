@@ -86,11 +86,10 @@ class HypothesisStatistic:
     ) -> None:
         logs = np.array(log_likelihood, dtype=float)
         if logs.ndim != 1 or not (logs < np.inf).all():
-            msg = (
+            raise DataError(
                 "log_likelihood: must hold one number or -inf for each hypothesis; got "
                 f"{log_likelihood!r}."
             )
-            raise DataError(msg)
         names = tuple(range(len(logs)) if hypotheses is None else hypotheses)
         coords = labels.named({"hypothesis": names}, logs.shape, "hypotheses")
         values.fill(self, log_likelihood=logs, coords=coords)
@@ -110,12 +109,11 @@ class HypothesisStatistic:
         impossible = np.isneginf(other.log_likelihood)
         if impossible.any():
             named = [self.hypotheses[k] for k in np.flatnonzero(impossible)]
-            msg = (
+            raise DataError(
                 "data: rows to be taken out must be possible under all hypotheses; under "
                 f"{values.short(tuple(named))} they are not, and whether the others are is not "
                 "known. Add up the statistics of the others."
             )
-            raise DataError(msg)
         return type(self)(self.log_likelihood - other.log_likelihood, self.hypotheses)
 
     discounted = discounted
@@ -126,11 +124,10 @@ class HypothesisStatistic:
     def _check_hypotheses(self, other: Self) -> None:
         checked.alike(self, other, HypothesisStatistic)
         if self.coords != other.coords:
-            msg = (
+            raise DataError(
                 "data: statistics must be about the same hypotheses; got "
                 f"{values.short(self.hypotheses)} and {values.short(other.hypotheses)}."
             )
-            raise DataError(msg)
 
     @property
     def hypotheses(self) -> tuple[Hashable, ...]:
@@ -162,11 +159,10 @@ class HypothesisStatistic:
         if self.log_likelihood[best[0]] == -np.inf:
             raise DataError(_IMPOSSIBLE)
         if len(best) > 1:
-            msg = (
+            raise DataError(
                 "data: the maximum-likelihood estimate needs rows that single out one hypothesis; "
                 f"{_names(self.hypotheses, best)} explain them equally well."
             )
-            raise DataError(msg)
         return {"h": best[0]}
 
 
@@ -256,14 +252,12 @@ class ConceptLearning:
         sampling: Literal["strong", "weak"] = "strong",
     ) -> None:
         if not isinstance(hypotheses, Mapping):
-            msg = (
+            raise PriorError(
                 "hypotheses: must be a mapping from names to sets or functions; got "
                 f"{type(hypotheses).__name__}. For a table use ConceptLearning.from_table."
             )
-            raise PriorError(msg)
         if sampling not in ("strong", "weak"):
-            msg = f"sampling: must be 'strong' or 'weak'; got {sampling!r}."
-            raise PriorError(msg)
+            raise PriorError(f"sampling: must be 'strong' or 'weak'; got {sampling!r}.")
         given = None if items is None else _hashable(tuple(items), "items")
         extents = {name: _extent(name, what, given) for name, what in hypotheses.items()}
         _several(tuple(extents))
@@ -272,8 +266,9 @@ class ConceptLearning:
         for name, extent in extents.items():
             if not extent or (beyond := extent.difference(every)):
                 what = f"{next(iter(beyond))!r}, which is not among the items" if extent else "none"
-                msg = f"hypotheses: {name!r} must hold at least one of the items; it holds {what}."
-                raise PriorError(msg)
+                raise PriorError(
+                    f"hypotheses: {name!r} must hold at least one of the items; it holds {what}."
+                )
         if sampling == "weak":
             outcomes = (*every, *(f"not {item}" for item in every))
             table = np.concatenate([inside, ~inside], axis=1) / len(every)
@@ -294,11 +289,11 @@ class ConceptLearning:
         made = cls.from_table(log_table, hypotheses=hypotheses, outcomes=outcomes, logs=True)
         number = len(labels.unique(items, "items"))
         if len(outcomes) not in (number, 2 * number) or outcomes[:number] != items:
-            msg = "outcomes: must be the items, and for each maybe that it is not one."
-            raise DataError(msg)
+            raise DataError("outcomes: must be the items, and for each maybe that it is not one.")
         if log_weights.shape != (len(hypotheses),) or not np.isfinite(log_weights).any():
-            msg = "log_weights: must be one number a hypothesis, not -inf for all of them."
-            raise DataError(msg)
+            raise DataError(
+                "log_weights: must be one number a hypothesis, not -inf for all of them."
+            )
         values.fill(made, items=items, log_weights=log_weights)
         return made
 
@@ -352,8 +347,9 @@ class ConceptLearning:
             table = table.to_numpy()
         array = np.asarray(table, dtype=float)
         if array.ndim != 2 or array.size == 0:  # noqa: PLR2004 - hypotheses and outcomes
-            msg = f"table: must have the shape (hypotheses, outcomes); got {array.shape}."
-            raise PriorError(msg)
+            raise PriorError(
+                f"table: must have the shape (hypotheses, outcomes); got {array.shape}."
+            )
         names = tuple(range(array.shape[0])) if hypotheses is None else tuple(hypotheses)
         labelled = tuple(range(array.shape[1])) if outcomes is None else tuple(outcomes)
         for what, given, size in (
@@ -361,21 +357,19 @@ class ConceptLearning:
             ("outcomes", labelled, array.shape[1]),
         ):
             if len(labels.unique(given, what)) != size:
-                msg = f"{what}: must be {size}, as the table has; got {len(given)}."
-                raise PriorError(msg)
+                raise PriorError(f"{what}: must be {size}, as the table has; got {len(given)}.")
         with np.errstate(over="ignore"):
             mass = np.exp(array) if logs else array
         total = mass.sum(1)
         bad = ~((mass >= 0).all(1) & (np.abs(total - 1) <= ROUNDING))  # NaN is bad, too
         if bad.any():
             k = int(np.argmax(bad))
-            msg = (
+            raise PriorError(
                 f"table: the row of {names[k]!r} must hold probabilities that add up to one"
                 f"{', as logarithms' if logs else ''}; got {values.short(tuple(array[k].tolist()))}"
                 f", with a sum of {total[k]:g}. Add a column for all other outcomes; or give log "
                 "likelihoods of data as HypothesisStatistic."
             )
-            raise PriorError(msg)
         self = cls.__new__(cls)
         _fill(self, names, prior, labelled, labelled, array if logs else _logs(array))
         return self
@@ -457,12 +451,11 @@ class ConceptLearning:
         if isinstance(data, HypothesisStatistic):
             size = len(self.hypotheses)
             if data.hypotheses not in (self.hypotheses, tuple(range(size))):
-                msg = (
+                raise DataError(
                     f"data: must have a log likelihood for each of the {size} hypotheses "
                     f"{values.short(self.hypotheses)}, in this order; got those of "
                     f"{values.short(data.hypotheses)}."
                 )
-                raise DataError(msg)
             return data
         d = checked.outcomes(data, self.outcomes)
         counts = np.bincount(d.values, d.batch.weights, len(self.outcomes))
@@ -594,11 +587,10 @@ class ConceptLearning:
         """
         best = _largest(self.log_weights)
         if len(best) > 1:
-            msg = (
+            raise ModeError(
                 f"h: has no single mode, since {_names(self.hypotheses, best)} are equally "
                 "probable. Use mean() instead, or average over them by predictive()."
             )
-            raise ModeError(msg)
         return {"h": best[0]}
 
     def log_density(self, draws: Draws) -> Array:
@@ -712,17 +704,15 @@ def _extent(name: Hashable, what: Any, items: tuple[Hashable, ...] | None) -> fr
     """Return the items that belong to a concept."""
     if callable(what):
         if items is None:
-            msg = (
+            raise PriorError(
                 f"hypotheses: {name!r} is a function, which needs to know what there is; add items="
                 ", such as items=range(1, 101)."
             )
-            raise PriorError(msg)
         return frozenset(item for item in items if what(item))
     if isinstance(what, str) or not isinstance(what, Iterable):
-        msg = (
+        raise PriorError(
             f"hypotheses: {name!r} must be a set of items, or a function of one item; got {what!r}."
         )
-        raise PriorError(msg)
     return frozenset(_hashable(tuple(what), f"hypotheses: items of {name!r}"))
 
 
@@ -732,8 +722,9 @@ def _hashable(items: tuple[Any, ...], what: str) -> tuple[Hashable, ...]:
         try:
             hash(item)
         except TypeError:
-            msg = f"{what}: must be numbers, strings or other hashable values; got {item!r}."
-            raise PriorError(msg) from None
+            raise PriorError(
+                f"{what}: must be numbers, strings or other hashable values; got {item!r}."
+            ) from None
     return items
 
 
@@ -772,8 +763,9 @@ def _fill(
 
 def _several(hypotheses: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     if len(hypotheses) < _FEWEST:
-        msg = f"hypotheses: must be at least two, to choose from; got {len(hypotheses)}."
-        raise PriorError(msg)
+        raise PriorError(
+            f"hypotheses: must be at least two, to choose from; got {len(hypotheses)}."
+        )
     return labels.unique(hypotheses, "hypotheses")
 
 
@@ -787,16 +779,18 @@ def _prior(prior: Any, hypotheses: tuple[Hashable, ...]) -> Array:
     if isinstance(prior, Mapping):
         if set(prior) != set(hypotheses):
             wrong = next(iter(set(prior) ^ set(hypotheses)))
-            msg = f"prior: must name each of the hypotheses and no other; see {wrong!r}."
-            raise PriorError(msg)
+            raise PriorError(
+                f"prior: must name each of the hypotheses and no other; see {wrong!r}."
+            )
         prior = [prior[name] for name in hypotheses]
     try:
         p = probabilities(read(prior, "prior", bare=True))
     except DataError as error:
         raise PriorError(str(error).removesuffix(DROP_ROWS)) from None
     if p.shape != (len(hypotheses),):
-        msg = f"prior: must hold {len(hypotheses)} probabilities, one a hypothesis; got {p.shape}."
-        raise PriorError(msg)
+        raise PriorError(
+            f"prior: must hold {len(hypotheses)} probabilities, one a hypothesis; got {p.shape}."
+        )
     return p
 
 

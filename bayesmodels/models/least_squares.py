@@ -75,15 +75,15 @@ def least_squares_descent(
     array([0.8, 2.3])
     """
     if checked.weighted(data):
-        msg = "data: must not be weighted; multiply rows and targets by the roots of the weights."
-        raise DataError(msg)
+        raise DataError(
+            "data: must not be weighted; multiply rows and targets by the roots of the weights."
+        )
     d = checked.regression(data)
     if d.X.ndim != 2 or d.y.ndim != 1:  # noqa: PLR2004 - one problem
-        msg = (
+        raise DataError(
             f"data: must be one problem, with X of shape (n, p) and y of shape (n,); got "
             f"{d.X.shape} and {d.y.shape}."
         )
-        raise DataError(msg)
     X, y = d.X, d.y
 
     def loss(w: Array) -> float:
@@ -97,8 +97,9 @@ def least_squares_descent(
 
     begin = np.zeros(X.shape[1]) if start is None else checked.parameter(start, "start")
     if begin.shape != X.shape[1:]:
-        msg = f"start: must hold {X.shape[1]} weights, one a column; got shape {begin.shape}."
-        raise DataError(msg)
+        raise DataError(
+            f"start: must hold {X.shape[1]} weights, one a column; got shape {begin.shape}."
+        )
     steep = float(np.linalg.norm(X, 2) ** 2)
     number = checked.count(most, "most")
     if not stochastic:
@@ -106,8 +107,7 @@ def least_squares_descent(
             loss, gradient, begin, step=step, lipschitz=steep, tolerance=tolerance, most=number
         )
     if isinstance(step, str):
-        msg = f"step: must be a number with stochastic=True; got {step!r}."
-        raise DataError(msg)
+        raise DataError(f"step: must be a number with stochastic=True; got {step!r}.")
     source = checked.randomness(rng)
     order = (source.permutation(len(X)) for _ in range(number))
     return optimize.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)

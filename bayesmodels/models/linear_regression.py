@@ -111,8 +111,7 @@ class RegressionStatistic:
     ) -> None:
         mean, factor = np.array(mean, dtype=float), np.array(factor, dtype=float)
         if not mean.shape or not mean.shape[-1]:
-            msg = f"mean: must have a place for y; got shape {mean.shape}."
-            raise DataError(msg)
+            raise DataError(f"mean: must have a place for y; got shape {mean.shape}.")
         checked.upper_triangular(factor, (*mean.shape, mean.shape[-1]))
         names = None if features is None else labels.unique(tuple(features), "features")
         if names is not None:
@@ -190,11 +189,10 @@ class RegressionStatistic:
         if flat.any():
             names = self.features or tuple(range(flat.shape[-1]))
             named = [names[j] for j in np.flatnonzero(_batchless(flat))]
-            msg = (
+            raise DataError(
                 f"features: least squares needs linearly independent columns; {named} depend on "
                 "the columns before them. Drop them, add rows, or use a proper prior."
             )
-            raise DataError(msg)
         return {"w": solution(factor), "sigma2": factor[..., -1, -1] ** 2 / self.n}
 
 
@@ -202,8 +200,7 @@ def _number(n: Any) -> float:
     """Check a number of rows."""
     total = checked.totals(n, "n", counted=True)
     if total.ndim:
-        msg = f"n: must be one number; got shape {total.shape}."
-        raise DataError(msg)
+        raise DataError(f"n: must be one number; got shape {total.shape}.")
     return _whole(float(total))
 
 
@@ -336,8 +333,7 @@ class LinearRegression:
     ) -> Self:
         """Return a belief with this factor, which tells more than the precision."""
         if factor.ndim < 2:  # noqa: PLR2004 - a matrix
-            msg = f"factor: must be a matrix; got shape {factor.shape}."
-            raise DataError(msg)
+            raise DataError(f"factor: must be a matrix; got shape {factor.shape}.")
         checked.upper_triangular(factor, (*shape.shape, factor.shape[-1], factor.shape[-1]))
         made = cls(np.zeros(factor.shape[-1] - 1), 0, shape, 0, features, coords)
         values.fill(made, factor=factor)
@@ -559,8 +555,9 @@ class LinearRegression:
         loc = np.moveaxis((solution(self.factor)[..., None] * rows).sum(-2), -1, 0)
         if joint:
             if batch:
-                msg = "joint: needs a single belief, not a batch; predict for each one in turn."
-                raise DataError(msg)
+                raise DataError(
+                    "joint: needs a single belief, not a batch; predict for each one in turn."
+                )
             root = np.linalg.cholesky(np.eye(len(X)) + reach.T @ reach)
             return MultivariateStudent(loc, np.sqrt(noise) * root, 2 * float(self.shape))
         spread = np.moveaxis(1 + (reach**2).sum(-2), -1, 0)
@@ -643,8 +640,9 @@ class LinearRegression:
         """
         after = self.update(data)
         if dependent(after.factor).any():
-            msg = f"shrinkage: needs a belief with no flat coefficient, but {_improper(after)}."
-            raise PriorError(msg)
+            raise PriorError(
+                f"shrinkage: needs a belief with no flat coefficient, but {_improper(after)}."
+            )
         upper, lower = after.precision_factor, np.swapaxes(after.precision_factor, -1, -2)
         precision = np.broadcast_to(self.precision, upper.shape)
         return solve_triangular(upper, solve_triangular(lower, precision, lower=True))
@@ -854,8 +852,7 @@ def _improper(belief: LinearRegression) -> str:
 def _require_proper(belief: LinearRegression, verb: str) -> None:
     why = _improper(belief)
     if why:
-        msg = f"{verb}: needs a proper belief, but {why}."
-        raise PriorError(msg)
+        raise PriorError(f"{verb}: needs a proper belief, but {why}.")
 
 
 def digits_of_coefficients_lost(after: LinearRegression, s: RegressionStatistic) -> float:
@@ -949,13 +946,13 @@ def _batch_shape(
     mean: Array, precision: Array, shape: Array, scale: Array, size: int
 ) -> tuple[int, ...]:
     if precision.ndim < 2 or precision.shape[-2:] != (size, size):  # noqa: PLR2004 - a matrix
-        msg = (
+        raise PriorError(
             f"precision: must be a number or a matrix of shape ({size}, {size}), one row a "
             f"coefficient; got shape {precision.shape}. For a diagonal use np.diag."
         )
-        raise PriorError(msg)
     if mean.ndim and mean.shape[-1] != size:
-        msg = f"mean: must have {size} entries, one a coefficient; got shape {mean.shape}."
-        raise PriorError(msg)
+        raise PriorError(
+            f"mean: must have {size} entries, one a coefficient; got shape {mean.shape}."
+        )
     lead = {"mean": mean.shape[:-1], "precision": precision.shape[:-2]}
     return fitting(**lead, shape=shape.shape, scale=scale.shape)

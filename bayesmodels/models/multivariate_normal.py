@@ -123,11 +123,10 @@ class MultivariateNormalStatistic:
     def _together(self, other: MultivariateNormalStatistic) -> tuple[Features, Coords]:
         coords = conjugate.together(self, other)
         if self.mean.shape[-1] != other.mean.shape[-1]:
-            msg = (
+            raise DataError(
                 "data: statistics to be merged must have the same columns; got "
                 f"{self.mean.shape[-1]} and {other.mean.shape[-1]}."
             )
-            raise DataError(msg)
         return checked.same_features(self.features, other.features), coords
 
     discounted = conjugate.discounted
@@ -351,11 +350,10 @@ class NormalInverseWishart:
         3.0
         """
         if self.kappa.ndim:
-            msg = (
+            raise DataError(
                 f"predictive: is for one belief, not a batch of {self.kappa.shape}; use "
                 "log_predictive."
             )
-            raise DataError(msg)
         df = self.df - self.location.shape[-1] + 1
         root = np.linalg.cholesky(self.scale) * np.sqrt((1 + 1 / self.kappa) / df)
         return MultivariateStudent(self.location, root, float(df))
@@ -416,8 +414,9 @@ def _check_scatter(scatter: Array) -> None:
     size = 1e-8 * np.abs(scatter).max(initial=0)
     skew = np.abs(scatter - np.swapaxes(scatter, -1, -2)).max(initial=0)
     if skew > size or np.linalg.eigvalsh(scatter).min(initial=0) < -size * scatter.shape[-1]:
-        msg = "scatter: must be symmetric, without negative eigenvalues; it is no sum of squares."
-        raise DataError(msg)
+        raise DataError(
+            "scatter: must be symmetric, without negative eigenvalues; it is no sum of squares."
+        )
 
 
 def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
@@ -425,8 +424,9 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
     if isinstance(data, MultivariateNormalStatistic):
         got, wanted = data.mean.shape[-1], belief.location.shape[-1]
         if got != wanted:
-            msg = f"data: a statistic of {got} column(s), but the belief is about {wanted}."
-            raise DataError(msg)
+            raise DataError(
+                f"data: a statistic of {got} column(s), but the belief is about {wanted}."
+            )
         checked.same_features(belief.features, data.features)
         return data
     d = cov.checked_vectors(belief, data, as_given=True)

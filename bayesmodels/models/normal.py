@@ -371,11 +371,10 @@ class NormalInverseGamma:
         if not (sigma2 > 0).all():
             low = np.argwhere(~(np.asarray(parameters["sigma2"]) > 0))[0].tolist()
             name = reading.label(self, "sigma2", tuple(low[len(low) - len(self.coords) :]))
-            msg = (
+            raise DataError(
                 f"{name}: must be positive for a density; got a variance of 0, as the maximum-"
                 "likelihood estimate of equal rows is. Integrate over the belief instead."
             )
-            raise DataError(msg)
         return log_normal(x.reshape(len(x), prod(x.shape[1:])), mu, sigma2)
 
     def marginals(self) -> dict[str, Law]:

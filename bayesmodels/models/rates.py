@@ -72,8 +72,9 @@ class EventStatistic:
             checked.parameter(log_given_total, "log_given_total"),
         )
         if ((events > 0) & (exposure == 0)).any():
-            msg = "exposure: must be positive where there are events; got 0. Leave it at 1 a row."
-            raise DataError(msg)
+            raise DataError(
+                "exposure: must be positive where there are events; got 0. Leave it at 1 a row."
+            )
         named = labels.named(coords, events.shape, "coords")
         values.fill(self, events=events, exposure=exposure, log_given_total=given, coords=named)
 
@@ -210,11 +211,10 @@ def mode(self: Any) -> dict[str, Array]:
     """
     if (self.shape <= 1).any():
         at = tuple(np.argwhere(self.shape <= 1)[0].tolist())
-        msg = (
+        raise ModeError(
             f"{reading.label(self, 'lam', at)}: has no interior mode, since shape = "
             f"{self.shape[at]:g} must exceed 1; the density is largest at 0. Use mean() instead."
         )
-        raise ModeError(msg)
     return {"lam": (self.shape - 1) / self.rate}
 
 

@@ -74,11 +74,10 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         found = super()._together(other)
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
-            msg = (
+            raise DataError(
                 "data: statistics to be merged must have the same ratios of covariances; got "
                 f"{self.ratio.tolist()} and {same.tolist()}."
             )
-            raise DataError(msg)
         return found
 
     @classmethod
@@ -181,12 +180,11 @@ class SharedNormalInverseWishart:
         ratio = checked.parameter(ratio, "ratio", positive=True)
         df = checked.parameter(df, "df", most=cov.MOST_DF)
         if mean.ndim != 2 or scale.shape != (mean.shape[1],) * 2 or df.ndim:  # noqa: PLR2004
-            msg = (
+            raise PriorError(
                 "mean: must have one row a class and one column a feature, scale one row and "
                 f"column a feature, and df must be a number; got shapes {mean.shape}, "
                 f"{scale.shape} and {df.shape}."
             )
-            raise PriorError(msg)
         classes, width = mean.shape
         cov.degrees(df, width)
         cov.fitting(mean=(classes,), kappa=kappa.shape, ratio=ratio.shape)
@@ -306,9 +304,8 @@ class SharedNormalInverseWishart:
 
     def _joined(self, s: MultivariateNormalStatistic) -> Coords:
         if s.n.ndim != 1:
-            msg = (
+            raise DataError(
                 "data: must be rows with a class each: Grouped(rows, by=...); got "
                 f"{'rows without classes' if s.n.ndim == 0 else 'several axes of classes'}."
             )
-            raise DataError(msg)
         return conjugate.joined(self, s)

@@ -272,8 +272,9 @@ def plot_boundary(
     prob = proportion(prob, "prob")
     pair = chosen(features_of(belief), features)
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
-        msg = f"features: must be two different features that are numbers; got {list(features)}."
-        raise DataError(msg)
+        raise DataError(
+            f"features: must be two different features that are numbers; got {list(features)}."
+        )
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
     (across, up), probability, certain = regions(belief, pair, points, draws, rng)
     if axes is None:
@@ -349,8 +350,7 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
     lacking = {"mutual_information", "lower", "upper"} - set(getattr(table, "columns", ()))
     if lacking or not len(table):
         what = f"; lacks {sorted(lacking)}" if lacking else ""
-        msg = f"table: must be what rank_features returns, with at least one row{what}."
-        raise DataError(msg)
+        raise DataError(f"table: must be what rank_features returns, with at least one row{what}.")
     shown = table.head(count(most, "most", 1))
     if axes is None:
         from matplotlib.pyplot import subplots

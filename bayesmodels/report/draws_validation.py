@@ -274,11 +274,10 @@ def _read(path: str | os.PathLike[str], which: str) -> xr.DataTree:
     if {"chain", "draw"} <= set(root.dims):  # a dataset that was saved as such
         return xr.DataTree.from_dict({"posterior": root})
     groups = ", ".join(map(str, load(path).children)) or "none"
-    msg = (
+    raise DataError(
         f"{which}: {str(path)!r} must have a group posterior, or variables with the axes chain and "
         f"draw; its groups: {groups}."
     )
-    raise DataError(msg)
 
 
 def _tree(given: Any) -> xr.DataTree:

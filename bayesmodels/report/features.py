@@ -39,16 +39,16 @@ def features_of(belief: Any) -> list[Feature]:
     """
     made_of: Any = belief
     if not isinstance(belief, Classifier):
-        msg = (
+        raise DataError(
             "belief: must be about classes and features, such as NaiveBayes; got "
             f"{type(belief).__name__}."
         )
-        raise DataError(msg)
     found = []
     for (name, block), (part, _) in zip(made_of.blocks.items(), made_of.parts()[1:], strict=True):
         if "class" not in part.coords:
-            msg = "belief: has met no data, and so has no classes in its features. Update it first."
-            raise DataError(msg)
+            raise DataError(
+                "belief: has met no data, and so has no classes in its features. Update it first."
+            )
         alone = block.columns if isinstance(block.columns, (str, int)) else name
         columns = part.coords.get("feature")
         places: Any = [(alone or "x", None)] if columns is None else zip(columns, count())
@@ -93,13 +93,13 @@ def chosen(every: Sequence[Feature], wanted: Sequence[Hashable] | None) -> list[
     if wanted is None:
         return list(every)
     if isinstance(wanted, str) or not isinstance(wanted, Sequence):
-        msg = f"features: must be a list of names; got {wanted!r}."
-        raise DataError(msg)
+        raise DataError(f"features: must be a list of names; got {wanted!r}.")
     by_label = {feature.label: feature for feature in every}
     for label in wanted:
         if str(label) not in by_label:
-            msg = f"features: there is no {label!r}; the features are {list(by_label)[:20]}."
-            raise DataError(msg)
+            raise DataError(
+                f"features: there is no {label!r}; the features are {list(by_label)[:20]}."
+            )
     return [by_label[str(label)] for label in wanted]
 
 

@@ -125,13 +125,15 @@ def validate(
     run = Run(settings, _PACKAGES, source, progress, generator)
     if is_pymc(model):
         if data is not None or likelihood is not None:
-            msg = "data, likelihood: a PyMC model holds its own; validate it without them."
-            raise DataError(msg)
+            raise DataError(
+                "data, likelihood: a PyMC model holds its own; validate it without them."
+            )
         del settings["likelihood"]
         return validate_model(model, run)
     if data is None:
-        msg = "data: must be given, unless the model is a PyMC model, which holds its own."
-        raise DataError(msg)
+        raise DataError(
+            "data: must be given, unless the model is a PyMC model, which holds its own."
+        )
     if isinstance(model, Approximable):
         return validate_approximation(cast("LogisticRegression", model), data, run)
     return validate_belief(model, data, run)

@@ -85,8 +85,7 @@ class RatioPosterior:
 
         q = checked.parameter(probability, "probability")
         if ((q <= 0) | (q >= 1)).any():
-            msg = f"probability: must be strictly between 0 and 1; got {probability!r}."
-            raise DataError(msg)
+            raise DataError(f"probability: must be strictly between 0 and 1; got {probability!r}.")
         low, high = np.full(q.shape, self._edges[0]), np.full(q.shape, self._edges[-1])
 
         def above(t: Array, q: Array) -> Array:
@@ -193,11 +192,11 @@ def ratio_posterior(
     """
     low, high = (float(end) for end in law.support())
     if low < 0 or not high > low:
-        msg = f"law: must be a law of positive numbers; its support is {(low, high)}."
-        raise PriorError(msg)
+        raise PriorError(f"law: must be a law of positive numbers; its support is {(low, high)}.")
     if len(classes.alpha) != 2:  # noqa: PLR2004
-        msg = f"classes: must be two for a ratio of covariances; got {len(classes.alpha)}."
-        raise PriorError(msg)
+        raise PriorError(
+            f"classes: must be two for a ratio of covariances; got {len(classes.alpha)}."
+        )
 
     def prior(ratio: float) -> GaussianDiscriminant:
         return GaussianDiscriminant(classes, gaussian, "proportional", ratio=float(ratio))
@@ -214,11 +213,10 @@ def ratio_posterior(
     edges = np.linspace(*ends, _PANELS + 1)
     log_evidence, t, log_terms, log_values = _quadrature(log_joint, edges)
     if abs(total - log_evidence) > _ACCURACY * max(1.0, abs(total)):
-        msg = (
+        raise PriorError(
             "law: the posterior of the ratio is too rough for the quadrature, which is off by "
             f"{abs(total - log_evidence):.2g} in the log evidence. Use a smoother prior."
         )
-        raise PriorError(msg)
     return RatioPosterior(
         nodes=np.exp(t),
         probabilities=np.exp(log_terms - log_evidence),

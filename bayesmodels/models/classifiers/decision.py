@@ -73,11 +73,10 @@ class Boundary:
         """
         points = finite(read(x, "x", bare=True))
         if points.shape[-1:] != self.origin.shape:
-            msg = (
+            raise DataError(
                 f"x: must have {len(self.origin)} coordinates along the last axis; got shape "
                 f"{points.shape}."
             )
-            raise DataError(msg)
         u = points - self.origin
         return ((u @ self.quadratic + self.slope) * u).sum(-1) + self.constant
 
@@ -139,8 +138,7 @@ def boundary(pi: ArrayLike, mu: ArrayLike, Sigma: ArrayLike) -> Boundary:
     """
     prior, means, roots = _classes(pi, mu, Sigma)
     if len(prior) != 2 or (prior == 0).any():  # noqa: PLR2004 - a boundary lies between two
-        msg = f"pi: must hold two positive probabilities; got {prior.tolist()}."
-        raise DataError(msg)
+        raise DataError(f"pi: must hold two positive probabilities; got {prior.tolist()}.")
     half = _whitened(roots, np.eye(means.shape[-1]))
     precision = np.swapaxes(half, -1, -2) @ half
     volume = half_log_det(roots)
@@ -243,22 +241,19 @@ def _classes(pi: Any, mu: Any, Sigma: Any) -> tuple[Array, Array, Array]:
     prior = probabilities(read(pi, "pi", bare=True))
     means = finite(read(mu, "mu", bare=True))
     if prior.ndim != 1:
-        msg = f"pi: must have one axis, the classes; got shape {prior.shape}."
-        raise DataError(msg)
+        raise DataError(f"pi: must have one axis, the classes; got shape {prior.shape}.")
     if means.ndim != 2 or len(means) != len(prior):  # noqa: PLR2004 - classes and coordinates
-        msg = (
+        raise DataError(
             f"mu: must have the axes (class, feature), with {len(prior)} classes as pi has; got "
             f"shape {means.shape}. For a single feature write mu[:, None]."
         )
-        raise DataError(msg)
     classes, width = means.shape
     matrices = finite(read(Sigma, "Sigma", bare=True))
     if matrices.shape not in ((width, width), (classes, width, width)):
-        msg = (
+        raise DataError(
             f"Sigma: must have shape {(width, width)}, or {(classes, width, width)} with a matrix "
             f"a class; got {matrices.shape}."
         )
-        raise DataError(msg)
     hint = " Leave out features that are combinations of others."
     least = 4 * width * EPS  # a pivot that is all rounding error is a zero
     roots = cholesky_factor(matrices, "Sigma", hint, least=least, error=DataError)

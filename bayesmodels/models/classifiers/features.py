@@ -95,22 +95,19 @@ def block_of(value: Any, name: Hashable) -> Block:
     counted = isinstance(columns, MultinomialCounts)
     columns = columns.counts if isinstance(columns, MultinomialCounts) else columns
     if not isinstance(belief, FeatureFamily):
-        msg = (
+        raise PriorError(
             f"features[{name!r}]: must be a belief about features, such as BetaBernoulli, "
             f"DirichletCategorical or NormalInverseGamma; got {type(belief).__name__}."
         )
-        raise PriorError(msg)
     if not isinstance(columns, Hashable):  # a list, an index or an array
         columns = tuple(columns.tolist() if isinstance(columns, np.ndarray) else columns)
     if counted and not isinstance(belief, DirichletCategorical):
-        msg = f"features[{name!r}]: counts need a DirichletCategorical belief."
-        raise PriorError(msg)
+        raise PriorError(f"features[{name!r}]: counts need a DirichletCategorical belief.")
     if counted and callable(columns):
-        msg = (
+        raise PriorError(
             f"features[{name!r}]: columns that are counts must be listed, in the order of the "
             "categories; got a function, which need not keep to an order."
         )
-        raise PriorError(msg)
     return Block(belief, columns, counted)
 
 
@@ -126,11 +123,10 @@ def of_classes(block: Block, name: str, classes: DirichletCategorical) -> Block:
     """Return the block; its belief may have an axis ``class`` only if that lists these classes."""
     coords, wanted = block.belief.coords, classes.coords["category"]
     if "class" in coords and (next(iter(coords)) != "class" or coords["class"] != wanted):
-        msg = (
+        raise PriorError(
             f"{argument(name)}: the axis 'class' of its belief must be the first one and list the "
             f"classes {list(wanted)} in this order; got the axes {dict(coords)}."
         )
-        raise PriorError(msg)
     return block
 
 
@@ -161,14 +157,14 @@ class Classified:
             data, weights = data.rows, data.weights
         design = checked.paired(data)
         if design.intercept:
-            msg = "intercept: a classifier has none; leave intercept=False."
-            raise DataError(msg)
+            raise DataError("intercept: a classifier has none; leave intercept=False.")
         self._features = design.features
         coded = read_codes(design.target, "target", classes.categories)
         self._target = self._first = coded or read(design.target, "target")
         if self._target.values.ndim != 1:
-            msg = f"target: must hold one class a row; got shape {self._target.values.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"target: must hold one class a row; got shape {self._target.values.shape}."
+            )
         self._codes = classes.read(self._target).astype(np.intp, copy=False)
         if weights is not None:
             self._weights = checked.checked_weights(weights, self._target)
@@ -193,12 +189,11 @@ class Classified:
             return Split(rows, self._codes, self._axis, self._weights), False
         belief = self._blocks[name].belief
         if "Sigma" in belief.dims:
-            msg = (
+            raise DataError(
                 f"{argument(name)}: missing cells cannot be integrated out of the update of a "
                 "covariance matrix in closed form. Drop these rows, or use NormalInverseGamma "
                 "features (a diagonal covariance)."
             )
-            raise DataError(msg)
         if not found.missing.all():
             belief.read(_filled(found))  # complains of places in the user's own rows
         here = np.nonzero(~found.missing)
@@ -216,8 +211,9 @@ class Classified:
         coded = isinstance(belief, DirichletCategorical)
         if isinstance(rows, MultinomialCounts):
             if not coded or belief.alpha.ndim != 2:  # noqa: PLR2004 - class and category
-                msg = f"{argument(name)}: its belief is not about counts; got MultinomialCounts."
-                raise DataError(msg)
+                raise DataError(
+                    f"{argument(name)}: its belief is not about counts; got MultinomialCounts."
+                )
             return belief.read(rows)
         inner = [len(labels) for axis, labels in belief.coords.items() if axis not in _EVENT][1:]
         shape = found.values.shape[1:]
@@ -227,8 +223,7 @@ class Classified:
                 if inner
                 else "be one column, a series or an array of one axis, as in the data before"
             )
-            msg = f"{found.argument}: must {wanted}; got rows of shape {shape}."
-            raise DataError(msg)
+            raise DataError(f"{found.argument}: must {wanted}; got rows of shape {shape}.")
         if found.missing is None:
             return belief.read(found)
         gap, kind = (-1, np.intp) if coded else (np.nan, np.float64)
@@ -279,8 +274,7 @@ class Classified:
             for key, rows in features.items():
                 if str(key) == name:
                     return rows
-            msg = f"features: must have the block {name!r}; has {list(features)}."
-            raise DataError(msg)
+            raise DataError(f"features: must have the block {name!r}; has {list(features)}.")
         if isinstance(features, MultinomialCounts):
             return features
         rows = _select(features, block, name)
@@ -320,8 +314,9 @@ def _select(features: Any, block: Block, name: str) -> Any:
     names = wanted if isinstance(wanted, tuple) else (wanted,)
     for column in names:
         if column not in frame.columns:
-            msg = f"{argument(name)}: has no column {column!r}; its columns are {frame.columns}."
-            raise DataError(msg)
+            raise DataError(
+                f"{argument(name)}: has no column {column!r}; its columns are {frame.columns}."
+            )
     places = [frame.columns.index(column) for column in names]
     chosen = frame[:, places] if isinstance(wanted, tuple) else frame[:, places[0]]
     return chosen.to_native()
@@ -333,11 +328,10 @@ def _by_number(features: Any, columns: Any, name: str) -> Any:
     width = values.shape[1] if values.ndim > 1 else 0
     for number in numbers:
         if not isinstance(number, (int, np.integer)) or not 0 <= number < width:
-            msg = (
+            raise DataError(
                 f"{argument(name)}: there is no column {number!r} in features of shape "
                 f"{values.shape}. Give a frame with named columns, or column numbers."
             )
-            raise DataError(msg)
     return values[:, list(columns) if isinstance(columns, tuple) else columns]
 
 

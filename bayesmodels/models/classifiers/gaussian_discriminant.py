@@ -118,21 +118,18 @@ class GaussianDiscriminant(GenerativeClassifier):
     ) -> None:
         check_classes(classes)
         if covariance not in COVARIANCES:
-            msg = f"covariance: must be one of {COVARIANCES}; got {covariance!r}."
-            raise PriorError(msg)
+            raise PriorError(f"covariance: must be one of {COVARIANCES}; got {covariance!r}.")
         wanted = NormalInverseGamma if covariance == "diagonal" else NormalInverseWishart
         if not isinstance(gaussian, wanted):
-            msg = (
+            raise PriorError(
                 f"gaussian: must be a {wanted.__name__} belief with covariance={covariance!r}; got "
                 f"{type(gaussian).__name__}."
             )
-            raise PriorError(msg)
         if (ratio is not None) != (covariance == "proportional"):
-            msg = (
+            raise PriorError(
                 f"ratio: goes with covariance='proportional', and with it alone; got {ratio!r} and "
                 f"{covariance!r}. For an unknown ratio see ratio_posterior."
             )
-            raise PriorError(msg)
         belief: Any = gaussian
         if covariance in ("shared", "proportional"):
             belief = _tied(classes, belief, 1.0 if ratio is None else ratio)
@@ -147,16 +144,14 @@ class GaussianDiscriminant(GenerativeClassifier):
         if shared != (covariance in ("shared", "proportional")) or (
             covariance == "shared" and (gaussian.ratio != 1).any()
         ):
-            msg = f"covariance: {covariance!r} does not fit the gaussian."
-            raise DataError(msg)
+            raise DataError(f"covariance: {covariance!r} does not fit the gaussian.")
         if not shared:
             made = cls(classes, gaussian, covariance)
             of_classes(made.blocks[""], "", classes)
             return made
         check_classes(classes)
         if "class" not in gaussian.coords:
-            msg = "gaussian: must have the axis class."
-            raise DataError(msg)
+            raise DataError("gaussian: must have the axis class.")
         block = of_classes(Block(gaussian), "", classes)
         return checked.made(cls, classes, {"": block}, covariance)
 
@@ -198,16 +193,16 @@ def _tied(
     ratios = checked.parameter(ratio, "ratio", positive=True)
     if ratios.ndim == 0 and (ratios != 1 or size == 2):  # noqa: PLR2004 - the second over the first
         if size != 2:  # noqa: PLR2004
-            msg = f"ratio: must hold one number for each of the {size} classes; got {ratio!r}."
-            raise PriorError(msg)
+            raise PriorError(
+                f"ratio: must hold one number for each of the {size} classes; got {ratio!r}."
+            )
         ratios = np.array([1.0, float(ratios)])
     same = (gaussian.df == gaussian.df.flat[0]).all()
     if not same or not (gaussian.scale == gaussian.scale.reshape(-1, width, width)[0]).all():
-        msg = (
+        raise PriorError(
             "gaussian: df and scale must be the same for all classes, since the covariance is; "
             "means and kappa may differ."
         )
-        raise PriorError(msg)
     return SharedNormalInverseWishart(
         np.broadcast_to(gaussian.location, (size, width)),
         np.broadcast_to(gaussian.kappa, (size,)),

@@ -69,8 +69,9 @@ class ClassStatistic:
             first = next(iter(part.coords.values()), ())
             fits = isinstance(part, Statistic) and (len(first),) == classes.counts.shape
             if not fits:
-                msg = f"features: the statistic of {name!r} must have the classes as first axis."
-                raise DataError(msg)
+                raise DataError(
+                    f"features: the statistic of {name!r} must have the classes as first axis."
+                )
         return cls(classes, features)
 
     def __add__(self, other: Self) -> Self:
@@ -83,11 +84,10 @@ class ClassStatistic:
     def _alike(self, other: Self) -> Self:
         checked.alike(self, other, ClassStatistic)
         if list(self.features) != list(other.features):
-            msg = (
+            raise DataError(
                 f"data: statistics must have the same blocks of features; got "
                 f"{list(self.features)} and {list(other.features)}."
             )
-            raise DataError(msg)
         return other
 
     def _each(self, verb: Callable[..., Any], *others: Self) -> Self:
@@ -132,8 +132,7 @@ class ClassStatistic:
             try:
                 estimate = part.mle()
             except DataError as error:
-                msg = f"{argument(name)}: {str(error).removeprefix('data: ')}"
-                raise DataError(msg) from None
+                raise DataError(f"{argument(name)}: {str(error).removeprefix('data: ')}") from None
             found |= {variable + _suffix(name): value for variable, value in estimate.items()}
         return found
 
@@ -173,11 +172,10 @@ def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
         shape = tuple(len(belief.coords[axis]) for axis in axes)
         inner = value.shape[len(lead) :]
         if value.shape[: len(lead)] != lead or inner != shape[len(shape) - len(inner) :]:
-            msg = (
+            raise DataError(
                 f"parameters: {names(variable)} must have the shape {(*lead, *shape)} of its axes "
                 f"{names.axes(axes)}; got {value.shape}."
             )
-            raise DataError(msg)
         wide = value.reshape(*lead, *(1,) * (len(shape) - len(inner)), *inner)
         found[variable] = np.broadcast_to(wide, (*lead, *shape))
     return found
@@ -186,11 +184,10 @@ def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
 def check_classes(classes: Any) -> None:
     """Check the belief about classes."""
     if not isinstance(classes, DirichletCategorical) or classes.alpha.ndim != 1:
-        msg = (
+        raise PriorError(
             "classes: must be one DirichletCategorical belief, whose categories are the "
             f"classes; got {classes!r}."
         )
-        raise PriorError(msg)
 
 
 class ProductOfBeliefs:
@@ -256,8 +253,7 @@ class ProductOfBeliefs:
                 found |= {names(v): value for v, value in belief.mode().items()}
             except ModeError as error:
                 variables = ", ".join(map(names, belief.dims))
-                msg = f"mode of {variables}: {error}"
-                raise ModeError(msg) from None
+                raise ModeError(f"mode of {variables}: {error}") from None
         return found
 
     def log_density(self, draws: Draws) -> Array:
@@ -317,8 +313,7 @@ class ProductOfBeliefs:
             except DataError as error:
                 if not name:
                     raise
-                msg = f"{argument(name)}: {error}"
-                raise DataError(msg) from None
+                raise DataError(f"{argument(name)}: {error}") from None
         return total
 
     def log_predictive(self, rows: Any) -> Array:
@@ -363,11 +358,10 @@ class GenerativeClassifier(ProductOfBeliefs):
         """
         if isinstance(data, ClassStatistic):
             if list(data.features) != list(self.blocks):
-                msg = (
+                raise DataError(
                     f"data: a statistic of the blocks {list(data.features)}, but the model has "
                     f"{list(self.blocks)}."
                 )
-                raise DataError(msg)
             return data
         return self._statistic_of(self._with_data(data))
 

@@ -140,19 +140,19 @@ def _in_blocks(
     for name, value in parameters.items():
         if value.ndim < event or value.shape[value.ndim - event] != classes:
             axes = "(..., class, feature)" if event == 2 else "(..., class, feature, category)"  # noqa: PLR2004 - two axes
-            msg = (
+            raise DataError(
                 f"{name}: must have the axes {axes}, with {classes} classes as pi has; got shape "
                 f"{value.shape}."
             )
-            raise DataError(msg)
     arrays = {"pi": (pi, 1)} | {name: (value, event) for name, value in parameters.items()}
     try:
         lead = np.broadcast_shapes(*(x.shape[: x.ndim - own] for x, own in arrays.values()))
         inner = np.broadcast_shapes(*(x.shape[x.ndim - event :] for x in parameters.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {x.shape}" for name, (x, _) in arrays.items())
-        msg = f"{', '.join(arrays)}: must have shapes that fit each other; got {shapes}."
-        raise DataError(msg) from None
+        raise DataError(
+            f"{', '.join(arrays)}: must have shapes that fit each other; got {shapes}."
+        ) from None
     pi = np.broadcast_to(pi, (*lead, classes)).reshape(-1, classes)
     rest = [np.broadcast_to(x, (*lead, *inner)).reshape(-1, *inner) for x in parameters.values()]
     draws, features = len(pi), inner[1]
@@ -191,11 +191,10 @@ def _of_normals(pi: Array, mu: Array, sigma2: Array) -> Array:
     sigma = np.sqrt(sigma2)
     mu = mu - mu.mean(1, keepdims=True)
     if (sigma < _FAR * np.abs(mu).max(1, keepdims=True)).any():
-        msg = (
+        raise DataError(
             f"sigma2: a standard deviation must be at least {_FAR:g} times the distance between "
             "the means. Leave out features that are constant within a class: they tell the class."
         )
-        raise DataError(msg)
     ends = np.moveaxis(mu[..., None] + sigma[..., None] * _ENDS, -3, -2)  # (n, F, C, ends)
     ends = np.sort(ends.reshape(*ends.shape[:-2], -1), axis=-1)
     middle, half = (ends[..., 1:] + ends[..., :-1]) / 2, (ends[..., 1:] - ends[..., :-1]) / 2

@@ -82,12 +82,11 @@ def logistic_coefficients(
         edge = boundary(pi[pair] / pi[pair].sum(), mu[pair], Sigma[pair])
         if not edge.linear:
             labels = model.classes.coords["category"]
-            msg = (
+            raise DataError(
                 f"parameters: classes {labels[0]!r} and {labels[c]!r} have covariances that "
                 "differ, so their log odds are quadratic and no logistic regression has them. Use "
                 "covariance='shared', or one variance a feature."
             )
-            raise DataError(msg)
         _, slope, constant = edge.about_zero()
         rows.append(np.append(constant, slope))
     return {"w": rows[0] if len(rows) == 1 else np.stack(rows)}
@@ -105,11 +104,10 @@ def _known(model: Any, parameters: Mapping[str, Any]) -> tuple[Array, Array, Arr
     means, variances = [], []
     for belief, names in model.parts()[1:]:
         if not isinstance(belief, NormalInverseGamma):
-            msg = (
+            raise DataError(
                 f"model: all features must be normal; {names('theta')!r} belongs to "
                 f"{type(belief).__name__}. Only normal features make a logistic regression here."
             )
-            raise DataError(msg)
         shape = tuple(len(belief.coords[axis]) for axis in belief.dims["mu"] if axis != "class")
         means.append(_variable(parameters, names("mu"), (size, *shape)).reshape(size, -1))
         found = _variable(parameters, names("sigma2"), (size, *shape))
@@ -122,6 +120,5 @@ def _variable(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) 
     """Return a variable of this shape; one value for all classes stands for each."""
     value = np.asarray(variable(parameters, name), dtype=float)
     if value.shape not in (shape, shape[1:]):
-        msg = f"parameters: {name} must have the shape {shape}; got {value.shape}."
-        raise DataError(msg)
+        raise DataError(f"parameters: {name} must have the shape {shape}; got {value.shape}.")
     return np.broadcast_to(value, shape)

@@ -101,8 +101,7 @@ class NaiveBayes(GenerativeClassifier):
         check_classes(classes)
         given = features if isinstance(features, Mapping) else {"": features}
         if not given:
-            msg = "features: must hold at least one block; got none."
-            raise PriorError(msg)
+            raise PriorError("features: must hold at least one block; got none.")
         try:
             for name in labels.unique(tuple(given), "features: names of blocks"):
                 labels.part_of_names(str(name), "features: names of blocks")

@@ -101,11 +101,10 @@ def rank_features(
     means = belief.mean()
     for name, value in means.items():
         if not np.isfinite(value).all():
-            msg = (
+            raise DataError(
                 f"belief: the mean of {name} is infinite, so that there is no information at the "
                 "mean. Update the belief with more rows, or give it a prior with lighter tails."
             )
-            raise DataError(msg)
 
     def told(values: Draws) -> Array:
         return np.concatenate([tells(values) for _, _, tells in blocks], axis=-1)
@@ -142,20 +141,21 @@ def _features(
 ) -> list[tuple[str, tuple[Hashable, ...], _Tells]]:
     """Return name, labels of features and their information, for each block of a belief."""
     if not isinstance(belief, ProductOfBeliefs):
-        msg = (
+        raise DataError(
             "belief: must be about classes and features, such as NaiveBayes; got "
             f"{type(belief).__name__}."
         )
-        raise DataError(msg)
     unknown = set(words or ()) - set(belief.blocks)
     if unknown or isinstance(words, str):
-        msg = f"words: must be a list of names of blocks, {list(belief.blocks)}; got {words!r}."
-        raise DataError(msg)
+        raise DataError(
+            f"words: must be a list of names of blocks, {list(belief.blocks)}; got {words!r}."
+        )
     found = []
     for (name, block), (part, names) in zip(belief.blocks.items(), belief.parts()[1:], strict=True):
         if "class" not in part.coords:
-            msg = "belief: has met no data, and so has no classes in its features. Update it first."
-            raise DataError(msg)
+            raise DataError(
+                "belief: has met no data, and so has no classes in its features. Update it first."
+            )
         axes = [axis for axis in part.coords if axis not in ("class", "other_feature")]
         tokens = name in words if words is not None else block.counted or not name
         tokens = tokens and axes == ["category"]

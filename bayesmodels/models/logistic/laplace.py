@@ -98,18 +98,17 @@ class LaplaceApproximation(NormalWeights):
         others = len(labels.unique(classes, "classes")) - 1
         width = location.shape[-1] if location.ndim else 0
         if others < 1 or not width or location.shape != (*((others,) * (others > 1)), width):
-            msg = f"location: must have a weight for each column; got shape {location.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"location: must have a weight for each column; got shape {location.shape}."
+            )
         if features is not None:
             checked.as_many_columns(len(labels.unique(features, "features")), width)
         checked.upper_triangular(fields["factor"], (location.size,) * 2)
         if not np.diagonal(fields["factor"]).all():
-            msg = "factor: must have no zero on its diagonal."
-            raise DataError(msg)
+            raise DataError("factor: must have no zero on its diagonal.")
         axes: Coords = {"feature": features or tuple(range(width))}
         if fields["coords"] != (axes if others == 1 else {"class": classes[1:], **axes}):
-            msg = "coords: must be the classes and features."
-            raise DataError(msg)
+            raise DataError("coords: must be the classes and features.")
         made = cls(**fields)
         values.fill(made, **fields)  # whose arrays are read-only
         return made

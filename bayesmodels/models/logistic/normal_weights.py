@@ -165,11 +165,9 @@ class NormalWeights:
         w, shape = np.asarray(checked.variable(parameters, "w")), self.location.shape
         if w.shape[w.ndim - len(shape) :] != shape or w.ndim < len(shape):
             wanted = ", ".join(map(str, shape))
-            msg = f"parameters: w must have the shape (..., {wanted}); got {w.shape}."
-            raise DataError(msg)
+            raise DataError(f"parameters: w must have the shape (..., {wanted}); got {w.shape}.")
         if not np.isfinite(w).all():
-            msg = "parameters: w must hold finite numbers."
-            raise DataError(msg)
+            raise DataError("parameters: w must hold finite numbers.")
         return w[..., None, :] if len(shape) == 1 else w
 
     def _rows(self, rows: object, *, intercept: bool) -> Array:

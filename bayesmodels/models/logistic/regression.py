@@ -192,8 +192,9 @@ class LogisticRegression(NormalWeights):
     ) -> Self:
         """Return the belief; each weight must have its row of the covariance."""
         if not location.shape or cov.shape != (*location.shape, location.shape[-1]):
-            msg = f"cov: must have a row for each weight; got {cov.shape} and {location.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"cov: must have a row for each weight; got {cov.shape} and {location.shape}."
+            )
         return cls(location, cov, classes, features)
 
     def __init__(
@@ -216,11 +217,10 @@ class LogisticRegression(NormalWeights):
             full = cov * np.eye(width) if cov.ndim == 0 else cov
             full = np.broadcast_to(full, (*lead, width, width)).astype(float)
         except ValueError:
-            msg = (
+            raise PriorError(
                 f"mean: must have shape {(*lead, width)} or ({width},), and cov shape (), "
                 f"{(width, width)} or {(*lead, width, width)}; got {mean.shape} and {cov.shape}."
-            )
-            raise PriorError(msg) from None
+            ) from None
         hint = " A weight known exactly is no weight: leave its column out."
         roots = checked.cholesky_factor(full, "cov", hint).reshape(others, width, width)
         inverses = (solve_triangular(root, np.eye(width), lower=True) for root in roots)
@@ -408,8 +408,7 @@ class LogisticRegression(NormalWeights):
         d = self.labelled(data)
         counts, X, shape = d.heavy, d.X, self.location.shape
         if of not in ("likelihood", "posterior"):
-            msg = f"of: must be 'likelihood' or 'posterior'; got {of!r}."
-            raise DataError(msg)
+            raise DataError(f"of: must be 'likelihood' or 'posterior'; got {of!r}.")
         weight = float(of == "posterior")
         precision = self.factor.T @ self.factor
 
@@ -435,16 +434,16 @@ class LogisticRegression(NormalWeights):
         steep += weight * float(np.linalg.norm(self.factor, 2) ** 2)
         begin = np.zeros(shape) if start is None else checked.parameter(start, "start")
         if begin.shape != shape:
-            msg = f"start: must have the shape {shape} of the weights; got {begin.shape}."
-            raise DataError(msg)
+            raise DataError(
+                f"start: must have the shape {shape} of the weights; got {begin.shape}."
+            )
         number, source = checked.count(most, "most"), checked.randomness(rng)
         if not stochastic:
             return optimize.descend(
                 loss, gradient, begin, step=step, lipschitz=steep, tolerance=tolerance, most=number
             )
         if isinstance(step, str):
-            msg = f"step: must be a number with stochastic=True; got {step!r}."
-            raise DataError(msg)
+            raise DataError(f"step: must be a number with stochastic=True; got {step!r}.")
         order: Iterator[NDArray[np.intp]] = (source.permutation(len(X)) for _ in range(number))
         return optimize.row_by_row(loss, gradient, of_row, begin, order, step=step, lipschitz=steep)
 
@@ -473,12 +472,11 @@ class LogisticRegression(NormalWeights):
         """Refuse columns that are combinations of others, by the factor of `heard` rows."""
         flat = penalized_fit.dependent_columns(root)
         if flat.size:
-            msg = (
+            raise DataError(
                 "features: the MLE needs linearly independent columns; "
                 f"{self._named(features, flat)} depend on the columns before them. Drop them, add "
                 "rows, or use a prior: map, laplace."
             )
-            raise DataError(msg)
 
     def maximum_at(
         self,
@@ -609,15 +607,15 @@ class LogisticRegression(NormalWeights):
         from pymc import math
 
         if likelihood != "rows":
-            msg = (
+            raise DataError(
                 f"likelihood: must be 'rows'; got {likelihood!r}. A logistic regression has no "
                 "statistic smaller than its rows; where rows repeat, give the target as counts."
             )
-            raise DataError(msg)
         d = self.labelled(data)
         if d.weights is not None:
-            msg = "data: weighted rows have no PyMC model here; give whole counts as the target."
-            raise DataError(msg)
+            raise DataError(
+                "data: weighted rows have no PyMC model here; give whole counts as the target."
+            )
         ((y, axes),) = self.observed(data).values()
         names.labelled(self._met(d.features).coords)
         w = self._declare_prior(names)
@@ -682,19 +680,17 @@ class LogisticRegression(NormalWeights):
 def _classes(classes: Any) -> tuple[Hashable, ...]:
     found = (0, 1) if classes is None else tuple(classes)
     if isinstance(classes, str) or len(found) < _TWO:
-        msg = f"classes: must be a sequence of two labels or more; got {classes!r}."
-        raise PriorError(msg)
+        raise PriorError(f"classes: must be a sequence of two labels or more; got {classes!r}.")
     return labels.unique(found, "classes: labels")
 
 
 def _require_converged(found: penalized_fit.Peak) -> None:
     if not found.trace.converged:
-        msg = (
+        raise DataError(
             f"data: no maximum was found in {len(found.trace.step)} steps of Newton's method; the "
             f"log density is still {found.trace.slope[-1]:.2g} standard errors off, lost in "
             "rounding. Scale the columns, and give the prior in their units."
         )
-        raise DataError(msg)
 
 
 def _coefficients(d: checked.Labelled) -> Array:

@@ -160,11 +160,10 @@ class EMResult:
             If the information is not positive definite, or the rows were read in chunks.
         """
         if self._statistic is None:
-            msg = (
+            raise DataError(
                 "standard_errors: need the rows, which were read in chunks and not kept. Use "
                 "model.em(some_rows, start=result.parameters) on rows that fit into memory."
             )
-            raise DataError(msg)
         return standard_errors(self._model, self._statistic, self.parameters)
 
     def table(self) -> pd.DataFrame:
@@ -248,8 +247,7 @@ def em(
     rng = checked.randomness(rng)
     s = self.statistic(data)
     if not s.number_of_rows > 0:
-        msg = "data: EM needs at least one row; got none."
-        raise DataError(msg)
+        raise DataError("data: EM needs at least one row; got none.")
     model = self.with_axes(s)
     work, rows = Steps(model, s, estimate), LatentRows(model, s)
     pass_at = partial(expected, rows)
@@ -276,14 +274,11 @@ def check_settings(
 ) -> tuple[int, int]:
     """Check what EM is asked for; return the number of starts and of steps."""
     if estimate not in ("mle", "map"):
-        msg = f"estimate: must be 'mle' or 'map'; got {estimate!r}."
-        raise DataError(msg)
+        raise DataError(f"estimate: must be 'mle' or 'map'; got {estimate!r}.")
     if model.terms is not None:
-        msg = "em: needs the prior, not an exact posterior; pass all rows to the prior."
-        raise PriorError(msg)
+        raise PriorError("em: needs the prior, not an exact posterior; pass all rows to the prior.")
     if not tolerance > 0:
-        msg = f"tolerance: must be positive; got {tolerance!r}."
-        raise DataError(msg)
+        raise DataError(f"tolerance: must be positive; got {tolerance!r}.")
     return checked.count(starts, "starts", 1), checked.count(iterations, "iterations", 1)
 
 
@@ -291,12 +286,11 @@ def best_first(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that ended well, the best first; refuse if there is none."""
     usable = sorted((run for run in runs if not run.collapsed), key=lambda run: -run.objective)
     if not usable:
-        msg = (
+        raise DataError(
             f"data: in all {len(runs)} starts a class of numbers lost its spread, where the "
             "likelihood has no bound. Use estimate='map', whose prior keeps variances positive, or "
             "take fewer classes."
         )
-        raise DataError(msg)
     return usable
 
 

@@ -164,11 +164,10 @@ class Steps:
         pseudo |= {names("lam"): p.belief.shape for p, names in self.cells if isinstance(p, Events)}
         for name, alpha in pseudo.items():
             if self.with_prior and (alpha < 1).any():
-                msg = (
+                raise PriorError(
                     f"{name}: MAP needs pseudo-counts of at least 1, or the density has no bound "
                     f"on the border; got {alpha.min():g}. Use larger ones, or estimate='mle'."
                 )
-                raise PriorError(msg)
 
     @property
     def numbers_a_row(self) -> int:
@@ -251,8 +250,7 @@ class Steps:
         """Check parameters by variable name, maybe with an axis of starts in front."""
         found = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
         if (np.abs(found["pi"].sum(-1) - 1) > _SUM).any():
-            msg = f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}."
-            raise DataError(msg)
+            raise DataError(f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}.")
         for part, names in self.cells:
             coords = part.belief.coords
             for v, axes in part.belief.dims.items():
@@ -260,8 +258,9 @@ class Steps:
                 found[names(v)] = _value(parameters, names(v), v, shape)
         starts = {len(x) for x in found.values()}
         if len(starts) > 1:
-            msg = f"start: variables must have equally many starts; got {sorted(starts)}."
-            raise DataError(msg)
+            raise DataError(
+                f"start: variables must have equally many starts; got {sorted(starts)}."
+            )
         return found
 
 
@@ -271,13 +270,13 @@ def _value(
     x = np.asarray(member(parameters, name, "start"), dtype=float)
     x = x[None] if x.ndim == len(shape) else x
     if x.shape[1:] != shape or x.ndim != len(shape) + 1:
-        msg = f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."
-        raise DataError(msg)
+        raise DataError(
+            f"start: {name} must have shape {shape}, or starts before it; got {x.shape}."
+        )
     outside = {"theta": (x < 0) | (x > 1), "sigma2": x <= 0, "lam": x < 0}
     bad = ~np.isfinite(x) | outside.get(variable, False)
     if bad.any():
-        msg = f"start: {name} holds {x[bad][0]:g}, which it cannot be."
-        raise DataError(msg)
+        raise DataError(f"start: {name} holds {x[bad][0]:g}, which it cannot be.")
     return x
 
 
@@ -293,8 +292,7 @@ def _check_rise(before: Array, objective: Array, slack: Array, step: int) -> Non
     fell = before - objective > slack
     if fell.any():
         at = int(fell.argmax())
-        msg = (
+        raise ArithmeticError(
             f"EM lowered its objective from {before[at]!r} to {objective[at]!r} in step {step}, "
             "more than rounding can. Please report this with the data."
         )
-        raise ArithmeticError(msg)

@@ -93,21 +93,20 @@ def gibbs_draws(
     {'chain': 4, 'draw': 50, 'class': 2, 'feature': 3}
     """
     if prior.terms is not None:
-        msg = "prior: must be a prior, not an exact posterior; pass all rows to the prior."
-        raise PriorError(msg)
+        raise PriorError(
+            "prior: must be a prior, not an exact posterior; pass all rows to the prior."
+        )
     if weighted(data) or isinstance(data, MixtureStatistic):
-        msg = (
+        raise DataError(
             "data: Gibbs sampling gives a class to every single row; pass rows without weights, "
             "not a statistic."
         )
-        raise DataError(msg)
     number, before = count(draws, "draws", 1), count(tune, "tune")
     several = count(chains, "chains", 1)
     rng = randomness(rng)
     s = latent_rows(prior.classes, prior.blocks, data)
     if not len(s.labels):
-        msg = "data: must have rows; got none."
-        raise DataError(msg)
+        raise DataError("data: must have rows; got none.")
     met = prior.update(s.distinct().without_rows())
     tables = _tables(met, s)
     sweep = kernels.compiled(kernels.gibbs_sweep)

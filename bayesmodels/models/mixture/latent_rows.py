@@ -84,11 +84,10 @@ class MixtureStatistic:
     def beside(self, other: Self) -> Self:
         """Return these rows and after them others, each once."""
         if self.axes != other.axes:
-            msg = (
+            raise DataError(
                 f"data: statistics must have the same blocks, columns and classes; got {self.axes} "
                 f"and {other.axes}."
             )
-            raise DataError(msg)
         rows = {name: _stacked(x, other.rows[name]) for name, x in self.rows.items()}
         labels = np.concatenate([self.labels, other.labels])
         weights = np.concatenate([self.weights, other.weights])
@@ -159,8 +158,9 @@ def latent_rows(
     """Read rows with or without classes, each row once."""
     if isinstance(data, MixtureStatistic):
         if list(data.rows) != list(blocks):
-            msg = f"data: a statistic of the blocks {list(data.rows)}; has {list(blocks)}."
-            raise DataError(msg)
+            raise DataError(
+                f"data: a statistic of the blocks {list(data.rows)}; has {list(blocks)}."
+            )
         return data
     weights = None
     if isinstance(data, Weighted):
@@ -180,11 +180,10 @@ def latent_rows(
     if target is not None:
         known = read(target, "target", missing=True)
         if known.values.shape != (n,):
-            msg = (
+            raise DataError(
                 f"target: must hold one class a row, missing where it is unknown; got shape "
                 f"{known.values.shape} for {n} rows."
             )
-            raise DataError(msg)
         here = np.ones(n, dtype=bool) if known.missing is None else ~known.missing
         labels[here] = classes.read(Argument("target", present(known)))
     counts = np.ones(n)
@@ -303,12 +302,11 @@ class Discrete:
 
         table, width = self.indicators, self.shape[-1]
         if prod(table.shape) > _DENSE:
-            msg = (
+            raise DataError(
                 f"data: {table.shape[0]:,} distinct rows of {table.shape[1]:,} "
                 "levels are too many for a PyMC model of a mixture, which spreads them out. Use "
                 "`em` or `bayesmodels.gibbs_draws`."
             )
-            raise DataError(msg)
         table = dense(table)[:, None, :]
         theta = parameters["theta"].reshape((len(self.belief.coords["class"]), -1))
         if self.bits:
@@ -605,11 +603,10 @@ class LatentClassModel(ProductOfBeliefs):
         """
         share, logs = shares(self.log_joint(rows, parameters))
         if np.isneginf(logs).any():
-            msg = (
+            raise DataError(
                 "rows: a row has probability 0 in every class under these parameters. Use "
                 "parameters off the border, or leave them out to integrate over the belief."
             )
-            raise DataError(msg)
         return share
 
     def with_axes(self, s: MixtureStatistic) -> Self:
@@ -714,12 +711,11 @@ def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
         wide = belief.update(EventStatistic(np.zeros(lengths), coords=coords))
         events, exposure, base = belief.told(_table(np.asarray(x, dtype=float)))
         return Events(wide, events, exposure, base.sum(-1), (*inner, 1))
-    msg = (
+    raise PriorError(
         f"{argument(name)}: a mixture takes BetaBernoulli, DirichletCategorical, GammaPoisson, "
         f"GammaExponential and NormalInverseGamma features; got {type(belief).__name__}. For "
         "vectors use one NormalInverseGamma a column."
     )
-    raise PriorError(msg)
 
 
 def _table(x: NDArray[Any]) -> NDArray[Any]:

@@ -154,17 +154,20 @@ class NaiveBayesMixture(LatentClassModel):
         number = len(terms.counts)
         shapes = terms.counts.shape, terms.log_multiplicity.shape
         if not number or shapes != ((number, len(classes.alpha)), (number,)):
-            msg = "terms: must have a count for each class, and one log_multiplicity each."
-            raise DataError(msg)
+            raise DataError(
+                "terms: must have a count for each class, and one log_multiplicity each."
+            )
         if (terms.counts < 0).any() or list(terms.parts) != list(blocks):
-            msg = "terms: must have counts that are not negative, and a statistic of each block."
-            raise DataError(msg)
+            raise DataError(
+                "terms: must have counts that are not negative, and a statistic of each block."
+            )
         for name, part in terms.parts.items():
             belief = blocks[name].belief
             own, wanted = (getattr(x, fields(x)[0].name).shape for x in (part, belief))
             if own != (number, *wanted) or next(iter(part.coords), None) != "term":
-                msg = f"terms: the statistic of {name!r} must have the axis term, then the block's."
-                raise DataError(msg)
+                raise DataError(
+                    f"terms: the statistic of {name!r} must have the axis term, then the block's."
+                )
             belief.update(part)  # refuses a statistic of another family
         return made.with_terms(terms)
 
@@ -317,11 +320,10 @@ class NaiveBayesMixture(LatentClassModel):
         """
         if self.terms is None:
             return super().mode()
-        msg = (
+        raise ModeError(
             "mode: the posterior of a mixture has several modes, at least one for each order of "
             "the classes, and no closed form. Find them with prior.em(data, estimate='map')."
         )
-        raise ModeError(msg)
 
     @cached_property
     def log_weights(self) -> Array:
@@ -416,8 +418,9 @@ class NaiveBayesMixture(LatentClassModel):
         for (belief, names), name in zip(self.with_axes(s).parts()[1:], self.blocks, strict=True):
             x = s.rows[name]
             if checked.sparse(x):
-                msg = "counts: sparse rows are not spread out one by one; make the table dense."
-                raise DataError(msg)
+                raise DataError(
+                    "counts: sparse rows are not spread out one by one; make the table dense."
+                )
             axes = dict(list(belief.coords.items())[1 : x.ndim])
             found[names("x")] = (x, {"row": tuple(range(len(x))), **names.coords(axes)})
         return found
@@ -474,11 +477,10 @@ class NaiveBayesMixture(LatentClassModel):
         del names  # a mixture is never a part of something else
         check_declarable(data, likelihood)
         if self.terms is not None:
-            msg = (
+            raise PriorError(
                 "mixture: an exact posterior of many terms cannot be declared as a prior. Declare "
                 "the prior with all rows."
             )
-            raise PriorError(msg)
         s = latent_rows(self.classes, self.blocks, data)
         self._add_rows(s.distinct() if likelihood == "statistic" else s)
 

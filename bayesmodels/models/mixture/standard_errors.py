@@ -56,11 +56,10 @@ def standard_errors(
     try:
         root = linalg.cholesky(information, lower=True)
     except linalg.LinAlgError:
-        msg = (
+        raise DataError(
             "standard_errors: the observed information is not positive definite, so the rows do "
             "not identify all parameters. Look at `findings`; try fewer classes."
-        )
-        raise DataError(msg) from None
+        ) from None
     inverse = linalg.solve_triangular(root, np.eye(len(root)), lower=True)
     found = {"pi": np.zeros(pi.shape)}
     errors = [np.zeros((len(pi), int(np.prod(part.shape)))) for part, _ in cells]

@@ -101,11 +101,10 @@ def terms_of(blocks: Mapping[str, Cells], allotted: Array) -> Terms:
 
 def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
     if (s.weights != np.floor(s.weights)).any():
-        msg = (
+        raise DataError(
             f"weights: the exact posterior of a mixture needs whole numbers of rows; got a weight "
             f"of {s.weights[s.weights != np.floor(s.weights)][0]:g}. Use em() for weighted rows."
         )
-        raise DataError(msg)
     return s.weights.astype(np.intp)
 
 
@@ -171,11 +170,10 @@ def refuse_beyond(budget: int, terms: int) -> None:
     """Raise an error if there are too many terms."""
     if terms <= budget:
         return
-    msg = (
+    raise DataError(
         f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
         f"{budget}. Use em(), bm.gibbs_draws or bm.mcmc_draws; or give the model a larger budget."
     )
-    raise DataError(msg)
 
 
 def _keys(part: Any) -> Array:
