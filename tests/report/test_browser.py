@@ -37,7 +37,9 @@ def show(browser, tmp_path):
         log = browser.get_log("performance")
         events = [json.loads(entry["message"])["message"] for entry in log]
         requests = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
-        asked = [request["request"]["url"] for request in requests]
+        # The browser's own start page, which may still load, is none of the report's.
+        own = [each for each in requests if not each["documentURL"].startswith("chrome://")]
+        asked = [request["request"]["url"] for request in own]
         return path.as_uri(), browser.get_log("browser"), asked
 
     return show
