@@ -22,11 +22,15 @@ from bayesmodels.referee.programs import (
 
 @dataclass(frozen=True)
 class Pair:
-    """The terms of two programs over the variables of `source`; `other` is the other's model."""
+    """The terms of two programs over the variables of `source`; `other` is the other's model.
+
+    Variables that are `kept` are the same in both, not functions of each other.
+    """
 
     sides: tuple[Side, Side]
     source: Program
     other: Program | None
+    kept: tuple[str, ...]
 
 
 def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> Pair:
@@ -42,14 +46,16 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
     if not all(models):
         source = program(a if models[0] else b, {} if models[0] else rename)
         own = own_side(source)
+        kept = () if transform else tuple(source.inputs)
         names = rename if models[0] else {}
         other = called_side(source, b if models[0] else a, names, transform, own)
-        return Pair((own, other) if models[0] else (other, own), source, None)
+        return Pair((own, other) if models[0] else (other, own), source, None, kept)
     first, second = program(a, {}), program(b, rename)
     forwards = _fits(second, first, transform)
     source, target = (second, first) if forwards else (first, second)
     mapped, own = mapped_side(source, target, transform), own_side(source)
-    return Pair((mapped, own) if forwards else (own, mapped), source, target)
+    kept = tuple(name for name in source.inputs if name in target.inputs and name not in transform)
+    return Pair((mapped, own) if forwards else (own, mapped), source, target, kept)
 
 
 def _fits(second: Program, first: Program, transform: Transform) -> bool:

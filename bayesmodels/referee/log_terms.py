@@ -36,11 +36,7 @@ class Logs:
 
     def twice(self) -> Logs:
         """Return the same with a bound for two sides that do the same computation."""
-        return self.wider(2)
-
-    def wider(self, factor: float) -> Logs:
-        """Return the same with a bound so many times as wide."""
-        return Logs(self.value, factor * self.bound)
+        return Logs(self.value, 2 * self.bound)
 
 
 def total(parts: Iterable[Logs], number: int) -> Logs:

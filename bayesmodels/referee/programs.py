@@ -15,7 +15,6 @@ from bayesmodels.referee.log_terms import Declared, Logs, Point, total
 
 Transform = Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
-_HAND = 4.0  # times the bound: constants may have been worked out by hand, which is not seen
 
 
 class NotComparable(Exception):
@@ -100,7 +99,7 @@ def declared(source: Program, terms: Mapping[str, Any], words: dict[str, str]) -
     inside = Declared(source.model, list(source.inputs.values()), terms)
 
     def run(at: list[Point]) -> dict[str, Logs]:
-        return {name: inside(at, [name]).wider(_HAND) for name in terms}
+        return {name: inside(at, [name]) for name in terms}
 
     jacobians = tuple(name for name, word in words.items() if word.startswith("the Jacobian"))
     return Side(run, words, inside.needs, jacobians)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,17 @@ _WIDE = 1.5  # logits, logs and numbers
 
 
 def random_points(
-    source: Program, other: Program | None, number: int, rng: np.random.Generator
+    source: Program,
+    other: Program | None,
+    kept: Sequence[str],
+    number: int,
+    rng: np.random.Generator,
 ) -> tuple[list[Point], list[Point]]:
     """Return points of a program's prior or near it, and points where some variable is outside.
 
     Half are draws of the priors of both programs, as far as they have a variable in common; half
-    have been moved from there, or are in places that no prior has chosen.
+    have been moved from there, or are in places that no prior has chosen. Outside are variables
+    that are `kept` in both programs: a map need not be one to one elsewhere.
     """
     from bayesmodels.posteriors.support import supports
 
@@ -44,7 +50,7 @@ def random_points(
         inside.append(point)
     outside = [
         point | {name: move(point[name])}
-        for i, name in enumerate(shapes)
+        for i, name in enumerate(kept)
         for point, move in zip(inside[i % number :] + inside, _OUTWARDS, strict=False)
     ]
     return inside, outside

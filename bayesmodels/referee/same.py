@@ -205,7 +205,9 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
     """Compare both at random points."""
     import pandas as pd
 
-    inside, outside = random_points(pair.source, pair.other, number, rng)
+    inside, outside = random_points(
+        pair.source, pair.other, pair.kept, number, rng
+    )
     at = [*inside, *outside]
     first, second = (side.run(at) for side in pair.sides)
     sums = [total(terms.values(), len(at)) for terms in (first, second)]
@@ -227,8 +229,9 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
         "disagree", None, None, used, found.varies, tuple(dict.fromkeys(terms)), tuple(said), table
     )
 
+
 def _held(
-    self,
+    pair: Pair,
     found: Gap,
     used: int,
     first: Mapping[str, Logs],
