@@ -42,3 +42,10 @@ def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...
         inner = places(law, name, shapes[name])
         result += [(label, name, at, places_last[at]) for label, at in inner]
     return result
+
+
+def read_draws(law: Belief, draws: Any) -> dict[str, Array]:
+    """Stand-in until the one reading of draws arrives."""
+    scalar_draws(law, draws)
+    group = group_of(draws)
+    return {name: np.asarray(group[name]) for name in law.marginals()}

@@ -20,9 +20,13 @@ from scipy import stats
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.dependence import FEW, chosen_pairs, products, signed_sums
-from bayesmodels.referee.one_sample import mixing, moments
+from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
+from bayesmodels.referee.copies import copies, copies_between
+from bayesmodels.referee.dependence import FEW, chosen_pairs, names_of, products, signed_sums
+from bayesmodels.referee.extremes import beyond_others, extreme_tests
+from bayesmodels.referee.one_sample import moments
 from bayesmodels.referee.pit import (
     KINDS,
     PER,
@@ -34,12 +38,15 @@ from bayesmodels.referee.pit import (
     polynomials,
     tests,
 )
+from bayesmodels.referee.wording import of_copies, of_sets
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, Array, Array]
 
+ENOUGH = 400.0
+"""Effective draws of one set beside which another that does not move is out of place."""
 LEAST_DRAWS = 8
 """Draws in each chain, without which not even their effective number can be estimated."""
 
@@ -94,6 +101,28 @@ def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
     return names
 
 
+def two_samples(
+    first: Any, second: Any, var_names: Sequence[str] | None, rng: np.random.Generator
+) -> tuple[list[Test], pd.DataFrame, Bounds, str]:
+    """Return all tests, the table, bounds, and what is said of chains that are the same draws."""
+    every = pairs(first, second, var_names)
+    sets: list[dict[str, Array]] = [{}, {}]
+    for label, *both in every:
+        for known, x in zip(sets, both, strict=True):
+            known[label] = x
+    said = []
+    for known, which in zip(sets, ("first", "second"), strict=True):
+        if same := copies(known):
+            said.append(f"of the {which} set, {of_copies(same)}")
+            kept = [k for k in range(len(every[0][1])) if k not in {pair.second for pair in same}]
+            known |= {name: x[kept] for name, x in known.items()}
+    if shared := list(copies_between(*sets)):
+        said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
+    every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
+    found = two_sample_tests(every, rng)
+    return found, two_sample_table(every, found), _bounds(every), " ".join(said)
+
+
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     """Return all tests of all scalars, alone and together; of those that are the same, once."""
     found: list[Test] = []
@@ -109,6 +138,7 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
             continue
         u, v = _ranked(x, y)
         found += _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
+        found += _outermost(label, x, y)
         for moving in (polynomials(u)[:2], polynomials(v)[:2]):
             spread = moving.std((-2, -1), keepdims=True)
             varies = np.where(spread > 0, spread, 1.0)
@@ -119,6 +149,41 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
         first, second = (np.array(side) for side in zip(*ranks, strict=True))
         found += _together(labels, first, second, rng)
     return found
+
+
+def _outermost(label: str, x: Array, y: Array) -> list[Test]:
+    """Test the outermost draws of either set beside the other; findings name the set's draws.
+
+    Where one set does not move, all of it far from the other, no rank tells how far.
+    """
+    found: list[Test] = []
+    for own, other in ((x, y), (y, x)):
+        flat, others = own.reshape(1, -1), other.reshape(1, -1)
+        below, above = beyond_others(flat, others)
+        still = _moves(other) >= ENOUGH > 1 >= _moves(own)
+        if still and (flat.max() < others.min() or flat.min() > others.max()):
+            below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
+        outside = (flat < others.min()) | (flat > others.max())
+        found += extreme_tests([label], flat, np.where(outside, 0.0, 0.5), below, above)
+    return found
+
+
+def _moves(x: Array) -> float:
+    """Return the effective number of draws of ranks; of chains that stand still, one at most."""
+    still = (np.ptp(x, axis=-1) == 0).all()
+    return 1.0 if still else float(effective_draws(x[None]).number[0])
+
+
+def _bounds(every: list[Pair]) -> Bounds:
+    """Return bounds of the first set, the second standing for the law, with its own noise."""
+    x, y = (np.array(side) for side in zip(*(pair[1:] for pair in every), strict=True))
+    flat = y.reshape(len(y), -1)
+    with np.errstate(all="ignore"):
+        mean, sd = flat.mean(1), flat.std(1)
+        kurtosis = ((flat - mean[:, None]) ** 4).mean(1) / sd**4 - 3
+        ends = np.quantile(flat, [0.5 - PROB / 2, 0.5 + PROB / 2], axis=1)
+        number = effective_draws(flat.reshape(y.shape)).number
+    return bounds(x, Known(mean, np.where(sd > 0, sd, np.nan), kurtosis, ends, number))
 
 
 def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
@@ -132,9 +197,9 @@ def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -
     found: list[Test] = []
     flat = [part.reshape(len(part), -1) for part in (u, v)]
     if len(pairs := chosen_pairs(*flat)):
-        names = [f"{labels[i]} and {labels[j]}" for i, j in pairs]
         kinds: list[Kind] = ["correlation"] * len(pairs)
-        found += _between(names, kinds, np.ones(len(pairs)), products(u, pairs), products(v, pairs))
+        sides = products(u, pairs), products(v, pairs)
+        found += _between(names_of(labels, pairs), kinds, np.ones(len(pairs)), *sides)
     if len(labels) > FEW:
         for number, (along, too) in enumerate(signed_sums(rng, u, v)):
             f, g = (polynomials(part)[:2] for part in _ranked(along, too))
@@ -168,20 +233,21 @@ def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     import pandas as pd
 
     worst = largest(found)
-    rows: dict[str, dict[str, float]] = {}
-    twins: dict[tuple[bytes, bytes], dict[str, float]] = {}
-    for label, x, y in every:
-        key = (x.tobytes(), y.tobytes())
-        if label not in worst:  # the same as another scalar, tested once
-            rows[label] = twins[key]
-            continue
-        row = twins[key] = rows[label] = {}
-        row |= moments("first", x) | moments("second", y)
-        one, other = mixing(x), mixing(y)
-        row |= {name: min(one[name], other[name]) for name in ("ess_bulk", "ess_tail")}
-        row["r_hat"] = max(one["r_hat"], other["r_hat"])
-        row["z"] = worst[label]
-    return pd.DataFrame.from_dict(rows, orient="index")
+    x, y = (np.array(side) for side in zip(*(pair[1:] for pair in every), strict=True))
+    one, other = convergence(x), convergence(y)
+    columns = {
+        **moments("first", x),
+        **moments("second", y),
+        "ess_bulk": np.minimum(one.ess_bulk, other.ess_bulk),
+        "ess_tail": np.minimum(one.ess_tail, other.ess_tail),
+        "r_hat": np.maximum(one.r_hat, other.r_hat),
+    }
+    twins: dict[tuple[bytes, bytes], float] = {}
+    for label, *both in every:  # what is the same as another scalar was tested once
+        key = (both[0].tobytes(), both[1].tobytes())
+        worst[label] = twins.setdefault(key, worst.get(label, 0.0))
+    columns["z"] = np.array([worst[label] for label, *_ in every])
+    return pd.DataFrame(columns, index=[label for label, *_ in every])
 
 
 def _dataset(given: Any, which: str) -> Any:

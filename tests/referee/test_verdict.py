@@ -47,8 +47,8 @@ def test_false_alarms_stay_near_the_level_for_autocorrelated_draws():
     ("change", "words"),
     [
         (lambda x: x + 0.02, "too high"),
-        (lambda x: 5 / 24 + 1.2 * (x - 5 / 24), "too wide"),
-        (lambda x: 5 / 24 + 0.8 * (x - 5 / 24), "too narrow"),
+        (lambda x: 5 / 24 + 1.2 * (x - 5 / 24), "% too large"),
+        (lambda x: 5 / 24 + 0.8 * (x - 5 / 24), "% too small"),
         (lambda x: np.minimum(x, np.quantile(x, 0.9)), "theta"),
     ],
     ids=["shifted", "wide", "narrow", "tail cut off"],
@@ -66,7 +66,7 @@ def test_agreement_bounds_every_location_and_spread():
     assert verdict.outcome == "agree"
     assert verdict.more is None
     assert 0 < verdict.bound <= verdict.tolerance == 0.1
-    assert "are within 0.0" in verdict.sentence()
+    assert "means within 0.0" in verdict.sentence()
     finer = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)), tolerance=0.02)
     assert finer.outcome == "inconclusive"
     assert finer.bound == verdict.bound

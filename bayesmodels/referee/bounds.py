@@ -1,0 +1,121 @@
+r"""How far means, standard deviations and intervals of draws may be from what they stand for.
+
+Verdicts rest on functions of ranks, which a few draws cannot move. A reader looks at a table of
+means and standard deviations, which they can. So bounds are stated of these themselves: the larger
+end of a 95 % confidence interval of each difference. The mean's standard error is that of
+independent draws of the law, as many as are effective; that of the second moment takes the larger
+fourth moment of law and draws. Ends of intervals are bounded by order statistics, for the number of
+draws below a quantile is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from bayesmodels.belief.values import stored
+from bayesmodels.numerics import AnyFloat, Array
+from bayesmodels.numerics.ess import effective_draws
+
+CONFIDENCE = 0.95
+PROB = 0.89
+"""Probability of the intervals, as in tables."""
+_LEVELS = (0.5 - PROB / 2, 0.5 + PROB / 2)
+_TIMES = float(stats.norm.isf((1 - CONFIDENCE) / 2))
+
+
+@stored
+@dataclass(frozen=True)
+class Bounds:
+    """The largest differences there may be over all scalars, at 95 % confidence each.
+
+    Attributes
+    ----------
+    mean, interval : float
+        Of means and of ends of 89 % intervals, in standard deviations.
+    sd : float
+        Of standard deviations, as a part of themselves.
+
+    Scalars whose law lacks the moments are left out; NaN if none has them.
+    """
+
+    mean: AnyFloat
+    sd: AnyFloat
+    interval: AnyFloat
+
+    def sentence(self) -> str:
+        """Say what is bounded."""
+        said = [
+            f"{what} within {size}"
+            for what, bound, size in (
+                ("means", self.mean, f"{self.mean:.2g} standard deviations"),
+                ("standard deviations", self.sd, f"{100 * self.sd:.2g} %"),
+                (
+                    f"ends of {100 * PROB:.0f} % intervals",
+                    self.interval,
+                    f"{self.interval:.2g} standard deviations",
+                ),
+            )
+            if np.isfinite(bound)
+        ]
+        start = ", ".join(said[:-1])
+        return f"{start} and {said[-1]}" if start else "".join(said)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of scalars beside which draws are laid: (scalar,), and ends (2, scalar).
+
+    `kurtosis` is that in excess of a normal law's; NaN or infinite where a law has no such moment.
+    `number` independent draws tell all this, of shape () or (scalar,), and their noise counts.
+    """
+
+    mean: Array
+    sd: Array
+    kurtosis: Array
+    ends: Array
+    number: Array | float = np.inf
+
+
+def bounds(x: Array, law: Known) -> Bounds:
+    """Return bounds for draws of shape (scalar, chain, draw)."""
+    one = np.isfinite(law.sd)
+    two = one & np.isfinite(law.kurtosis)
+    with np.errstate(all="ignore"):
+        f = (x - law.mean[:, None, None]) / law.sd[:, None, None]
+        mean, error = _average(f, np.ones(len(f)), law.number)
+        square, of_square = _average((f - mean[:, None, None]) ** 2, law.kurtosis + 2, law.number)
+        reach = np.maximum(square + _TIMES * of_square * np.array([[-1], [1]]), 0)
+        sd = np.abs(np.sqrt(reach) - 1).max(0)
+        return Bounds(
+            _largest(np.abs(mean) + _TIMES * error, one), _largest(sd, two), _largest(_ends(f, law), one)
+        )
+
+
+def _largest(found: Array, known: Array) -> float:
+    """Return the largest of what is known; what overflows is infinite."""
+    return float(np.where(np.isnan(found), np.inf, found)[known].max()) if known.any() else np.nan
+
+
+def _average(f: Array, variance: Array, number: Array | float) -> tuple[Array, Array]:
+    """Return averages over draws and their standard errors; the larger of two variances counts."""
+    ess = effective_draws(f).number
+    spread = np.maximum(variance, f.var((-2, -1)))
+    return f.mean((-2, -1)), np.sqrt(spread * (1 / ess + 1 / number))
+
+
+def _ends(f: Array, law: Known) -> Array:
+    """Return the largest distance of an interval's ends, f being in standard deviations."""
+    flat = np.sort(f.reshape(len(f), -1), axis=-1)
+    last = flat.shape[1] - 1
+    exact = (law.ends - law.mean) / law.sd
+    ess = effective_draws((f[None] <= exact[..., None, None]).astype(float)).number
+    worst = np.zeros(len(f))
+    for p, end, own in zip(_LEVELS, exact, ess, strict=True):
+        error = _TIMES * np.sqrt(p * (1 - p) * (1 / own + 1 / law.number))
+        for q in (p - error, p + error):
+            at = np.clip(np.round(q * last), 0, last).astype(int)
+            worst = np.maximum(worst, np.abs(flat[np.arange(len(f)), at] - end))
+    return worst
