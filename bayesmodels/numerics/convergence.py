@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.ess import effective_draws
 
 _TAILS = [0.05, 0.95]
@@ -32,8 +32,8 @@ class Convergence(NamedTuple):
 
 def convergence(x: Array) -> Convergence:
     """Return effective sizes and R-hat of draws of shape (scalar, chain, draw)."""
-    few = max(1, _TOGETHER // max(x[0].size, 1)) if len(x) else 1
-    parts = [_block(x[start : start + few]) for start in range(0, len(x), few)]
+    pieces = threads.blocks(x, _TOGETHER, least=1)
+    parts = threads.gathered(lambda piece: _block(x[piece]), pieces, x.size)
     return Convergence(*np.concatenate(parts, axis=-1)) if parts else Convergence(*np.zeros((3, 0)))
 
 

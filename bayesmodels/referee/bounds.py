@@ -16,13 +16,14 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief.values import stored
-from bayesmodels.numerics import AnyFloat, Array
+from bayesmodels.numerics import AnyFloat, Array, threads
 from bayesmodels.numerics.ess import effective_draws
 
 CONFIDENCE = 0.95
 PROB = 0.89
 """Probability of the intervals, as in tables."""
 _LEVELS = (0.5 - PROB / 2, 0.5 + PROB / 2)
+_TOGETHER = 2**16  # draws in one block of scalars
 _TIMES = float(stats.norm.isf((1 - CONFIDENCE) / 2))
 
 
@@ -81,17 +82,28 @@ class Known:
 
 def bounds(x: Array, law: Known) -> Bounds:
     """Return bounds for draws of shape (scalar, chain, draw)."""
+    number = np.broadcast_to(law.number, law.mean.shape)
+
+    def some(part: slice) -> Array:
+        own = (law.mean[part], law.sd[part], law.kurtosis[part], law.ends[:, part], number[part])
+        return _each(x[part], Known(*own))
+
+    parts = threads.gathered(some, threads.blocks(x, _TOGETHER, least=1), x.size)
+    mean, sd, interval = np.concatenate(parts, axis=-1)
     one = np.isfinite(law.sd)
     two = one & np.isfinite(law.kurtosis)
+    return Bounds(_largest(mean, one), _largest(sd, two), _largest(interval, one))
+
+
+def _each(x: Array, law: Known) -> Array:
+    """Return bounds of mean, standard deviation and interval of each scalar, (3, scalar)."""
     with np.errstate(all="ignore"):
         f = (x - law.mean[:, None, None]) / law.sd[:, None, None]
         mean, error = _average(f, np.ones(len(f)), law.number)
         square, of_square = _average((f - mean[:, None, None]) ** 2, law.kurtosis + 2, law.number)
         reach = np.maximum(square + _TIMES * of_square * np.array([[-1], [1]]), 0)
         sd = np.abs(np.sqrt(reach) - 1).max(0)
-        return Bounds(
-            _largest(np.abs(mean) + _TIMES * error, one), _largest(sd, two), _largest(_ends(f, law), one)
-        )
+        return np.stack([np.abs(mean) + _TIMES * error, sd, _ends(f, law)])
 
 
 def _largest(found: Array, known: Array) -> float:

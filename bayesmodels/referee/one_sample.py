@@ -24,7 +24,7 @@ from scipy.stats.distributions import rv_frozen
 from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.reading import levels, summary_or_intervals
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
@@ -53,10 +53,13 @@ def one_sample(
     """Return all tests, the table, and bounds; None of these where there are only names."""
     every = scalar_draws(law, draws)
     found = one_sample_tests(law, draws, rng)
-    table = _table(law, every, found)
-    if not (numbers := [scalar for scalar in every if scalar[1] not in levels(law)]):
-        return found, table, None
-    return found, table, bounds(np.array([x for *_, x in numbers]), _known(law, numbers))
+    return found, _table(law, every, found), one_sample_bounds(law, every)
+
+
+def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
+    """Return how far means, deviations and intervals of scalars may be off."""
+    own = [scalar for scalar in every if scalar[1] not in levels(law)]
+    return bounds(np.array([x for *_, x in own]), _known(law, own)) if own else None
 
 
 def one_sample_tests(
@@ -157,7 +160,7 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
         below = np.asarray(law.cdf(x - 1))
         return below + rng.random(x.shape) * np.asarray(law.pmf(x))
     if isinstance(law, rv_frozen):  # SciPy's, which are fast
-        return np.asarray(law.cdf(x))
+        return np.array(threads.gathered(law.cdf, x, x.size))
     # Others may need a quadrature a value: a few of the draws, and a monotone curve through them.
     flat = np.sort(x.reshape(-1, *x.shape[2:]), axis=0)
     some = flat[np.linspace(0, len(flat) - 1, min(_KNOTS, len(flat))).round().astype(int)]

@@ -36,7 +36,7 @@ from scipy.special import gammaincc
 
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import AnyFloat, Array
+from bayesmodels.numerics import AnyFloat, Array, threads
 from bayesmodels.numerics.ess import effective_draws
 
 Kind = Literal[
@@ -188,14 +188,14 @@ def score_tests(
     `reference` independent draws stand for the law, whose noise counts too. `rates` are `slopes`,
     NaN or zero of what cannot be shifted, such as a count.
     """
-    few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
     if rates is None:
         rates = np.zeros((4, len(labels)))
-    return [
-        test
-        for part in (slice(start, start + few) for start in range(0, len(labels), few))
-        for test in _scores(labels[part], u[part], reference, rates[:, part])
-    ]
+
+    def some(part: slice) -> list[Test]:
+        return _scores(labels[part], u[part], reference, rates[:, part])
+
+    parts = threads.gathered(some, threads.blocks(u, _TOGETHER, least=1), u.size)
+    return [test for part in parts for test in part]
 
 
 def tests(

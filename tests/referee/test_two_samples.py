@@ -73,7 +73,7 @@ def test_labels_are_those_of_the_draws_and_copies_are_tested_once():
         "x[Rome] and |x[Oslo] - median|",
         "|x[Oslo] - median| and |x[Rome] - median|",
     }
-    assert verdict.outcome == "agree"
+    assert verdict.outcome == "inconclusive"
 
 
 def test_few_draws_give_no_verdict():
