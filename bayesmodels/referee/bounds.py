@@ -2,7 +2,8 @@ r"""How far means, standard deviations and intervals of draws may be from what t
 
 Verdicts rest on functions of ranks, which a few draws cannot move. A reader looks at a table of
 means and standard deviations, which they can. So bounds are stated of these themselves: the larger
-end of a 95 % confidence interval of each difference. The mean's standard error is that of
+end of a confidence interval of each difference, such that of one scalar all three hold in 95 of 100
+cases (Bonferroni). The mean's standard error is that of
 independent draws of the law, as many as are effective; that of the second moment takes the larger
 fourth moment of law and draws. Ends of intervals are bounded by order statistics, for the number of
 draws below a quantile is known.
@@ -24,13 +25,13 @@ PROB = 0.89
 """Probability of the intervals, as in tables."""
 _LEVELS = (0.5 - PROB / 2, 0.5 + PROB / 2)
 _TOGETHER = 2**16  # draws in one block of scalars
-_TIMES = float(stats.norm.isf((1 - CONFIDENCE) / 2))
+_TIMES = float(stats.norm.isf((1 - CONFIDENCE) / 3))
 
 
 @stored
 @dataclass(frozen=True)
 class Bounds:
-    """The largest differences there may be over all scalars, at 95 % confidence each.
+    """The largest differences there may be over all scalars, at 95 % confidence for each scalar.
 
     Attributes
     ----------

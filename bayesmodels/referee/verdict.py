@@ -44,6 +44,8 @@ MOST_TIMES = 100.0
 """Times as many draws, beyond which drawing more is no advice."""
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
+_TIMES_LOOSER = 2.0
+"""Times the tolerance that means may be off where ranks are within it."""
 _WEIGHTS = {
     "shift": 96.0, "location": 8.0, "spread": 8.0, "low tail": 2.0, "high tail": 2.0, "chain": 3.0,
     "probability": 8.0, "class probability": 8.0, "correlation": 0.25,
@@ -145,7 +147,7 @@ class Verdict:
         if self.outcome == "agree":
             agree = "agree with the exact law" if self.exact else "agree"
             near = self.bounds.sentence() if self.bounds else ""
-            near = near and f"{near} ({100 * CONFIDENCE:.0f} % confidence each), and "
+            near = near and f"{near} ({100 * CONFIDENCE:.0f} % confidence for each scalar), and "
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
                 f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "
@@ -341,11 +343,10 @@ def _decided(
             f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
             f"and {tolerance:g} are allowed."
         )
-    elif bounds is not None and bounds.mean > tolerance:
-        factors.append(max(1.5, (bounds.mean / tolerance) ** 2))
+    elif bounds is not None and bounds.mean > _TIMES_LOOSER * tolerance:
         open_questions.append(
-            f"means are only known to within {bounds.mean:.2g} standard deviations, and "
-            f"{tolerance:g} are allowed."
+            f"the bulk of the draws fits, but means are only known to within {bounds.mean:.2g} "
+            "standard deviations. Look at the outermost draws."
         )
     if (mixed := table["r_hat"].max()) > LARGEST_R_HAT:
         factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise

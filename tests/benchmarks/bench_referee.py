@@ -161,7 +161,7 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
         found = one_sample.one_sample_tests(setting.law(), draws, rng)
     held = np.nan
     if row.part not in ("power", "nuts") and not row.setting.startswith("right"):
-        held = holds(row.setting, draws)
+        held = holds(row, draws)
     p = np.array([test.p for test in found])
     named = bool(copies.copies(draws)) if row.part == "holes" else False
     alarms = [bool(significant(found, LEVEL)) or named, bool(holm(p, LEVEL))]
@@ -171,11 +171,11 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
     return [float(ess), float(agrees), held, *alarms, *others]
 
 
-def holds(name: str, draws: Any) -> bool:
+def holds(row: Row, draws: Any) -> bool:
     """Return whether the bounds that would be stated hold for what such draws converge to."""
-    law = SETTINGS[name].law()
+    law = SETTINGS[row.setting].law()
     stated = one_sample.one_sample_bounds(law, scalar_draws(law, draws))
-    mean, sd, interval = truth(name)
+    mean, sd, interval = truth(row.setting, RHO[row.kind])
     return bool(stated.mean >= mean and not stated.sd < sd and stated.interval >= interval)
 
 

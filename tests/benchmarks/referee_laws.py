@@ -281,10 +281,11 @@ def one_mode(z: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @cache
-def truth(name: str) -> tuple[float, float, float]:
+def truth(name: str, rho: float) -> tuple[float, float, float]:
     """Return how far off mean, deviation and 89 % interval of the spoilt scalar are in the end."""
     setting, rng = SETTINGS[name], np.random.default_rng(4)
-    drawn = [setting.spoil(setting.make(walk(rng, 0.0, setting.size))) for _ in range(200)]
+    number = 200 if rho < 0.9 else 1000
+    drawn = [setting.spoil(setting.make(walk(rng, rho, setting.size))) for _ in range(number)]
     variable, _ = first(drawn[0])
     own = setting.law().marginals()[variable]
     mean, sd, low, high = (
