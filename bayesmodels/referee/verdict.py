@@ -49,6 +49,7 @@ _TIMES_LOOSER = 2.0
 _WEIGHTS = {
     "shift": 96.0, "location": 8.0, "spread": 8.0, "low tail": 2.0, "high tail": 2.0, "chain": 3.0,
     "probability": 8.0, "class probability": 8.0, "correlation": 0.25,
+    "extreme": 0.25,
 }  # fmt: skip
 """Of the level, by what a test looks at; all others have 1, and so has a location where there is a
 test of a shift, which says more of it. Of two scalars there are four correlations. Means are what is reported first: of one scalar, shifts may
