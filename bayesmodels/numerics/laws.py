@@ -300,7 +300,7 @@ _SINGLE = 1e-5  # by which sums of many shares in single precision are off
 
 
 def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
-    """Return the log density of a Dirichlet law at points of shape (..., K); -inf off the simplex."""
+    """Return the log density of a Dirichlet law at points (..., K), -inf off the simplex."""
     theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
     inside = (np.real(theta) >= 0).all(-1) & (np.abs(theta.sum(-1) - 1) <= _SINGLE)
     return np.where(inside, _log_dirichlet_inside(theta, alpha), -np.inf)[()]

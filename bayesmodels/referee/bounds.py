@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from bayesmodels.belief.values import stored
@@ -107,7 +108,7 @@ def _each(x: Array, law: Known) -> Array:
         return np.stack([np.abs(mean) + _TIMES * error, sd, _ends(f, law)])
 
 
-def _largest(found: Array, known: Array) -> float:
+def _largest(found: Array, known: NDArray[np.bool_]) -> float:
     """Return the largest of what is known; what overflows is infinite."""
     return float(np.where(np.isnan(found), np.inf, found)[known].max()) if known.any() else np.nan
 

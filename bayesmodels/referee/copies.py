@@ -39,9 +39,7 @@ def copies(draws: Mapping[str, Array]) -> list[Copies]:
     return sorted(found.values())
 
 
-def copies_between(
-    first: Mapping[str, Array], second: Mapping[str, Array]
-) -> Iterator[Copies]:
+def copies_between(first: Mapping[str, Array], second: Mapping[str, Array]) -> Iterator[Copies]:
     """Yield pairs of a chain of the first set and one of the second that are the same draws."""
     for name in first:
         x, y = telling(first[name]), telling(second[name])

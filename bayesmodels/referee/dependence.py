@@ -4,9 +4,9 @@ Draws may have every marginal right and still be wrong: dependence lost, or put 
 
 - the law's own log density at the draws, among its values at exact draws: too high where draws are
   too near to each other in all directions at once, too low where a dependence is missing;
-- the rank correlation of pairs, and that of their distances from the median, which sees a scale that
-  has come apart from what it scales; of all pairs, if there are few scalars, else of those that the
-  law itself makes dependent;
+- the rank correlation of pairs, and that of their distances from the median, which sees a scale
+  that has come apart from what it scales; of all pairs, if there are few scalars, else of those
+  that the law itself makes dependent;
 - if there are many scalars, sums of their normal scores with random signs, whose spread changes
   with any dependence that the law does not have.
 

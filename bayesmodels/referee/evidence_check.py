@@ -20,9 +20,10 @@ from bayesmodels.belief.rows import readable
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import randomness
+from bayesmodels.referee.bounds import CONFIDENCE
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling, draws_needed
 from bayesmodels.referee.one_step import log_chain, no_chain
-from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
+from bayesmodels.referee.verdict import TOLERANCE, Outcome, advice, check_limits
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -29,9 +29,8 @@ from bayesmodels.referee.pit import TINY, Test
 _AS_FAR = 1e-3
 """Expected number of draws so far out, by which the draws that are far out are counted."""
 
-def extreme_tests(
-    labels: list[str], x: Array, u: Array, below: Array, above: Array
-) -> list[Test]:
+
+def extreme_tests(labels: list[str], x: Array, u: Array, below: Array, above: Array) -> list[Test]:
     """Test the lowest and the highest draw of scalars, x and transforms u of shape (scalar, draw).
 
     `below` and `above` are their probabilities of a draw that is as far out, of shape (scalar,).
@@ -74,7 +73,7 @@ def inwards(x: Array, towards: float) -> Array:
 
 
 def beyond_others(x: Array, others: Array) -> tuple[Array, Array]:
-    """Return about the probabilities of draws as far out as the outermost of x, both (..., draw)."""
+    """Return about the probabilities of the lowest and the highest draw, both (..., draw)."""
     n, m = x.shape[-1], others.shape[-1]
     middle = np.median(others, axis=-1)
     found = []

@@ -62,9 +62,7 @@ def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
     return bounds(np.array([x for *_, x in own]), _known(law, own)) if own else None
 
 
-def one_sample_tests(
-    law: Belief, draws: dict[str, Array], rng: np.random.Generator
-) -> list[Test]:
+def one_sample_tests(law: Belief, draws: dict[str, Array], rng: np.random.Generator) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     nominal, every = levels(law), scalar_draws(law, draws)
     found: list[Test] = []
@@ -86,18 +84,19 @@ def one_sample_tests(
         uniform: Any = _uniform(marginal, x, rng)
         seen: dict[tuple[bytes, str], str] = {}
         mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
-        first: list[tuple[str, tuple[int, ...], Array]] = []
+        places: list[tuple[int, ...]] = []
+        names: list[str] = []
         for label, at, values in own:
-            same = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
-            if same != label:  # the other half of a symmetric matrix
-                twins[label] = same
+            first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
+            if first != label:  # the other half of a symmetric matrix
+                twins[label] = first
                 continue
-            first.append((label, at, values))
-        names, places, _ = zip(*first, strict=True)
+            names.append(label)
+            places.append(at)
         labels += names
         u += [uniform[..., *at] for at in places]
-        rates.append(_slopes(marginal, x, uniform, list(places)))
-        extremes += _extremes(marginal, x, first, np.array(u[-len(first) :]))
+        rates.append(_slopes(marginal, x, uniform, places))
+        extremes += _extremes(marginal, names, x, uniform, places)
     if not labels:
         return found
     transforms = np.array(u)
@@ -114,17 +113,18 @@ def one_sample_tests(
 
 
 def _extremes(
-    law: Any, x: Any, own: list[tuple[str, tuple[int, ...], Array]], u: Array
+    law: Any, names: list[str], x: Any, u: Any, places: list[tuple[int, ...]]
 ) -> list[Test]:
     """Test the outermost draws of elements of a law."""
-    flat = [np.reshape(part, (len(own), -1)) for part in ([x for *_, x in own], u)]
+    flat, uniform = (np.array([v[..., *at].ravel() for at in places]) for v in (x, u))
     if isinstance(law, EmpiricalLaw):
-        tails = beyond_others(flat[0], np.array([law.sample[:, *at] for _, at, _ in own]))
-    else:
-        with np.errstate(all="ignore"):
-            every = tail_probabilities(law, x)
-        tails = tuple(np.array([part[at] for _, at, _ in own]) for part in every)
-    return extreme_tests([label for label, *_ in own], *flat, *tails)
+        others = np.array([law.entry(at).sample for at in places])
+        return extreme_tests(names, flat, uniform, *beyond_others(flat, others))
+    with np.errstate(all="ignore"):
+        below, above = (
+            np.array([part[at] for at in places]) for part in tail_probabilities(law, x)
+        )
+    return extreme_tests(names, flat, uniform, below, above)
 
 
 def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:

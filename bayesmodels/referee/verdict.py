@@ -52,8 +52,9 @@ _WEIGHTS = {
     "extreme": 0.25,
 }  # fmt: skip
 """Of the level, by what a test looks at; all others have 1, and so has a location where there is a
-test of a shift, which says more of it. Of two scalars there are four correlations. Means are what is reported first: of one scalar, shifts may
-use four fifths of the level. The price is paid by the others where draws are few."""
+test of a shift, which says more of it. Of two scalars there are four correlations. Means are what
+is reported first: of one scalar, shifts may use four fifths of the level. The price is paid by the
+others where draws are few."""
 
 _NO_ESS_NEEDED = ("probability", "extreme", "support")
 """What is judged by laws that hold for few effective draws, too."""
@@ -319,7 +320,7 @@ def _decided(
         # What is wrong of one scalar explains more than what is wrong of all together.
         wrong.sort(key=lambda test: (test.kind not in _GRAVEST, test.label not in table.index))
         shifts = {test.label for test in wrong if test.kind == "shift"}
-        rows = {test.label: table.loc[test.label] for test in wrong if test.label in table.index}
+        rows = table.to_dict(orient="index")
         said = [
             sentence(test, rows.get(test.label))
             for test in wrong

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from bayesmodels.referee.bounds import PROB
 from bayesmodels.referee.copies import Copies
 from bayesmodels.referee.pit import TAIL, Test, name_of
 
-if TYPE_CHECKING:
-    import pandas as pd
+Row = dict[Any, Any]
+"""A row of the table by the names of its columns."""
 
 _HALF = 0.5
 """Part of an effect on ranks that a mean or a width must show to be spoken of in its place."""
@@ -33,7 +33,7 @@ _BELOW = ("too {way} draws of {label} lie below its {name} ({size}).", ("many", 
 """What is said of a test, with words for too much and for too little; the last, of quantiles."""
 
 
-def sentence(test: Test, row: pd.Series[Any] | None) -> str:
+def sentence(test: Test, row: Row | None) -> str:
     """Say what is wrong, of a scalar with its row of the table."""
     if test.kind in ("support", "extreme"):
         how_many = f"{test.draws or 1:,} of {test.ess:,.0f} draws of {test.label}"
@@ -56,8 +56,8 @@ def sentence(test: Test, row: pd.Series[Any] | None) -> str:
     )
 
 
-def _in_the_table(test: Test, row: pd.Series[Any], size: str) -> str:
-    """Say a location or a spread by means, deviations or intervals, if they show it; else nothing."""
+def _in_the_table(test: Test, row: Row, size: str) -> str:
+    """Say a location or a spread by means, deviations or intervals, if these show it."""
     drawn, exact = ("sampled_", "") if "sampled_mean" in row else ("first_", "second_")
     known = {
         part: (float(row[drawn + part]), float(row.get(exact + part, np.nan)))
@@ -95,8 +95,8 @@ def of_copies(found: Sequence[Copies]) -> str:
         for c in found
     ]
     return (
-        f"chains {', '.join(pairs)} are the same draws, and count once. Give each chain a seed of its "
-        "own."
+        f"chains {', '.join(pairs)} are the same draws, and count once. Give each chain a seed "
+        "of its own."
     )
 
 

@@ -90,7 +90,9 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("law", "spoil", "said", "value"), OUTSIDE, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    ("law", "spoil", "said", "value"), OUTSIDE, ids=lambda x: getattr(x, "__name__", "")
+)
 def test_a_few_draws_outside_are_named(law, spoil, said, value, seed):
     draws, rng = drawn(law, seed)
     spoil(draws, rng)
@@ -112,7 +114,9 @@ def test_warm_up_is_found(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("prior", [bm.BetaBernoulli(1, 1), bm.BetaBernoulli(3, 7)], ids=["flat", "near"])
+@pytest.mark.parametrize(
+    "prior", [bm.BetaBernoulli(1, 1), bm.BetaBernoulli(3, 7)], ids=["flat", "near"]
+)
 def test_one_percent_from_the_prior_is_found_or_bounded(prior, seed):
     draws, rng = drawn(COIN, seed)
     draws["theta"][some(rng, 40)] = prior.sample(40, rng)["theta"]
@@ -177,7 +181,10 @@ def test_a_set_beside_itself_says_nothing(seed):
 def test_rounded_and_sticky_chains_are_no_copies(seed):
     rng = np.random.default_rng(seed)
     law = stats.norm(0, 1)
-    for x in (law.rvs(SHAPE, random_state=rng).round(1), np.repeat(law.rvs((4, 50), random_state=rng), 20, 1)):
+    for x in (
+        law.rvs(SHAPE, random_state=rng).round(1),
+        np.repeat(law.rvs((4, 50), random_state=rng), 20, 1),
+    ):
         assert not any("same draws" in said for said in bm.compare({"x": law}, {"x": x}).findings)
 
 
