@@ -58,7 +58,7 @@ others where draws are few."""
 
 _NO_ESS_NEEDED = ("probability", "extreme", "support")
 """What is judged by laws that hold for few effective draws, too."""
-_GRAVEST = ("support", "extreme")
+_GRAVEST = ("extreme", "support")
 
 _SEED = 20260519  # the same draws always get the same verdict
 
@@ -318,7 +318,8 @@ def _decided(
 
     if wrong := significant(found, level):
         # What is wrong of one scalar explains more than what is wrong of all together.
-        wrong.sort(key=lambda test: (test.kind not in _GRAVEST, test.label not in table.index))
+        order = {kind: place for place, kind in enumerate(_GRAVEST)}
+        wrong.sort(key=lambda t: (order.get(t.kind, len(order)), t.label not in table.index))
         shifts = {test.label for test in wrong if test.kind == "shift"}
         rows = table.to_dict(orient="index")
         said = [
