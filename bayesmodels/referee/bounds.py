@@ -37,34 +37,30 @@ class Bounds:
     Attributes
     ----------
     mean, interval : float
-        Of means and of ends of 89 % intervals, in standard deviations.
+        Of means and of ends of 89 % intervals, in standard deviations; NaN if no law has one.
     sd : float
-        Of standard deviations, as a part of themselves.
-
-    Scalars whose law lacks the moments are left out; NaN if none has them.
+        Of standard deviations, as a part of themselves; NaN if no law has a fourth moment.
+    scalars, heavy : int
+        How many scalars there are, and how many of them have no fourth moment.
     """
 
     mean: AnyFloat
     sd: AnyFloat
     interval: AnyFloat
+    scalars: int
+    heavy: int
 
     def sentence(self) -> str:
         """Say what is bounded."""
-        said = [
-            f"{what} within {size}"
-            for what, bound, size in (
-                ("means", self.mean, f"{self.mean:.2g} standard deviations"),
-                ("standard deviations", self.sd, f"{100 * self.sd:.2g} %"),
-                (
-                    f"ends of {100 * PROB:.0f} % intervals",
-                    self.interval,
-                    f"{self.interval:.2g} standard deviations",
-                ),
-            )
-            if np.isfinite(bound)
-        ]
-        start = ", ".join(said[:-1])
-        return f"{start} and {said[-1]}" if start else "".join(said)
+        if np.isnan(self.mean):
+            return "tails are too heavy to bound means"
+        but = f" (but for {self.heavy} of {self.scalars} scalars, whose tails are too heavy)"
+        sd = f", standard deviations within {100 * self.sd:.2g} %{but if self.heavy else ''}"
+        return (
+            f"means are within {self.mean:.2g} standard deviations"
+            f"{'' if np.isnan(self.sd) else sd} and ends of {100 * PROB:.0f} % intervals within "
+            f"{self.interval:.2g} ({100 * CONFIDENCE:.0f} % confidence for each)"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,8 @@ def bounds(x: Array, law: Known) -> Bounds:
     mean, sd, interval = np.concatenate(parts, axis=-1)
     one = np.isfinite(law.sd)
     two = one & np.isfinite(law.kurtosis)
-    return Bounds(_largest(mean, one), _largest(sd, two), _largest(interval, one))
+    largest = _largest(mean, one), _largest(sd, two), _largest(interval, one)
+    return Bounds(*largest, len(x), int((~two).sum()))
 
 
 def _each(x: Array, law: Known) -> Array:

@@ -148,8 +148,7 @@ class Verdict:
         subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
             agree = "agree with the exact law" if self.exact else "agree"
-            near = self.bounds.sentence() if self.bounds else ""
-            near = near and f"{near} ({100 * CONFIDENCE:.0f} % confidence for each scalar), and "
+            near = f"{self.bounds.sentence()}, and " if self.bounds else ""
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
                 f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "

@@ -66,7 +66,7 @@ def test_agreement_bounds_every_location_and_spread():
     assert verdict.outcome == "agree"
     assert verdict.more is None
     assert 0 < verdict.bound <= verdict.tolerance == 0.1
-    assert "means within 0.0" in verdict.sentence()
+    assert "means are within 0.0" in verdict.sentence()
     finer = bm.compare(LAW, LAW.to_datatree(rng=np.random.default_rng(20)), tolerance=0.02)
     assert finer.outcome == "inconclusive"
     assert finer.bound == verdict.bound
