@@ -29,6 +29,7 @@ from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import (
+    LOOSEST,
     UNDERFLOW,
     Identity,
     check_identity,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 Point = dict[str, Any]
 
+ROUNDING = "log_density_rounding"
 UPDATE = "the update"
 """What is to blame if no other term is."""
 
@@ -56,7 +58,8 @@ class Diagnosis:
     terms : tuple of str
         In words: ``"the prior of w"``, ``"the likelihood of y"``, ``"the term support"`` (which
         only the PyMC model has), ``"the prior's normalising constant"``, ``"the update"``, ``"the
-        log evidence"``. Empty if nothing is to blame, or the discrepancy is too small to be placed.
+        log evidence"``, ``"log_density_rounding"``. Empty if nothing is to blame, or the
+        discrepancy is too small to be placed.
     unknown : tuple of str
         What could not be compared, and why.
     """
@@ -133,6 +136,8 @@ def diagnose(
         )
     if identity.holds:
         return Diagnosis(())
+    if identity.looseness > LOOSEST:  # all else is compared within that bound
+        return Diagnosis((ROUNDING,))
     terms, unknown = differing_terms(model, prior, data, points, rng)
     if not terms and not identity.constancy <= 1:
         terms = [UPDATE]

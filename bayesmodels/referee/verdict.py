@@ -283,7 +283,7 @@ def _decided(
         wrong.sort(key=lambda test: test.label not in table.index)
         shifts = {test.label for test in wrong if test.kind == "shift"}
         findings = tuple(
-            _sentence(test)
+            sentence_of(test)
             for test in wrong
             if not (test.kind == "location" and test.label in shifts)  # the same again
         )
@@ -417,7 +417,8 @@ _BELOW = ("too {way} draws of {label} lie below its {name} ({size}).", ("many", 
 """What is said of a test, with words for too much and for too little; the last, of quantiles."""
 
 
-def _sentence(test: Test) -> str:
+def sentence_of(test: Test) -> str:
+    """Say what a test found."""
     text, (more, less) = _SENTENCES.get(test.kind, _BELOW)
     return text.format(
         label=test.label,
