@@ -40,7 +40,9 @@ _DRAWN = 1024
 _LEVELS = ndtr(np.linspace(-3.7, 3.7, 129))
 
 
-def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
+def one_sample_tests(
+    law: Belief, draws: Any, rng: np.random.Generator, *, joint: bool = True
+) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     nominal = levels(law)
     every = scalar_draws(law, draws)
@@ -84,7 +86,8 @@ def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[
     alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1))
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
-    return found + alone + joint_tests(law, draws, labels, transforms, rng)
+    together = joint_tests(law, draws, labels, transforms, rng) if joint else []
+    return found + alone + together
 
 
 def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:
