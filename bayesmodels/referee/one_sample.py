@@ -62,7 +62,9 @@ def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
     return bounds(np.array([x for *_, x in own]), _known(law, own)) if own else None
 
 
-def one_sample_tests(law: Belief, draws: dict[str, Array], rng: np.random.Generator) -> list[Test]:
+def one_sample_tests(
+    law: Belief, draws: dict[str, Array], rng: np.random.Generator, *, joint: bool = True
+) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     nominal, every = levels(law), scalar_draws(law, draws)
     found: list[Test] = []
@@ -109,7 +111,8 @@ def one_sample_tests(law: Belief, draws: dict[str, Array], rng: np.random.Genera
     alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)) + extremes
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
-    return found + alone + joint_tests(law, draws, labels, transforms, rng)
+    together = joint_tests(law, draws, labels, transforms, rng) if joint else []
+    return found + alone + together
 
 
 def _extremes(

@@ -125,7 +125,7 @@ COMPILES = {
     "check_evidence": lambda rng: bm.check_evidence(COIN, BITS, draws=DRAWS, rng=rng).bound,
     "check_identity": lambda rng: found(rng).constancy,
     "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),
-    "diagnose": lambda rng: bm.diagnose(found(1), declared(), COIN, BITS, rng=rng).sentence(),
+    "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
     "exact": lambda rng: bm.exact(declared(), rng=rng).explain(),
     "mcmc_draws": lambda rng: bm.mcmc_draws(COIN, BITS, draws=5, tune=5, chains=1, rng=rng),
     "sample": lambda rng: bm.sample(declared(), 5, rng=rng),
