@@ -1,12 +1,12 @@
 """Bugs to plant in the sample project, and runs of its tests with them."""
 
 import contextlib
-import io
 import sys
+import types
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
+from tests.testing import running
 
 PROJECT = Path(__file__).parent / "sample_project"
 SOURCE = (PROJECT / "samplers.py").read_text(encoding="utf-8")
@@ -74,49 +74,19 @@ BUGS = {
 }
 
 
-class Run:
-    """What came of a run of the sample project's tests."""
-
-    def __init__(self):
-        self.passed, self.wrong, self.broken = 0, [], []
-
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            asserted = report.when == "call" and "AssertionError: " in report.longreprtext
-            (self.wrong if asserted else self.broken).append(report.longreprtext)
-        elif report.when == "call":
-            self.passed += 1
-
-
 def run(seed, bug=None, *options):
-    """Run the tests, or with a bug those that it changes, in this process."""
-    found = Run()
-    chosen = [] if bug is None else ["-k", bug.tests]
-    arguments = ["-c", str(PROJECT / "pytest.ini"), f"--seed={seed}", "-q", "--tb=line", *chosen]
-    plain = [
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:unraisableexception",
-        "-p",
-        "bayesmodels.testing.plugin",
-        *options,
-    ]
-    with contextlib.redirect_stdout(io.StringIO()), _planted(bug):
-        pytest.main([*arguments, *plain, str(PROJECT)], plugins=[found])
-    return found
+    """Run the sample project's tests, or with a bug those that it changes until one fails."""
+    chosen = [] if bug is None else ["-x", "-k", bug.tests]
+    with planted(bug):
+        return running.run(PROJECT, f"--seed={seed}", *chosen, *options)
 
 
 @contextlib.contextmanager
-def _planted(bug):
+def planted(bug):
     """Let the project's module do what its changed text says."""
-    before = list(sys.path)
-    sys.path.insert(0, str(PROJECT))
-    import samplers
-
+    module = sys.modules.setdefault("samplers", types.ModuleType("samplers"))
+    exec(SOURCE if bug is None else bug.planted(), vars(module))  # noqa: S102 - our own text
     try:
-        exec(SOURCE if bug is None else bug.planted(), vars(samplers))  # noqa: S102
         yield
     finally:
-        exec(SOURCE, vars(samplers))  # noqa: S102 - our own text
-        sys.path[:] = before
+        exec(SOURCE, vars(module))  # noqa: S102 - as above
