@@ -103,7 +103,7 @@ class _Run:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self.entries or terminalreporter.verbosity < 0:
             return
-        terminalreporter.section("verdicts")
+        terminalreporter.write_sep("=", "verdicts")
         layout = "{:12}  {:>7}  {:>9}  {:>7}  {}"
         terminalreporter.write_line(layout.format(*verdicts.HEAD, "test"))
         for found in self.entries:

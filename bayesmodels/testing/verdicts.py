@@ -57,7 +57,8 @@ def document(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> d
 def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
     """Say how many of each outcome there are, and what the budget is."""
     each = Counter(found["outcome"] for found in entries)
-    said = f"{len(entries)} verdicts: {', '.join(f'{n} {o}' for o, n in each.items()) or 'none'}."
+    kinds = ", ".join(f"{number} {outcome}" for outcome, number in each.items()) or "none"
+    said = f"{len(entries)} verdict{'' if len(entries) == 1 else 's'}: {kinds}."
     if false_alarms is None:
         return said
     return f"{said} Right ones are called wrong in at most {100 * false_alarms:g} % of runs."

@@ -15,6 +15,7 @@ from bayesmodels.testing import budget, verdicts
 from tests.testing import running
 
 ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "testing.md"
 HEAD = """
 import numpy as np
 import pytest
@@ -87,6 +88,18 @@ def test_verdicts_are_printed_at_the_end(project):
     assert outcomes == ["agree", "disagree", "inconclusive"]
     assert lines[1].split()[-1].endswith("::test_right")
     assert lines[4].startswith("3 verdicts: 1 agree, 1 disagree, 1 inconclusive. Right ones")
+
+
+def test_the_page_shows_what_is_printed(tmp_path):
+    text = PAGE.read_text(encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    code = re.search(r"```python\n# test_samplers.py\n(.*?)```", text, re.DOTALL)[1]
+    name = f"test_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(code)
+    printed = running.run(tmp_path).printed.replace(name, "test_samplers")
+    shown = re.search(r"```\n(=+ verdicts.*?)```", text, re.DOTALL)[1]
+    printed = re.search(r"=+ verdicts.*?runs\.\n", printed, re.DOTALL)[0]
+    assert re.sub(r"\d|=+", "0", printed) == re.sub(r"\d|=+", "0", shown)
 
 
 def test_a_failure_says_what_is_wrong_at_the_line_that_asserts(project):
@@ -180,7 +193,7 @@ def test_markdown_has_a_row_each_and_says_what_is_wrong(project, tmp_path):
     text += "    assert_posterior(LAW, draws(6, 18))"
     project(text, f"--verdicts={tmp_path / 'all.md'}")
     written = (tmp_path / "all.md").read_text()
-    assert "1 verdicts: 1 disagree." in written
+    assert "1 verdict: 1 disagree." in written
     (line,) = [line for line in written.splitlines() if line.startswith("| disagree")]
     assert line.endswith("::test_wrong[a\\|b]` |")
     assert line.replace("\\|", "").count("|") == 7
