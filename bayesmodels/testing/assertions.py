@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 LOOKS = 4
 """Sets of draws that are asked for, at most."""
-MOST_SHOWN = 10
-"""Further findings, and rows of the table, in the message of a failure."""
 _COLUMNS = r"(?<!mcse_)mean$|sd$|ess_bulk|r_hat|^(z|p|location|spread)$"  # 80 characters a line
 
 
@@ -44,8 +42,8 @@ def assert_posterior(
     first, most : int, default 1000 and 100,000
         Draws a chain that a function is asked for at first, and at most.
     level : float, optional
-        Probability of a false alarm. If not given, this assertion's part of the budget of the run,
-        or 0.01 outside pytest; if given, it comes on top of that budget.
+        Probability of a false alarm outside pytest, 0.01 if not given. In a run of pytest it is
+        this assertion's part of the budget, or `level` if that is less.
     **options
         `tolerance`, `rows`, `var_names` and `rng` of `bayesmodels.compare`.
 
@@ -75,18 +73,20 @@ def assert_posterior(
     AssertionError: The draws do not come from the exact law: ...
     """
     __tracebackhide__ = True  # pytest shows the line that asserts
+    from bayesmodels.belief.declaring import is_pymc
     from bayesmodels.input.parameters import count
-    from bayesmodels.posteriors.exact import exact
     from bayesmodels.referee.sequential import decide
     from bayesmodels.referee.verdict import compare
-    from bayesmodels.report.validation import is_pymc
 
     first, most = count(first, "first", 4), count(most, "most", 4)
-    known = exact(law) if is_pymc(law) else law
-    level = _level() if level is None else level
+    if is_pymc(law):
+        from bayesmodels.posteriors.exact import exact
+
+        law = exact(law)
+    level = _level(level)
 
     def judge(sampled: Any, share: float) -> Verdict:
-        return compare(known, sampled, level=share, **options)
+        return compare(law, sampled, level=share, **options)
 
     if not callable(draws):
         found, asked = judge(draws, level), ""
@@ -121,7 +121,7 @@ def assert_same(a: Any, b: Any, *, level: float | None = None, **options: Any) -
     __tracebackhide__ = True
     from bayesmodels.referee.same import same
 
-    level = _level() if level is None else level
+    level = _level(level)
     return _passed(same(a, b, level=level, **options), level)
 
 
@@ -160,13 +160,14 @@ def assert_calibrated(
     __tracebackhide__ = True
     from bayesmodels.referee.calibration import calibrate
 
-    level = _level() if level is None else level
+    level = _level(level)
     found = calibrate(model, *args, level=level, **options)
     return _passed(found, level, found.table.sort_values("p"))
 
 
-def _level() -> float:
-    return OPEN[-1].level() if OPEN else FALSE_ALARMS
+def _level(most: float | None) -> float:
+    part = OPEN[-1].level() if OPEN else FALSE_ALARMS if most is None else most
+    return part if most is None else min(part, most)
 
 
 def _passed[Found: Judgement](
@@ -178,9 +179,11 @@ def _passed[Found: Judgement](
         OPEN[-1].entries.append(entry(OPEN[-1].test, found) | {"level": level})
     if found.outcome == "agree":
         return found
-    said = [found.sentence(), *(f"- {finding}" for finding in found.findings[1:][:MOST_SHOWN])]
-    if (left := len(found.findings) - 1 - MOST_SHOWN) > 0:
+    from bayesmodels.report.page import MOST_FINDINGS as MOST
+
+    said = [found.sentence(), *(f"- {finding}" for finding in found.findings[1:][:MOST])]
+    if (left := len(found.findings) - 1 - MOST) > 0:
         said.append(f"And {left:,} more findings.")
     if table is not None:
-        said.append(table.head(MOST_SHOWN).filter(regex=_COLUMNS).to_string(float_format="%.3g"))
+        said.append(table.head(MOST).filter(regex=_COLUMNS).to_string(float_format="%.3g"))
     raise AssertionError("\n".join([*said, f"The level was {level:.2g}.{more}"]))

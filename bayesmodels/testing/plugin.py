@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     files = [Path(config.invocation_params.dir, file) for file in config.getoption("--verdicts")]
     for file in files:
-        if file.suffix not in verdicts.SUFFIXES or not file.parent.is_dir():
+        if file.suffix not in verdicts.WRITERS or not file.parent.is_dir():
             raise pytest.UsageError(
                 f"--verdicts: must end in .json or .md, in a folder that exists; got '{file}'."
             )

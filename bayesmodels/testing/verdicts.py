@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).with_name("verdicts.schema.json")
 """What a file of verdicts looks like, as a JSON Schema."""
-SUFFIXES = (".json", ".md")
 _MEASURED = ("level", "largest", "largest_z", "smallest_ess", "largest_r_hat")
 
 
@@ -41,17 +40,13 @@ def _plain(value: Any) -> str | float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def document(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> dict[str, Any]:
-    """Return what stands in a file of verdicts."""
+def to_json(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
+    """Return verdicts as the schema has them."""
     from bayesmodels import __version__
 
-    return {
-        "format": "bayesmodels verdicts",
-        "schema": 1,
-        "version": __version__,
-        "false_alarms": false_alarms,
-        "verdicts": list(entries),
-    }
+    head = {"format": "bayesmodels verdicts", "schema": 1, "version": __version__}
+    found = {**head, "false_alarms": false_alarms, "verdicts": list(entries)}
+    return json.dumps(found, indent=1, allow_nan=False) + "\n"
 
 
 def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
@@ -78,7 +73,7 @@ def row(found: dict[str, Any]) -> tuple[str, str, str, str]:
 HEAD = ("verdict", "worst z", "ESS", "level")
 
 
-def markdown(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
+def to_markdown(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
     """Return a table of verdicts, and all that was found where something is wrong or open."""
     lines = ["# Verdicts", "", in_short(entries, false_alarms), ""]
     if entries:
@@ -93,6 +88,10 @@ def markdown(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> s
     return "\n".join(lines).rstrip() + "\n"
 
 
+WRITERS = {".json": to_json, ".md": to_markdown}
+"""By the ending of a file."""
+
+
 def write(
     entries: Sequence[dict[str, Any]], false_alarms: float | None, path: str | os.PathLike[str]
 ) -> None:
@@ -100,12 +99,9 @@ def write(
     from bayesmodels.errors import DataError
     from bayesmodels.store.files import atomic_write
 
-    if not str(path).endswith(SUFFIXES):
-        raise DataError(f"path: must end in {' or '.join(SUFFIXES)}; got {str(path)!r}.")
-    if str(path).endswith(".md"):
-        text = markdown(entries, false_alarms)
-    else:
-        text = json.dumps(document(entries, false_alarms), indent=1, allow_nan=False) + "\n"
+    if (ending := Path(path).suffix) not in WRITERS:
+        raise DataError(f"path: must end in {' or '.join(WRITERS)}; got {str(path)!r}.")
+    text = WRITERS[ending](entries, false_alarms)
     with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
 
