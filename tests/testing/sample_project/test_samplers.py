@@ -29,6 +29,8 @@ DICE = [
     ([20, 31, 25, 18, 22, 24], 2),
     ([9, 1], 1),
     ([2, 0, 0, 0, 0, 3], 1.5),
+    ([4, 4], 0.5),
+    ([1, 2, 0], 3),
 ]
 NUMBERS = [
     ([4.1, 5.3, 3.8, 4.9], 3, 0.5, 2, 1),
@@ -38,7 +40,7 @@ NUMBERS = [
     ([20.0, 22.0, 19.0], 10, 1, 2.5, 8),
 ]
 TABLES = [(8, 2, 1.0), (20, 3, 0.1), (6, 2, 2.0), (40, 4, 0.5), (12, 1, 1.0)]
-CLOUDS = [(6, 2), (15, 3), (30, 2), (4, 2)]
+CLOUDS = [(6, 2), (15, 2), (30, 2), (4, 2)]
 
 
 def law_of_coin(flips, alpha, beta):
@@ -60,7 +62,7 @@ def test_coin(given, rng):
     assert_posterior(law_of_coin(*given), lambda n: samplers.coin(*given, n, rng))
 
 
-@pytest.mark.parametrize("given", COINS[:3])
+@pytest.mark.parametrize("given", COINS[:1])
 def test_heads_in_new_flips(given, rng):
     law = {"heads": law_of_coin(*given).predictive(trials=4)}
     assert_posterior(law, lambda n: samplers.heads_in(4, *given, n, rng))
@@ -119,12 +121,12 @@ def test_coin_by_metropolis(given, rng):
 
 
 def test_two_samplers_of_a_coin(rng):
-    given, many = COINS[3], samplers.coin(*COINS[3], 20_000, rng)
+    given, many = COINS[3], samplers.coin(*COINS[3], 5000, rng)
     assert_posterior(many, lambda n: samplers.coin_by_metropolis(*given, n, rng))
 
 
 def test_two_samplers_of_a_normal(rng):
-    many = samplers.normal(*NUMBERS[1], 20_000, rng)
+    many = samplers.normal(*NUMBERS[1], 5000, rng)
     assert_posterior(many, samplers.normal_gibbs(*NUMBERS[1], 4000, rng))
 
 
@@ -134,4 +136,4 @@ def test_flips_are_what_the_coin_takes_them_for(rng):
 
 def test_measurements_are_what_the_normal_takes_them_for(rng):
     prior = bm.NormalInverseGamma(0, 1, 3, 4)
-    assert_calibrated(prior, simulate=samplers.measure, rng=rng)
+    assert_calibrated(prior, simulate=samplers.measure, n=400, rng=rng)
