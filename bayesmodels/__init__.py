@@ -197,6 +197,7 @@ _HOMES = {
     "sample": "posteriors.sampling",
     "save": "store",
     "scale": "",
+    "testing": "",
     "validate": "report",
     "validate_draws": "report",
 }

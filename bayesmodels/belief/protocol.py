@@ -6,7 +6,7 @@ share is written once, as functions over this protocol, in `bayesmodels.belief.r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -240,6 +240,23 @@ class Finding(Protocol):
 
     def sentence(self) -> str:
         """Say the decision in one sentence."""
+
+
+class Judgement(Finding, Protocol):
+    """A finding that agrees, disagrees or stays open, and says why."""
+
+    @property
+    def outcome(self) -> Literal["agree", "disagree", "inconclusive"]: ...
+    @property
+    def findings(self) -> Sequence[str]: ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """What was decided by numbers that are worth a look beside the decision."""
+
+    def measured(self) -> dict[str, Any]:
+        """Return level, largest discrepancy and effective draws as plain values by name."""
 
 
 @runtime_checkable

@@ -130,6 +130,12 @@ class Calibration:
         tree = xr.DataTree.from_dict({"prior_sbc": ranks})
         return arviz_plots.plot_ecdf_pit(tree, backend=backend)
 
+    def measured(self) -> dict[str, Any]:
+        """Return what the outcome rests on as plain values."""
+        worst = str(self.table["p"].idxmin())
+        z = float(self.table[["location", "spread"]].abs().max(axis=1)[worst])
+        return {"level": self.level, "largest": worst, "largest_z": z}
+
     def _repr_html_(self) -> str:
         worst = self.table.sort_values("p", kind="stable")
         return notebook.judged(

@@ -161,6 +161,16 @@ class Verdict:
         }[self.outcome]
         return lead + self.findings[0]
 
+    def measured(self) -> dict[str, Any]:
+        """Return what the verdict rests on as plain values."""
+        return {
+            "level": self.level,
+            "largest": f"{self.largest.label}, {name_of(self.largest)}",
+            "largest_z": self.largest.z,
+            "smallest_ess": min(test.ess for test in self.tests),
+            "largest_r_hat": float(self.table["r_hat"].max()),
+        }
+
     def _repr_html_(self) -> str:
         subject = "Draws against an exact law" if self.exact else "Draws against draws"
         further = self.findings[1:]

@@ -333,12 +333,11 @@ class ApproximationReport(Reported):
 def _judge(report: Report | ModelReport | DrawsReport, said: Sequence[str], **found: Any) -> None:
     """Fill in what is said of a verdict on draws, and what was found beside it."""
     verdict = report.comparison
+    measured = verdict.measured()
     known = {
         "sentences": [*said, *verdict.findings],
         **found,
-        "largest_z": verdict.largest.z,
-        "smallest_ess": min(test.ess for test in verdict.tests),
-        "largest_r_hat": float(verdict.table["r_hat"].max()),
+        **{key: measured[key] for key in ("largest_z", "smallest_ess", "largest_r_hat")},
     }
     # The first finding is part of the verdict's sentence.
     fill(report, said=said, further=verdict.findings[1:], table=verdict.table, known=known)

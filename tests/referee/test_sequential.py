@@ -1,5 +1,7 @@
 """Draws are asked for until the verdict is decided; the level holds over all looks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,16 @@ def test_numbers_out_of_range_are_named_before_anything_is_sampled(options, word
     with pytest.raises(bm.DataError, match=words):
         bm.compare_until_decided(LAW, sample, **options)
     assert asked == []
+
+
+def test_later_sets_grow_where_the_advice_did_not_do_and_the_looks_share_the_level():
+    sample, asked = sampler(np.random.default_rng(6))
+    levels = []
+
+    def always_open(_, level):
+        levels.append(level)
+        return SimpleNamespace(outcome="inconclusive", more=1.0, findings=("open.",))
+
+    decide(sample, always_open, 100, 0.01, looks=4, most=500)
+    assert asked == [100, 100, 200, 500]
+    assert levels == [0.01 / 4] * 4
