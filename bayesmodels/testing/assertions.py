@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.testing.budget import FALSE_ALARMS, OPEN
-from bayesmodels.testing.verdicts import entry
+from bayesmodels.testing.verdicts import entry, unsaid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,8 +181,9 @@ def _passed[Found: Judgement](
         return found
     from bayesmodels.report.page import MOST_FINDINGS as MOST
 
-    said = [found.sentence(), *(f"- {finding}" for finding in found.findings[1:][:MOST])]
-    if (left := len(found.findings) - 1 - MOST) > 0:
+    further = unsaid(found.sentence(), found.findings)
+    said = [found.sentence(), *(f"- {finding}" for finding in further[:MOST])]
+    if (left := len(further) - MOST) > 0:
         said.append(f"And {left:,} more findings.")
     if table is not None:
         said.append(table.head(MOST).filter(regex=_COLUMNS).to_string(float_format="%.3g"))

@@ -40,6 +40,11 @@ def _plain(value: Any) -> str | float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def unsaid(sentence: str, findings: Sequence[str]) -> list[str]:
+    """Return the findings that do not stand in the sentence: of most kinds, all but the first."""
+    return [finding for finding in findings if finding not in sentence]
+
+
 def to_json(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
     """Return verdicts as the schema has them."""
     from bayesmodels import __version__
@@ -82,9 +87,10 @@ def to_markdown(entries: Sequence[dict[str, Any]], false_alarms: float | None) -
         cells = (*row(found), found["largest"] or "", f"`{found['test']}`")
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     for found in entries:
-        if found["outcome"] != "agree":
-            lines += ["", f"## {found['outcome']}: `{found['test']}`", "", found["sentence"]]
-            lines += ["", *(f"- {finding}" for finding in found["findings"][1:])]
+        if (outcome := found["outcome"]) != "agree":
+            said, findings = found["sentence"], found["findings"]
+            lines += ["", f"## {outcome}: `{found['test']}`", "", said, ""]
+            lines += [f"- {finding}" for finding in unsaid(said, findings)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -29,6 +29,11 @@ BUGS = {
         "beta(alpha + heads, beta + tails", "beta(1 + heads, 1 + tails", "test_coin["
     ),
     "off by one": Bug("tails = len(flips) - heads", "tails = len(flips) - heads - 1", "test_coin["),
+    "chains copied": Bug(
+        "rng.beta(alpha + heads, beta + tails, (CHAINS, draws))",
+        "np.tile(rng.beta(alpha + heads, beta + tails, draws), (CHAINS, 1))",
+        "test_coin[",
+    ),
     "parameter plugged in": Bug(
         '(flips, alpha, beta, draws, rng)["theta"]\n',
         '(flips, alpha, beta, draws, rng)["theta"].mean() * np.ones((CHAINS, draws))\n',
@@ -51,6 +56,7 @@ BUGS = {
     "prior not in conditional": Bug(
         "(squares + kappa * (mu - mean) ** 2) / 2", "squares / 2", "test_normal_by_gibbs["
     ),
+    "warm-up kept": Bug("warmup=20", "warmup=0", "test_normal_by_gibbs["),
     "degrees n - p": Bug(
         "gamma(shape + n / 2, size=(CHAINS, draws))\n    z",
         "gamma(shape + (n - columns) / 2, size=(CHAINS, draws))\n    z",

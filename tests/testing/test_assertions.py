@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -172,6 +173,15 @@ def test_verdicts_of_a_script_are_written_as_those_of_a_run(tmp_path, ending):
     assert [each["level"] for each in written["verdicts"]] == [0.01] * 3
     assert written["verdicts"][1]["largest_r_hat"] is None  # no number of one chain
     assert written["false_alarms"] is None
+
+
+def test_a_finding_is_said_once_whether_or_not_the_sentence_has_it(tmp_path):
+    said = "They differ: the prior of tau."
+    findings = ("the prior of tau.", "the likelihood of y.")
+    found = SimpleNamespace(outcome="disagree", sentence=lambda: said, findings=findings)
+    write_verdicts({"models": found}, tmp_path / "all.md")
+    text = (tmp_path / "all.md").read_text()
+    assert [text.count(each) for each in findings] == [1, 1]
 
 
 def test_verdicts_go_into_no_other_kind_of_file(tmp_path):
