@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.errors import DataError
-from bayesmodels.report.validation import is_pymc
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from bayesmodels.belief.declaring import likelihood_of
+from bayesmodels.belief.declaring import is_pymc, likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import randomness
@@ -137,9 +136,3 @@ def validate(
     if isinstance(model, Approximable):
         return validate_approximation(cast("LogisticRegression", model), data, run)
     return validate_belief(model, data, run)
-
-
-def is_pymc(model: Any) -> bool:
-    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
-    pymc = sys.modules.get("pymc")
-    return pymc is not None and isinstance(model, pymc.Model)
