@@ -65,7 +65,8 @@ class Anatomy:
         """Return a digest of form and constants."""
         found = hashlib.sha256(self.form.encode())
         for constant in self.constants:
-            found.update(np.asarray(constant.data).tobytes())
+            value = np.asarray(constant.data)  # of None, bytes would say where it lies in memory
+            found.update(value.tobytes() if value.dtype != object else str(value).encode())
         return found.hexdigest()
 
     def differing(self, other: Anatomy) -> set[int] | None:

@@ -14,6 +14,10 @@ from typing import Any, Literal
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
+from pymc.distributions import custom
+from pymc.distributions.distribution import _support_point
+from pymc.distributions.shape_utils import _change_dist_size
+from pymc.logprob.abstract import _logcdf, _logprob
 from pymc.model.fgraph import ModelDeterministic, ModelObservedRV, model_from_fgraph
 from pymc.pytensorf import collect_default_updates, reseed_rngs
 from pymc.pytensorf import compile as forward_function
@@ -36,6 +40,7 @@ from bayesmodels.posteriors.independent import AGAIN
 from bayesmodels.posteriors.marginalize import DRAWS_MODE
 from bayesmodels.posteriors.partial import partial_posterior
 from bayesmodels.posteriors.remaining_model import graph_of
+from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import Imprecise, verify
 
 pt: Any = tensor  # its functions have no types
@@ -45,6 +50,7 @@ Rung = Literal["exact", "partial", "mcmc"]
 Values = dict[str, NDArray[Any]]
 _WEIGHT = "weight of new data"
 _LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
+_BY_CLASS: Any = (_logprob, _logcdf, _support_point, _change_dist_size)
 _CHAINS = 5  # tried, where one gets caught
 
 
@@ -85,7 +91,7 @@ class NewData:
         """Add the log density of new data, as potentials; return their names."""
         again = {self.model[name]: new for name, new in self._shared.items()}
         terms: Any = [pm.logp(rv, new) for rv, new in again.items()]
-        terms = graph_replace(terms, again, strict=False)  # type: ignore[arg-type]
+        terms = graph_replace(terms, again, strict=False)
         named = {f"new {name}": term for name, term in zip(self._shared, terms, strict=True)}
         with self.model:
             for name, term in named.items():
@@ -159,6 +165,13 @@ def _known(name: str, value: Any) -> NDArray[Any]:
     return np.array(value.eval())
 
 
+def laws_of_ones_own(model: pm.Model) -> list[tuple[Any, type, Any]]:
+    """Return what PyMC looks up by the class of each `CustomDist`, and no pickle of it has."""
+    kinds = {type(v.owner.op) for v in ancestors(model.basic_RVs) if v.owner is not None}
+    known = [(of, kind) for of in _BY_CLASS for kind in kinds if kind in of.registry]
+    return [(of, k, of.registry[k]) for of, k in known if k.__name__ not in vars(custom)]
+
+
 class Forward:
     """Draws some variables of a model from their laws, given others, compiled once."""
 
@@ -229,7 +242,9 @@ def _sampled(
                 rest = {name: found[name] for name in part.remaining}
                 try:
                     return rest | part.draw(rest, rng)
-                except DataError:  # a chain caught where a scale is so small that no digits are left
+                except (
+                    DataError
+                ):  # a chain caught where a scale is so small that no digits are left
                     if not left:
                         raise
             return found
@@ -246,22 +261,24 @@ def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> R
     """
     whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
     reason = ""
-    for rung, partial in (("exact", False), ("partial", True)):
-        if asked not in (None, rung):
-            continue
-        try:
-            found = exact(model, partial=partial, rng=rng)
-        except NotConjugate as error:
-            reason = error.reason
-            if asked:
-                raise DataError(f"method: {asked!r} does not work here: {reason}") from error
-            continue
-        if partial and set(whole) & set(found.remaining):
-            continue
-        return rung
+    try:
+        if asked in (None, "exact"):
+            exact(model, rng=rng)
+            return "exact"
+    except NotConjugate as error:
+        reason = error.reason
+    try:
+        if asked in (None, "partial"):
+            remaining = exact(model, partial=True, rng=rng).remaining
+            if not set(whole) & set(remaining):
+                return "partial"
+    except NotConjugate as error:
+        reason = reason or error.reason
     if whole:
         raise DataError(
-            f"model: {', '.join(whole)} must be continuous for the sampler, or the model have a "
-            f"closed form, which it has not: {reason} Add up over whole numbers by hand."
+            f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "
+            f"form without. {reason} Add up over whole numbers by hand (pm.Mixture)."
         )
+    if asked in ("exact", "partial"):
+        raise DataError(f"method: {asked!r} does not work here: {reason}")
     return "mcmc"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.errors import DataError
@@ -35,8 +36,15 @@ def results(
         return
     import cloudpickle  # what PyMC sends models with: functions of scripts and closures, too
 
+    laws: list[tuple[Any, type, Any]] = []
+    if is_pymc(setup.model):
+        from bayesmodels.posteriors.new_data import laws_of_ones_own
+
+        laws = [
+            law for m in (setup.model, setup.simulate) if is_pymc(m) for law in laws_of_ones_own(m)
+        ]
     try:
-        packed = cloudpickle.dumps(setup)
+        packed = cloudpickle.dumps((setup, laws))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise DataError(
             f"cores: model, design and simulate must be such that other processes can get them "
@@ -53,7 +61,10 @@ def results(
 
 def _begin(packed: bytes) -> None:
     """Prepare this process for `_ranks`."""
-    _KEPT[:] = [simulator_of(pickle.loads(packed))]  # noqa: S301 - what the parent has packed
+    setup, laws = pickle.loads(packed)  # noqa: S301 - what the parent has packed
+    for by_class, kind, function in laws:
+        by_class.register(kind)(function)
+    _KEPT[:] = [simulator_of(setup)]
 
 
 def _ranks(numbers: Sequence[int]) -> tuple[Array, int]:
