@@ -141,35 +141,35 @@ class ModelSimulator:
         return np.array([self._rank(number) for number in simulations]), 0
 
     def _rank(self, number: int) -> Array:
-        setup = self._setup
+        setup, posteriors = self._setup, self._posteriors
         rng = setup.rng(SIMULATION, number)
         true, data = self._made(rng)
         self._hold(data)
-
-        draw = self._posterior.given(rng)
+        draw = posteriors.given(rng)
 
         def quantities(length: int) -> Array:
             drawn = draw(length, rng)
             both = {name: np.concatenate([x, drawn[name]]) for name, x in true.items()}
             return self._values(both)
 
-        if self._posterior.independent:
+        if posteriors.independent:
             values, effective = quantities(setup.draws), float(setup.draws)
         else:
             values, effective = far_apart(quantities, setup.draws)
         return np.append(ranks_among(values, rng), effective)
 
     @cached_property
-    def _posterior(self) -> Posterior:
+    def _posteriors(self) -> Posterior:
+        """What draws from posteriors; made, in every process, of the model's own data."""
         self._data.hold(self._data.observed)
         return posterior(self._data, self._setup.method, self._setup.rng(EXAMPLE, 1))
 
     @cached_property
     def _at_hand(self) -> Draw:
         """What draws from the posterior of the data that the model holds."""
-        method = self._posterior  # made while the model holds its own data once more
+        posteriors = self._posteriors
         self._data.hold(self._data.observed, weight=0.0)
-        return method.given(self._setup.rng(EXAMPLE, 2))
+        return posteriors.given(self._setup.rng(EXAMPLE, 2))
 
     def _hold(self, data: Values) -> None:
         for judge in self._held:
@@ -188,7 +188,7 @@ class ModelSimulator:
             else:  # the last draw of a chain that has forgotten where it began
                 draw = self._at_hand
                 known.hold(known.observed, weight=0.0)
-                drawn = draw(1 if self._posterior.independent else setup.draws, rng)
+                drawn = draw(1 if self._posteriors.independent else setup.draws, rng)
                 true = {name: drawn[name][-1] for name in known.names}
             found = self._forward(rng, true)
         if setup.simulate is not None and self._own is None:
