@@ -44,7 +44,7 @@ pt: Any = tensor  # its functions have no types
 
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Whole arrays at a time in NumPy: fused loops would run in Python.
-DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
+_DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
 _WORTH = 300  # evaluations that have to be saved by one more part of the graph
 _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
 
@@ -244,7 +244,7 @@ class Marginal:
                 for point in self.rest
             }
             inputs, _, slopes = self._graph(rows, (None,))
-            run = compiled([*rows.values(), *inputs], list(slopes.values()), DRAWS_MODE)
+            run = compiled([*rows.values(), *inputs], list(slopes.values()), _DRAWS_MODE)
         return run, list(inputs.values())
 
     def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:

@@ -37,7 +37,6 @@ from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, named_terms
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.independent import AGAIN
-from bayesmodels.posteriors.marginalize import DRAWS_MODE
 from bayesmodels.posteriors.partial import partial_posterior
 from bayesmodels.posteriors.remaining_model import graph_of
 from bayesmodels.posteriors.support import listed
@@ -146,7 +145,7 @@ class NewData:
             rows = {
                 p: pt.tensor(p.name, dtype=p.dtype, shape=(None, *p.type.shape)) for p in points
             }
-            run = compiled(list(rows.values()), vectorize_graph(both, rows), DRAWS_MODE)
+            run = compiled(list(rows.values()), vectorize_graph(both, rows), LIGHT_MODE)
 
         def found(draws: Mapping[str, Any]) -> tuple[Array, Array]:
             values = [np.asarray(draws[p.name], dtype=p.dtype) for p in points]
@@ -186,8 +185,15 @@ class Forward:
     def __call__(self, rng: np.random.Generator, given: Mapping[str, Any] | None = None) -> Values:
         """Return one draw by name."""
         reseed_rngs(self._rngs, int(rng.integers(2**63)))
-        values = [np.asarray((given or {})[name]) for name in self._given]
-        return dict(zip(self._wanted, map(np.asarray, self._run(*values)), strict=True))
+        values = [np.array((given or {})[name]) for name in self._given]  # its own, to write on
+        try:
+            found = self._run(*values)
+        except ValueError as error:
+            raise DataError(
+                f"model: it allows parameters at which {listed(self._wanted)} can't be drawn "
+                f"({str(error).splitlines()[0]}). Give it a narrower prior."
+            ) from error
+        return dict(zip(self._wanted, map(np.asarray, found), strict=True))
 
 
 Draw = Callable[[int, np.random.Generator], Values]

@@ -262,6 +262,8 @@ def calibrate(
     level = proportion(level, "level")
     if around not in ("prior", "posterior"):
         raise DataError(f"around: must be 'prior' or 'posterior'; got {around!r}.")
+    if not (simulate is None or callable(simulate) or (is_pymc(simulate) and is_pymc(model))):
+        raise DataError("simulate: must be a function; of a PyMC model, or another PyMC model.")
     found = {} if checkpoint is None else files.load(checkpoint)
     words = found["seed"] if rng is None and "seed" in found else None
     if words is None:

@@ -20,7 +20,7 @@ from pymc.distributions.distribution import PartialObservedRV
 
 from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.belief.reading import places
-from bayesmodels.errors import DataError, PriorError
+from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.compiled_sampler import Anatomy
 from bayesmodels.posteriors.conditional import natural_values
@@ -145,7 +145,13 @@ class ModelSimulator:
         rng = setup.rng(SIMULATION, number)
         true, data = self._made(rng)
         self._hold(data)
-        draw = posteriors.given(rng)
+        try:
+            draw = posteriors.given(rng)
+        except NotConjugate as error:
+            raise DataError(
+                f"model: of simulation {number} no closed form was found: {error.reason} Use "
+                "method='mcmc'."
+            ) from error
 
         def quantities(length: int) -> Array:
             drawn = draw(length, rng)
@@ -179,18 +185,17 @@ class ModelSimulator:
         """Draw parameters, with a sample axis of length one, and data; an example at once."""
         setup, known = self._setup, self._data
         if not self._around:
-            found = self._forward(rng)
-            true = {name: found[name] for name in known.names}
+            found = true = self._forward(rng)
         else:
             if example:
-                start = known.model.initial_point(random_seed=0)
-                true = natural_values(known.model)(start)
+                true = natural_values(known.model)(known.model.initial_point(random_seed=0))
             else:  # the last draw of a chain that has forgotten where it began
                 draw = self._at_hand
                 known.hold(known.observed, weight=0.0)
                 drawn = draw(1 if self._posteriors.independent else setup.draws, rng)
-                true = {name: drawn[name][-1] for name in known.names}
+                true = {name: x[-1] for name, x in drawn.items()}
             found = self._forward(rng, true)
+        true = {name: true[name] for name in known.names}
         if setup.simulate is not None and self._own is None:
             found = setup.simulate(dict(true), rng)
         return {name: x[None] for name, x in true.items()}, known.checked(found)
