@@ -181,6 +181,9 @@ class Forward:
         self._run: Any = forward_function(
             self._inputs, outputs, mode=LIGHT_MODE, on_unused_input="ignore"
         )
+        for variable, cell in self._run.vm.storage_map.items():
+            if isinstance(variable, Constant) and isinstance(cell[0], np.ndarray):
+                cell[0] = cell[0].copy()  # SciPy's laws refuse what other graphs lock
 
     def __call__(self, rng: np.random.Generator, given: Mapping[str, Any] | None = None) -> Values:
         """Return one draw by name."""

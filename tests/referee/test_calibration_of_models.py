@@ -117,6 +117,13 @@ def test_forward_draws_hang_on_their_generator_alone():
     assert (np.abs(given["y"] - 1e6) < 1e4).all()
 
 
+def test_laws_of_scipy_are_drawn_from_after_other_graphs_have_used_their_constants():
+    data = NewData(models.heavy_level(), beside=True)
+    forward = Forward(data.model, ["y"], ["mu"])
+    data.log_densities()
+    assert forward(np.random.default_rng(1), {"mu": 0.0})["y"].shape == COUNTS.shape
+
+
 def test_a_model_has_the_same_digest_every_time():
     one, two = (Anatomy.of(NewData(models.visits()).model).digest() for _ in range(2))
     assert one == two != Anatomy.of(NewData(models.visits(3)).model).digest()
@@ -217,6 +224,12 @@ def counted():
 
 
 @models.modelled
+def without_end():
+    log_rate = pm.Normal("log_rate", 0, 100)
+    pm.Poisson("y", pm.math.exp(log_rate), observed=[1, 2])
+
+
+@models.modelled
 def unseen():
     pm.Normal("mu")
 
@@ -241,6 +254,8 @@ def no_numbers(parameters, rng):
         (with_potential, {}, bm.DataError, "potential soft.*around='posterior'"),
         (with_potential, {"simulate": no_numbers}, bm.DataError, "potential soft"),
         (with_joint_gaps, {"around": "posterior"}, bm.DataError, "gaps"),
+        (without_end, {}, bm.DataError, "log_rate and y can't be drawn.*narrower prior"),
+        (models.visits, {"simulate": 3}, bm.DataError, "simulate: must be a function"),
         (unseen, {}, bm.DataError, "observe data"),
         (fixed, {}, bm.DataError, "have parameters"),
         (counted, {}, bm.DataError, "k must be continuous"),
