@@ -9,9 +9,9 @@ calibration checking conditional on data*.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -67,14 +67,6 @@ def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
             raise DataError(f"simulate: the model must have a variable {absent[0]!r}, too.")
 
 
-@dataclass(frozen=True)
-class _Axes:
-    """Names of variables' axes, and labels along them."""
-
-    dims: dict[str, tuple[str, ...]]
-    coords: dict[str, tuple[Hashable, ...]]
-
-
 class ModelSimulator:
     """Ranks of true quantities, with their `labels`, among draws of a PyMC model's posterior."""
 
@@ -101,13 +93,13 @@ class ModelSimulator:
 
     def _labelled(self, true: Values) -> list[str]:
         """Return labels of all scalars; of a symmetric matrix, of one half."""
-        symmetric = {
-            s.name for s in supports(self._data.model, all_known=False) if s.kind == "matrix"
-        }
+        known = supports(self._data.model, all_known=False)
+        symmetric = {s.name for s in known if s.kind == "matrix"}
         labels, kept = [], []
         for name, x in true.items():
             axes = labelled_axes(self._setup.model, name, x.shape[1:])
-            law: Any = _Axes({name: tuple(axis for axis, _ in axes)}, dict(axes))
+            dims = {name: tuple(axis for axis, _ in axes)}
+            law: Any = SimpleNamespace(dims=dims, coords=dict(axes))
             for label, at in places(law, name, x.shape[1:]):
                 kept.append(name not in symmetric or at[-2] <= at[-1])
                 labels += [label] if kept[-1] else []
@@ -129,10 +121,8 @@ class ModelSimulator:
             "seed": np.array(setup.seed, dtype=np.uint32),
             "set of quantities": np.array(self.labels),
             "declaration": digest,
-            "prior": np.concatenate([np.ravel(x) for x in true.values()]).astype(float),
-            "design or simulator": np.concatenate([np.ravel(x) for x in data.values()]).astype(
-                float
-            ),
+            "prior": _in_a_row(true),
+            "design or simulator": _in_a_row(data),
             "likelihood": self._values(true)[:, -2:],
         }
 
@@ -208,3 +198,7 @@ class ModelSimulator:
         if np.isnan(values).any():
             raise DataError("model: its log density is not a number at draws of its posterior.")
         return values
+
+
+def _in_a_row(values: Values) -> Array:
+    return np.concatenate([np.ravel(x) for x in values.values()]).astype(float)

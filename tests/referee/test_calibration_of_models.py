@@ -11,7 +11,7 @@ from scipy import stats
 import bayesmodels as bm
 from bayesmodels.posteriors.compiled_sampler import Anatomy
 from bayesmodels.posteriors.exact import Search
-from bayesmodels.posteriors.new_data import Forward, NewData, best_rung
+from bayesmodels.posteriors.new_data import Forward, NewData, best_rung, posterior
 from bayesmodels.referee.sbc import Setup
 from bayesmodels.referee.sbc_models import ModelSimulator
 from tests.referee import calibration_models as models
@@ -82,6 +82,17 @@ def test_one_search_follows_data_that_change():
         (law,) = search.proposed(np.random.default_rng(1)).factors
         shape = 2 + (COUNTS + more).sum()
         np.testing.assert_allclose(np.ravel(law.parameters), [shape, 13], rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_a_compiled_sampler_follows_data_that_change():
+    data, rng = NewData(models.unknown_noise()), np.random.default_rng(1)
+    sampler = posterior(data, "partial", rng)
+    for centre in (-3, 3):
+        data.hold({"y": np.linspace(centre - 0.1, centre + 0.1, len(COUNTS))})
+        drawn = sampler.given(rng)(200, rng)
+        assert drawn["mu"].mean() == pytest.approx(centre, abs=0.1)
+        assert 0.03 < drawn["noise"].mean() < 0.15
 
 
 @pytest.mark.parametrize("beside", [False, True])
