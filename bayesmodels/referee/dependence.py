@@ -29,7 +29,7 @@ from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials, tests
-from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.scalars import LawDraws
 
 Pairs = NDArray[np.intp]
 
@@ -46,11 +46,11 @@ _FARTHEST = 1e-9  # of a transform from its ends, as a normal score
 
 
 def joint_tests(
-    law: Any, draws: dict[str, Array], labels: list[str], u: Array, rng: np.random.Generator
+    law: Any, draws: LawDraws, labels: list[str], u: Array, rng: np.random.Generator
 ) -> list[Test]:
     """Return tests of several scalars at once, with transforms u of shape (scalar, chain, draw).
 
-    Draws have the axes (chain, draw, ...). If the law has no exact draws or no density, nothing is
+    If the law has no exact draws or no density, nothing is
     tested.
     """
     if not isinstance(law, Readable):
@@ -72,9 +72,8 @@ def joint_tests(
 
 def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     """Return uniform scores of exact draws by their ranks, of shape (scalar, draw)."""
-    every = {
-        label: x[0] for label, _, _, x in scalar_draws(law, {n: x[None] for n, x in exact.items()})
-    }
+    drawn = LawDraws(law, {name: x[None] for name, x in exact.items()})
+    every = {label: x[0] for label, _, _, x in drawn.scalars}
     found = ranks(np.array([every[label] for label in labels]))
     return (found - 0.5) / (REFERENCE + _LOOKED_AT)
 

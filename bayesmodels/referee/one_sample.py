@@ -32,7 +32,7 @@ from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
 from bayesmodels.referee.dependence import joint_tests
 from bayesmodels.referee.extremes import beyond_others, extreme_tests, tail_probabilities
 from bayesmodels.referee.pit import TINY, Test, largest, score_tests, slopes
-from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.scalars import LawDraws, Scalars, law_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,15 +43,11 @@ _DRAWN = 1024
 _LEVELS = ndtr(np.linspace(-3.7, 3.7, 129))
 
 
-Scalars = list[tuple[str, str, tuple[int, ...], Array]]
-"""Label, variable, place and draws (chain, draw) of every scalar."""
-
-
 def one_sample(
-    law: Belief, draws: dict[str, Array], rng: np.random.Generator
+    law: Belief, draws: LawDraws, rng: np.random.Generator
 ) -> tuple[list[Test], pd.DataFrame, Bounds | None]:
     """Return all tests, the table, and bounds; None of these where there are only names."""
-    every = scalar_draws(law, draws)
+    every = draws.scalars
     found = one_sample_tests(law, draws, rng)
     return found, _table(law, every, found), one_sample_bounds(law, every)
 
@@ -63,10 +59,11 @@ def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
 
 
 def one_sample_tests(
-    law: Belief, draws: dict[str, Array], rng: np.random.Generator, *, joint: bool = True
+    law: Belief, draws: Any, rng: np.random.Generator, *, joint: bool = True
 ) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
-    nominal, every = levels(law), scalar_draws(law, draws)
+    draws = law_draws(law, draws)
+    nominal, every = levels(law), draws.scalars
     found: list[Test] = []
     for name in nominal:
         mass = np.asarray(law.mean()[name])

@@ -12,13 +12,14 @@ hang together is compared by rank correlations and in random directions, as in `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from bayesmodels.errors import DataError
+from bayesmodels.input.draws import LEAST_DRAWS, axes_of, read, variables
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.ess import effective_draws
@@ -38,6 +39,7 @@ from bayesmodels.referee.pit import (
     polynomials,
     tests,
 )
+from bayesmodels.referee.scalars import LEAST_CHAINS
 from bayesmodels.referee.wording import of_copies, of_sets
 
 if TYPE_CHECKING:
@@ -47,65 +49,69 @@ Pair = tuple[str, Array, Array]
 
 ENOUGH = 400.0
 """Effective draws of one set beside which another that does not move is out of place."""
-LEAST_DRAWS = 8
-"""Draws in each chain, without which not even their effective number can be estimated."""
 
 
-def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> list[Pair]:
-    """Return label and both (chain, draw) arrays of every scalar of two sets alike.
+def pairs(
+    first: Any, second: Any, var_names: Sequence[str] | None = None, *, chains: int = 1
+) -> list[Pair]:
+    """Return label and both (chain, draw) arrays of every scalar of the variables in both sets.
 
     Where axes of the second set have the names and labels of the first, in whatever order, scalars
     are matched by these; else by their places.
     """
-    from arviz_base import xarray_sel_iter
-    from arviz_base.labels import BaseLabeller
-
-    one, other = _dataset(first, "first"), _dataset(second, "second")
+    names, _ = in_both(first, second, var_names)
+    given = variables(first)
+    axes = {name: axes_of(name, given[name]) for name in names}
+    dims = {name: own for name, (own, _) in axes.items()}
+    coords = {axis: labels for _, own in axes.values() for axis, labels in own.items()}
+    least = {"chains": chains, "length": LEAST_DRAWS}
+    one, other = (
+        read(draws, dims, coords, where=f" of the {which} set", **least)
+        for draws, which in ((first, "first"), (second, "second"))
+    )
     found: list[Pair] = []
-    for name in _names(one, other, var_names):
-        x, y = _draws_last(one[name]), _draws_last(_in_order(other[name], one[name]))
-        if x.shape[:-2] != y.shape[:-2]:
-            raise DataError(
-                f"draws: {name!r} must have one shape in both sets; got {x.shape[:-2]}, "
-                f"{y.shape[:-2]}."
-            )
-        places = xarray_sel_iter(one[[name]], skip_dims={"chain", "draw"})
-        labels = [BaseLabeller().make_label_flat(*place) for place in places]
-        for label, at in zip(labels, np.ndindex(x.shape[:-2]), strict=True):
-            found.append((label, x[at], y[at]))
+    for name in names:
+        for at in np.ndindex(one[name].shape[2:]):
+            labels = [coords[axis][i] for axis, i in zip(dims[name], at, strict=True)]
+            label = f"{name}[{', '.join(map(str, labels))}]" if at else name
+            found.append((label, *(np.ascontiguousarray(x[name][..., *at]) for x in (one, other))))
     return found
 
 
-def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
-    """Return the variables to be compared, which both sets have, as finite numbers."""
-    here, there = ([str(name) for name in data.data_vars] for data in (one, other))
-    if var_names is None and set(here) != set(there):
-        raise DataError(
-            "draws: two sets of draws must have the same variables; the first alone has "
-            f"{[n for n in here if n not in there]}, the second alone "
-            f"{[n for n in there if n not in here]}. Name those to be compared in var_names."
-        )
-    names = here if var_names is None else list(var_names)
-    if not names:
-        raise DataError("draws: must have variables to compare; there are none.")
+def in_both(
+    first: Any, second: Any, var_names: Sequence[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the variables to be compared, and those that one of the two sets alone has."""
+    here, there = list(variables(first, "law")), list(variables(second))
+    names = [n for n in here if n in there] if var_names is None else list(var_names)
     for name in names:
         if name not in here or name not in there:
             raise DataError(
                 f"var_names: {name!r} must be in both sets of draws; they have {here}, {there}."
             )
-        for data in (one, other):
-            if data[name].dtype.kind not in "biuf" or not np.isfinite(data[name]).all():
-                raise DataError(
-                    f"draws: {name!r} must hold finite numbers; got {data[name].dtype}."
-                )
-    return names
+    if not names:
+        raise DataError(
+            "law, draws: two sets of draws must have a variable in common, under one name; they "
+            f"have {here}, {there}."
+        )
+    alone = (
+        []
+        if var_names is not None
+        else [
+            f"{name} of the {which} set"
+            for own, other, which in ((here, there, "first"), (there, here, "second"))
+            for name in own
+            if name not in other
+        ]
+    )
+    return names, tuple(alone)
 
 
 def two_samples(
     first: Any, second: Any, var_names: Sequence[str] | None, rng: np.random.Generator
 ) -> tuple[list[Test], pd.DataFrame, Bounds, str]:
     """Return all tests, the table, bounds, and what is said of chains that are the same draws."""
-    every = pairs(first, second, var_names)
+    every = pairs(first, second, var_names, chains=LEAST_CHAINS)
     sets: list[dict[str, Array]] = [{}, {}]
     for label, *both in every:
         for known, x in zip(sets, both, strict=True):
@@ -248,50 +254,3 @@ def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
         worst[label] = twins.setdefault(key, worst.get(label, 0.0))
     columns["z"] = np.array([worst[label] for label, *_ in every])
     return pd.DataFrame(columns, index=[label for label, *_ in every])
-
-
-def _dataset(given: Any, which: str) -> Any:
-    """Return draws in any form as a dataset."""
-    from arviz_base import convert_to_dataset
-
-    if not isinstance(given, Mapping):  # as trees and datasets are
-        raise DataError(
-            "law, draws: must be an exact law, or draws as a DataTree, Dataset or mapping of "
-            f"arrays with the axes (chain, draw, ...); got {type(given).__name__}."
-        )
-    try:
-        data = convert_to_dataset(given)
-    except ValueError as error:
-        raise DataError(
-            "draws: must be arrays with the axes (chain, draw, ...), or a tree with a group "
-            f"posterior; ArviZ says: {str(error).splitlines()[0]}"
-        ) from error
-    for name, values in data.data_vars.items():
-        if not {"chain", "draw"} <= set(values.dims):
-            raise DataError(
-                f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
-            )
-        if values.sizes["draw"] < LEAST_DRAWS or not values.sizes["chain"]:
-            raise DataError(
-                f"draws: must be at least {LEAST_DRAWS} in each chain; {name!r} of the {which} set "
-                f"has {values.sizes['draw']} in each of {values.sizes['chain']}."
-            )
-    return data
-
-
-def _in_order(values: Any, like: Any) -> Any:
-    """Return values with axes and labels in the order of others that have the same."""
-    if set(values.dims) != set(like.dims):
-        return values
-    for axis in values.dims:
-        if axis in ("chain", "draw") or axis not in values.coords or axis not in like.coords:
-            continue
-        own, wanted = (x.get_index(axis) for x in (values, like))
-        if own.is_unique and not own.equals(wanted) and set(own) == set(wanted):
-            values = values.isel({axis: own.get_indexer(wanted)})
-    return values.transpose(*like.dims)
-
-
-def _draws_last(values: Any) -> Array:
-    inner = [axis for axis in values.dims if axis not in ("chain", "draw")]
-    return np.asarray(values.transpose(*inner, "chain", "draw"), dtype=float)

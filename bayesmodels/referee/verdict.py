@@ -23,8 +23,8 @@ from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample
 from bayesmodels.referee.pit import Test, name_of
-from bayesmodels.referee.scalars import read_draws
-from bayesmodels.referee.two_samples import two_samples
+from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
+from bayesmodels.referee.two_samples import in_both, two_samples
 from bayesmodels.referee.wording import divergences, of_copies, sentence
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Verdict:
         want of draws; None where chains do not move, or are copies.
     diverged : int
         Transitions that diverged, where the draws come with a sampler's statistics.
+    left_out : tuple of str
+        Variables that one of two sets of draws alone has.
     """
 
     outcome: Outcome
@@ -117,6 +119,7 @@ class Verdict:
     more: AnyFloat | None = None
     bounds: Bounds | None = None
     diverged: int = 0
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
@@ -138,10 +141,13 @@ class Verdict:
         return max(self.tests, key=lambda test: abs(test.z))
 
     def sentence(self) -> str:
-        """Say the verdict in one sentence, and how many transitions diverged, if any did."""
-        return self._decision() + (
-            f" {self.diverged:,} transitions of the sampler diverged." if self.diverged else ""
-        )
+        """Say the verdict in one sentence; and what diverged or was left out, if anything."""
+        said = [self._decision()]
+        if self.diverged:
+            said.append(f"{self.diverged:,} transitions of the sampler diverged.")
+        if self.left_out:
+            said.append(f"Not compared: {', '.join(self.left_out)}.")
+        return " ".join(said)
 
     def _decision(self) -> str:
         worst = self.largest
@@ -223,7 +229,7 @@ def compare(
         the data; then quantities are compared that do not depend on the order of the classes, and
         single parameters, which the order decides, are not.
     var_names : sequence of str, optional
-        Of two sets of draws, the variables to be compared; if not given, they must have the same.
+        Of two sets of draws, the variables to be compared; if not given, those that both have.
     rng : numpy.random.Generator or int, optional
         Source of random directions, and of the exact draws that several scalars together, and a
         mixture's invariant quantities, are compared with; if not given always the same, so that
@@ -239,7 +245,8 @@ def compare(
     Raises
     ------
     DataError
-        If a variable is missing, has another shape, or `level` is not between 0 and 1 or
+        If a variable is missing, has other axes or labels, holds what is no finite number, has a
+        single chain or fewer than 8 draws in each, or `level` is not between 0 and 1 or
         `tolerance` is not positive; if `rows` are given with two sets of draws, or `var_names` with
         a law.
 
@@ -272,19 +279,20 @@ def compare(
             raise DataError(
                 "rows: must not be given with two sets of draws, which predict nothing."
             )
-        return _decided(*two_samples(law, draws, var_names, rng), *limits, law, draws, exact=False)
-    values = read_draws(law, draws)
-    same = copies(values)
-    if same:
+        _, alone = in_both(law, draws, var_names)
+        judged = two_samples(law, draws, var_names, rng)
+        return _decided(*judged, *limits, law, draws, exact=False, left_out=alone)
+    values = law_draws(law, draws, chains=LEAST_CHAINS)
+    if same := copies(values):
         last = {pair.second for pair in same}
         kept = [k for k in range(len(next(iter(values.values())))) if k not in last]
-        values = {name: x[kept] for name, x in values.items()}
+        values = LawDraws(law, {name: x[kept] for name, x in values.items()})
     impossible: list[Test] = []
     known: Any = law
     if rows is not None and isinstance(law, LatentClasses):
         impossible = support_tests(law, values, log_densities(law, values, 2), rng)
-        known, values = invariant_law(law, values, rows, rng)
-        rows = None
+        known, invariant = invariant_law(law, values, rows, rng)
+        values, rows = LawDraws(known, invariant), None
     found, table, bounds = one_sample(known, values, rng)
     predictions = None
     if rows is not None:

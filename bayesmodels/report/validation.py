@@ -10,7 +10,9 @@ import numpy as np
 from bayesmodels.belief.declaring import is_pymc, likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
-from bayesmodels.input.parameters import randomness
+from bayesmodels.input.draws import LEAST_DRAWS
+from bayesmodels.input.parameters import count, randomness
+from bayesmodels.referee.scalars import LEAST_CHAINS
 from bayesmodels.report.approximation import validate_approximation
 from bayesmodels.report.belief_validation import validate_belief
 from bayesmodels.report.model_validation import validate_model
@@ -102,7 +104,8 @@ def validate(
     NotConjugate
         If a PyMC model has no closed form to compare with; the message says what to do instead.
     DataError
-        If data are missing, or given beside a PyMC model.
+        If data are missing, or given beside a PyMC model; if there are fewer than two chains, or
+        than eight draws in each.
 
     Examples
     --------
@@ -114,9 +117,9 @@ def validate(
     seed = rng if isinstance(rng, int) else None
     generator = randomness(rng)
     settings: dict[str, Any] = {
-        "draws a chain": draws,
+        "draws a chain": count(draws, "draws", LEAST_DRAWS),
         "tuning steps a chain": tune,
-        "chains": chains,
+        "chains": count(chains, "chains", LEAST_CHAINS),
         "likelihood": likelihood or likelihood_of(model, data),
         "level": level,
         "seed": "not given" if seed is None else seed,
