@@ -141,7 +141,7 @@ def axes_of(name: str, values: Any) -> tuple[tuple[str, ...], Coords]:
             for a in axes
         }
     shape = _numbers(f"draws: {name!r}", values).shape[len(SAMPLED) :]
-    coords = {f"{name}_dim_{i}": tuple(range(n)) for i, n in enumerate(shape)}
+    coords: Coords = {f"{name}_dim_{i}": tuple(range(n)) for i, n in enumerate(shape)}
     return tuple(coords), coords
 
 
@@ -229,7 +229,7 @@ def _text(label: Hashable) -> str:
     if isinstance(label, (date, np.datetime64)):
         import pandas as pd
 
-        return pd.Timestamp(label).isoformat()  # type: ignore[arg-type]
+        return pd.Timestamp(label).isoformat()
     if isinstance(label, bytes):
         return label.decode(errors="replace")
     if isinstance(label, (float, np.floating)) and label.is_integer():

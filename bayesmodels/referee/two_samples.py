@@ -74,7 +74,8 @@ def pairs(
         for at in np.ndindex(one[name].shape[2:]):
             labels = [coords[axis][i] for axis, i in zip(dims[name], at, strict=True)]
             label = f"{name}[{', '.join(map(str, labels))}]" if at else name
-            found.append((label, *(np.ascontiguousarray(x[name][..., *at]) for x in (one, other))))
+            x, y = (np.ascontiguousarray(side[name][:, :, *at]) for side in (one, other))
+            found.append((label, x, y))
     return found
 
 
@@ -82,8 +83,11 @@ def in_both(
     first: Any, second: Any, var_names: Sequence[str] | None
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the variables to be compared, and those that one of the two sets alone has."""
-    here, there = list(variables(first, "law")), list(variables(second))
+    here = list(variables(first, "law, which is no exact one"))
+    there = list(variables(second))
     names = [n for n in here if n in there] if var_names is None else list(var_names)
+    if not names and var_names is not None:
+        raise DataError("var_names: must name at least one variable; got [].")
     for name in names:
         if name not in here or name not in there:
             raise DataError(

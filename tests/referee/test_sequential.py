@@ -52,10 +52,11 @@ def test_what_is_wrong_at_once_is_not_looked_at_again():
 
 
 def test_chains_that_do_not_mix_are_no_matter_of_more_draws():
-    def one_chain(draws):
-        return {"theta": LAW.sample(draws, np.random.default_rng(4))["theta"].reshape(1, draws)}
+    def stuck(draws):
+        start = LAW.sample(4, np.random.default_rng(4))["theta"]
+        return {"theta": np.repeat(start[:, None], draws, axis=1)}
 
-    verdict, _, number = decide(one_chain, judge, 4000, 0.01)
+    verdict, _, number = decide(stuck, judge, 4000, 0.01)
     assert verdict.outcome == "inconclusive"
     assert number == 4000
 

@@ -91,14 +91,14 @@ def test_numbers_that_never_vary():
 @pytest.mark.parametrize(
     ("other", "options", "words"),
     [
-        ({"y": np.zeros((4, 9))}, {}, "must have the same variables"),
-        ({"x": np.zeros((4, 9, 2))}, {}, "one shape"),
+        ({"y": np.zeros((4, 9))}, {}, "a variable in common"),
+        ({"x": np.zeros((4, 9, 2))}, {}, "'x' of the second set must have the axes"),
         ({"x": np.full((4, 9), np.nan)}, {}, "finite"),
         ({"x": np.zeros((4, 9))}, {"var_names": ["z"]}, "'z' must be in both"),
         ({"x": np.zeros((4, 9))}, {"rows": [[1.0]]}, "rows"),
         ({"x": np.zeros((4, 9))}, {"level": 2}, "level"),
-        ({"x": np.zeros((4, 9))}, {"var_names": []}, "there are none"),
-        ({"x": np.zeros((4, 7))}, {}, "'x' of the second set has 7 in each of 4"),
+        ({"x": np.zeros((4, 9))}, {"var_names": []}, "var_names: must name"),
+        ({"x": np.zeros((4, 7))}, {}, "'x' of the second set .* has 7 in each of 4"),
         (xr.Dataset({"x": ("draw", np.zeros(9))}), {}, "axes chain and draw"),
         ({"x": np.zeros(9)}, {}, "axes .chain, draw"),
         (xr.DataTree.from_dict({"prior": xr.Dataset()}), {}, "group posterior"),
@@ -158,7 +158,9 @@ def test_variables_can_be_chosen_but_not_of_a_law():
 
 @pytest.mark.parametrize("given", [5, [1.0, 2.0]])
 def test_what_is_neither_law_nor_draws_is_named(given):
-    with pytest.raises(bm.DataError, match=rf"exact law, or draws.*{type(given).__name__}"):
+    with pytest.raises(
+        bm.DataError, match=rf"law, .* no exact one: must be draws.*{type(given).__name__}"
+    ):
         bm.compare(given, {"x": np.zeros((4, 9))})
 
 

@@ -138,7 +138,7 @@ def test_of_several_reasons_to_draw_more_one_piece_of_advice_follows():
 def test_chains_that_do_not_move_need_no_more_draws():
     """All draws the same, or each chain somewhere else."""
     same = np.full((4, 1000), 0.2)
-    for draws in (same, same + 0.03 * np.arange(4)[:, None], same[:1]):
+    for draws in (same, same + 0.03 * np.arange(4)[:, None]):
         verdict = bm.compare(LAW, tree(draws))
         assert verdict.outcome == "inconclusive"
         assert verdict.more is None
@@ -239,11 +239,12 @@ def test_level_must_be_a_probability():
         bm.compare(LAW, LAW.to_datatree(draws=10), level=1)
 
 
-def test_one_chain_alone_gives_no_agreement():
+def test_one_chain_alone_is_refused():
     draws = LAW.to_datatree(draws=4000, chains=1, rng=np.random.default_rng(8))
-    verdict = bm.compare(LAW, draws)
-    assert verdict.outcome == "inconclusive"
-    assert "only one chain" in verdict.sentence()
+    with pytest.raises(bm.DataError, match="'theta' must have at least 2 chains.*Run four"):
+        bm.compare(LAW, draws)
+    with pytest.raises(bm.DataError, match="chains: must be at least 2"):
+        bm.validate(bm.BetaBernoulli(1, 1), [1, 0], chains=1)
 
 
 def test_both_halves_of_a_symmetric_matrix_have_their_rows():
