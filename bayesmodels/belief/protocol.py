@@ -228,6 +228,29 @@ class Product(Protocol):
 
 
 @runtime_checkable
+class Modal(Protocol):
+    """A belief that states where its density is largest."""
+
+    def mode(self) -> dict[str, Array]: ...
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """A belief whose means, variances and intervals are verbs of its own."""
+
+    def mean(self) -> dict[str, Array]: ...
+    def var(self) -> dict[str, Array]: ...
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+
+
+@runtime_checkable
+class Replicating(Protocol):
+    """A belief that draws new rows."""
+
+    def replicate(self, draws: Draws, data: Any, rng: Any = None) -> Rows: ...
+
+
+@runtime_checkable
 class MarginalLaws(Protocol):
     """What states the law of each variable, rather than draws of it."""
 

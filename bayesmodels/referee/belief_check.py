@@ -22,7 +22,14 @@ import numpy as np
 
 from bayesmodels.belief import reading
 from bayesmodels.belief.declaring import number_of_rows
-from bayesmodels.belief.protocol import Belief, Predictive, Statistic
+from bayesmodels.belief.protocol import (
+    Belief,
+    Modal,
+    Predictive,
+    Replicating,
+    Statistic,
+    Summarised,
+)
 from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.belief.rows import readable, rows_at
 from bayesmodels.belief.simulation import total
@@ -151,11 +158,12 @@ class _Check:
         said = self._likelihood() if self.rows else ""
         if said:
             yield "log_likelihood", said
-        elif self.rows and not levels(self.law) and (replicated := self._replicated()):
+        elif isinstance(self.law, Replicating) and (replicated := self._replicated()):
             yield "replicate", replicated
         yield from self._laws()
-        yield from self._moments()
-        if denser := self._mode():
+        if isinstance(self.law, Summarised):
+            yield from self._moments(self.law)
+        if isinstance(self.law, Modal) and (denser := self._mode()):
             yield "mode", denser
         if self.rows and not no_chain(self.prior, self.data) and (predicted := self._predictive()):
             yield "predictive" if isinstance(self.law, Predictive) else "log_next", predicted
@@ -284,12 +292,12 @@ class _Check:
             return ""
         return f"By its marginal law, the {what} of {name} differ by up to {np.max(gap):.2g}."
 
-    def _moments(self) -> Iterator[tuple[str, str]]:
+    def _moments(self, law: Summarised) -> Iterator[tuple[str, str]]:
         """Compare what is read off the belief with its marginals."""
         for verb, shared, read in (
-            ("mean", reading.mean, self.law.mean),
-            ("var", reading.var, self.law.var),
-            ("interval", reading.interval, self.law.interval),
+            ("mean", reading.mean, law.mean),
+            ("var", reading.var, law.var),
+            ("interval", reading.interval, law.interval),
         ):
             if getattr(read, "__func__", None) is shared:
                 continue
@@ -297,9 +305,11 @@ class _Check:
                 own, right = read(), shared(self.law)
             except PriorError:
                 continue
-            for name, law in self.law.marginals().items():
+            for name, marginal in self.law.marginals().items():
                 one, other = np.asarray(own[name]), np.asarray(right[name])
-                width = np.abs(other) if verb == "var" else law.isf(0.055) - law.ppf(0.055)
+                width = (
+                    np.abs(other) if verb == "var" else marginal.isf(0.055) - marginal.ppf(0.055)
+                )
                 with np.errstate(invalid="ignore"):
                     near = np.abs(one - other) <= _SAME * width + _NEAREST * np.abs(other)
                 if one.shape != other.shape or not ((one == other) | near).all():
@@ -310,9 +320,11 @@ class _Check:
 
     def _replicated(self) -> str:
         """Move between pairs of parameters by the likelihood of new rows of the first."""
+        if not self.rows:
+            return ""
         rows = readable(self.law, self.data)
         number = number_of_rows(rows)
-        if not number:
+        if not number or levels(self.law):
             return ""
         size = int(np.clip(number, _LEAST_ROWS, _MOST_ROWS))
         design = rows_at(rows, np.resize(self.rng.permutation(number), size).tolist())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, cast
 
 import narwhals as nw
@@ -15,7 +16,14 @@ from bayesmodels.errors import PriorError
 from bayesmodels.input.containers import wrapped
 from bayesmodels.input.data import paired
 from bayesmodels.input.wrappers import Weighted
-from bayesmodels.referee import Diagnosis, Identity, check_identity, compare, diagnose
+from bayesmodels.referee import (
+    Diagnosis,
+    Identity,
+    check_belief,
+    check_identity,
+    compare,
+    diagnose,
+)
 from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.evidence_check import other_evidence
@@ -151,6 +159,10 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
 
     words = "comparing formula and PyMC model"
     declared, identity, diagnosis = timed("identity", words, identified)
+    verbs = None
+    if identity.holds:
+        words, own = "comparing the belief's verbs", copy.deepcopy(rng)  # rng goes on as it would
+        verbs = timed("verbs", words, check_belief, model, data, rng=own)
     exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
     rows = _rows_to_compare(posterior, data)
     comparison, sampled = run.decided(
@@ -172,6 +184,7 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
         exact=exact,
         sampled=sampled,
         diagnosis=diagnosis,
+        verbs=verbs,
         other_evidence=others,
         contents=contents,
         **run.stated(),
