@@ -122,6 +122,7 @@ COMPILES = {
     "PartialPosterior.sample": partial(half, verb="sample"),
     "bridge_sampling": lambda rng: bm.bridge_sampling(declared(), DRAWS, rng=rng).log_evidence,
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
+    "check_belief": lambda rng: bm.check_belief(COIN, BITS, rng=rng).sentence(),
     "check_evidence": lambda rng: bm.check_evidence(COIN, BITS, draws=DRAWS, rng=rng).bound,
     "check_identity": lambda rng: found(rng).constancy,
     "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),

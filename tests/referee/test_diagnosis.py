@@ -99,6 +99,12 @@ def test_an_identity_that_holds_has_nothing_to_blame():
     assert nothing.sentence() == "Nothing is to blame."
 
 
+def test_one_call_compares_by_itself():
+    wrong = bm.BetaBernoulli(5, 2).declare(TOSSES)
+    assert bm.diagnose(wrong, COIN, TOSSES, rng=1).terms == ("the prior of theta",)
+    assert bm.diagnose(FLAT.declare((X, Y)), FLAT, (X, Y), rng=1) == Diagnosis(())
+
+
 def test_a_discrepancy_of_slopes_alone_is_not_placed():
     model = COIN.declare(TOSSES)
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
