@@ -169,9 +169,10 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     for at in np.ndindex(x.shape[2:]):
         knots, which = np.unique(some[(slice(None), *at)], return_index=True)
         known = probability[(which, *at)]
-        result[(..., *at)] = (
-            PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
-        )
+        with np.errstate(all="ignore"):  # of slopes that underflow, far out
+            result[(..., *at)] = (
+                PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
+            )
     return result
 
 
