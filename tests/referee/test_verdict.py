@@ -241,7 +241,7 @@ def test_level_must_be_a_probability():
 
 def test_one_chain_alone_is_refused():
     draws = LAW.to_datatree(draws=4000, chains=1, rng=np.random.default_rng(8))
-    with pytest.raises(bm.DataError, match="'theta' must have at least 2 chains.*Run four"):
+    with pytest.raises(bm.DataError, match=r"'theta' must have at least 2 chains.*Run four"):
         bm.compare(LAW, draws)
     with pytest.raises(bm.DataError, match="chains: must be at least 2"):
         bm.validate(bm.BetaBernoulli(1, 1), [1, 0], chains=1)
