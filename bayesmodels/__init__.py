@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
+    from bayesmodels.referee import check_belief as check_belief
     from bayesmodels.referee import check_evidence as check_evidence
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
@@ -160,6 +161,7 @@ _HOMES = {
     "bayes_risk": "models.classifiers.decision",
     "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
+    "check_belief": "referee",
     "check_evidence": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
@@ -199,6 +201,7 @@ _HOMES = {
     "same": "referee.same",
     "save": "store",
     "scale": "",
+    "testing": "",
     "validate": "report",
     "validate_draws": "report",
 }

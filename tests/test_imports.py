@@ -24,7 +24,7 @@ ORDER = (
     ("draws", "posteriors", "store"),
     ("referee",),
     ("report",),
-    ("estimators", "scale"),
+    ("estimators", "scale", "testing"),
     ("command",),
     ("__main__",),
 )

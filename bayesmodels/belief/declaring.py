@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +17,12 @@ from bayesmodels.input.wrappers import PER_ROW, Design, Grouped, MultinomialCoun
 
 if TYPE_CHECKING:
     import pymc as pm
+
+
+def is_pymc(model: Any) -> bool:
+    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
+    pymc = sys.modules.get("pymc")
+    return pymc is not None and isinstance(model, pymc.Model)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ share is written once, as functions over this protocol, in `bayesmodels.belief.r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -228,6 +228,29 @@ class Product(Protocol):
 
 
 @runtime_checkable
+class Modal(Protocol):
+    """A belief that states where its density is largest."""
+
+    def mode(self) -> dict[str, Array]: ...
+
+
+@runtime_checkable
+class Summarised(Protocol):
+    """A belief whose means, variances and intervals are verbs of its own."""
+
+    def mean(self) -> dict[str, Array]: ...
+    def var(self) -> dict[str, Array]: ...
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]: ...
+
+
+@runtime_checkable
+class Replicating(Protocol):
+    """A belief that draws new rows."""
+
+    def replicate(self, draws: Draws, data: Any, rng: Any = None) -> Rows: ...
+
+
+@runtime_checkable
 class MarginalLaws(Protocol):
     """What states the law of each variable, rather than draws of it."""
 
@@ -240,6 +263,23 @@ class Finding(Protocol):
 
     def sentence(self) -> str:
         """Say the decision in one sentence."""
+
+
+class Judgement(Finding, Protocol):
+    """A finding that agrees, disagrees or stays open, and says why."""
+
+    @property
+    def outcome(self) -> Literal["agree", "disagree", "inconclusive"]: ...
+    @property
+    def findings(self) -> Sequence[str]: ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """What was decided by numbers that are worth a look beside the decision."""
+
+    def measured(self) -> dict[str, Any]:
+        """Return level, largest discrepancy and effective draws as plain values by name."""
 
 
 @runtime_checkable

@@ -225,11 +225,6 @@ def in_chains(
     return {name: x.reshape(chains, draws, *x.shape[1:]) for name, x in flat.items()}
 
 
-def group_of(draws: Any) -> Any:
-    """Return the group ``posterior`` of a tree; of draws by name, these themselves."""
-    return getattr(draws, "posterior", draws)
-
-
 def levels(belief: Readable) -> dict[str, tuple[Hashable, ...]]:
     """Return the levels of each variable that has finitely many values.
 
@@ -291,15 +286,22 @@ def places(
     belief: Readable, name: str, shape: tuple[int, ...]
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
-    return [(label(belief, name, at), at) for at in product(*(range(length) for length in shape))]
+    texts = [list(map(str, labels)) for labels in _labels(belief, name)]
+    inner = map(", ".join, product(*(text[:n] for text, n in zip(texts, shape, strict=True))))
+    every = product(*(range(length) for length in shape))
+    return [(f"{name}[{text}]" if at else name, at) for text, at in zip(inner, every, strict=True)]
 
 
 def label(belief: Readable, name: str, at: tuple[int, ...]) -> str:
     """Return the label of one scalar, such as ``w[age]``."""
-    axes = [belief.coords[axis] for axis in belief.dims[name]]
-    axes += [levels(belief)[name]] if name in levels(belief) else []
-    inner = ", ".join(str(labels[i]) for labels, i in zip(axes, at, strict=True))
+    inner = ", ".join(str(labels[i]) for labels, i in zip(_labels(belief, name), at, strict=True))
     return f"{name}[{inner}]" if at else name
+
+
+def _labels(belief: Readable, name: str) -> list[tuple[Hashable, ...]]:
+    """Return the labels along a variable's axes; of a finite one, its values last."""
+    axes = [belief.coords[axis] for axis in belief.dims[name]]
+    return axes + ([levels(belief)[name]] if name in levels(belief) else [])
 
 
 def _defined(value: Any, what: str, name: str) -> Array:

@@ -23,6 +23,11 @@ _UNBOUNDED = 10**6  # columns of a pipe
 _FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
 _MOST_SCALARS = 400  # rows of any summary
 _MOST_FINDINGS = 10  # further ones
+_DRAWN = {
+    "exact": "in closed form",
+    "partial": "in closed form in part, and sampled in part",
+    "mcmc": "sampled",
+}
 
 
 def _folder_of(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
@@ -86,7 +91,10 @@ class _Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> NoReturn:
-        with _speaking_errors(resumed="resume" in ctx.params):
+        way = "the same command goes on" if ctx.params.get("checkpoint") else "nothing was written"
+        if "resume" in ctx.params:
+            way = "the same command with --resume goes on"
+        with _speaking_errors(way):
             outcome = super().invoke(ctx)
         sys.exit(AGREE if outcome in (None, "agree") else DISAGREE)
 
@@ -274,6 +282,72 @@ def exact(
         if html:
             click.echo(f"Report: {html}")
     return found.outcome if found else None
+
+
+@main.command()
+@click.argument("target", metavar="FILE.py:NAME")
+@click.option(
+    "--n", default=1000, show_default=True, type=click.IntRange(min=100), help="Simulations."
+)
+@click.option(
+    "--around",
+    type=click.Choice(["prior", "posterior"]),
+    default="prior",
+    show_default=True,
+    help="Where parameters come from: the prior, or the posterior of the model's own data.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["exact", "partial", "mcmc"]),
+    help="How posteriors are drawn from.  [default: the first that works]",
+)
+@click.option(
+    "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Processes."
+)
+@click.option("--seed", "rng", default=1, show_default=True, help="Seed of all random numbers.")
+@click.option("--level", default=0.01, show_default=True, help="Probability of a false alarm.")
+@click.option(
+    "--checkpoint",
+    **_OUTPUT | {"help": "File (.npz) that keeps finished simulations, to go on from."},
+)
+@_json
+def calibrate(target: str, as_json: bool, **how: Any) -> str:
+    """Check the PyMC model NAME of a Python file by simulation.
+
+    Parameters and data are drawn from the model, again and again, and then the posterior of the
+    data: ranks of the true parameters among draws of right posteriors are uniform.
+
+    The file is run, so give only files that you trust. NAME is a pymc.Model, or a function without
+    arguments that returns one.
+
+    Ends with 0 if ranks are uniform, with 1 if not, with 2 for bad input.
+    """
+    with _steps(total=None) as step:
+        from bayesmodels.command.model_file import load_model
+        from bayesmodels.referee.calibration import calibrate as calibrated
+
+        step("loading the model")
+        model = load_model(target)
+        step("looking for a closed form")
+        found = calibrated(model, progress=step, **how)
+    if as_json:
+        table = found.table.to_dict(orient="index")
+        keys = ("outcome", "findings", "level", "n", "draws", "short", "method")
+        told = {key: getattr(found, key) for key in keys}
+        values = {**told, "around": how["around"], "sentence": found.sentence(), "table": table}
+        click.echo(json.dumps(values))
+        return found.outcome
+    left, rows = len(found.table) - _MOST_SCALARS, []
+    for label, row in found.table.sort_values("p", kind="stable").head(_MOST_SCALARS).iterrows():
+        rows.append(
+            (str(label), f"{row['location']:+.1f}", f"{row['spread']:+.1f}", f"{row['p']:.2g}")
+        )
+    _print_table(("quantity", "location", "spread", "p"), rows)
+    if left > 0:
+        _say(f"{left:,} more rows are not shown; --json has them all.")
+    _say(f"Posteriors are {_DRAWN[found.method]}.", found.sentence())
+    _say(*(f"- {finding}" for finding in found.findings[1 : 1 + _MOST_FINDINGS]))
+    return found.outcome
 
 
 @main.command()
@@ -518,8 +592,11 @@ def _refuse(message: str) -> NoReturn:
 
 
 @contextmanager
-def _speaking_errors(*, resumed: bool) -> Iterator[None]:
-    """Turn the package's own errors into one line and exit code 2, and warnings into one line."""
+def _speaking_errors(way: str) -> Iterator[None]:
+    """Turn the package's own errors into one line and exit code 2, and warnings into one line.
+
+    What Ctrl-C leaves behind is said by `way`.
+    """
     from bayesmodels.errors import DataError, NumericsWarning, PriorError
 
     def show(message: Any, category: type[Warning], *place: Any, **other: Any) -> None:
@@ -536,13 +613,12 @@ def _speaking_errors(*, resumed: bool) -> Iterator[None]:
     except (DataError, PriorError) as error:
         _refuse(str(error))
     except KeyboardInterrupt:
-        way = "the same command with --resume goes on" if resumed else "nothing was written"
         click.echo(f"Stopped; {way}.", err=True)
         sys.exit(130)
 
 
 @contextmanager
-def _steps(total: int) -> Iterator[Callable[[str], None]]:
+def _steps(total: int | None) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; `step(words)` begins the next step."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

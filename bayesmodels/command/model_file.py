@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.errors import DataError
-from bayesmodels.report.validation import is_pymc
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -52,12 +52,15 @@ def load_model(target: str) -> pm.Model:
 
 
 def _run(path: Path) -> ModuleType:
-    """Import a file under a name of its own."""
+    """Import a file under a name of its own, which no other process can import."""
+    import cloudpickle
+
     spec = spec_from_file_location(f"bayesmodels_file_{path.stem}", path.resolve())
     if spec is None or spec.loader is None:
         raise DataError(f"FILE.py:NAME: {str(path)!r} can't be imported.")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
+    cloudpickle.register_pickle_by_value(module)
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)

@@ -35,6 +35,8 @@ from bayesmodels.numerics.wishart import (
 )
 from bayesmodels.numerics.wishart import log_density as log_inverse_wishart
 
+_SINGLE = 1e-5  # of deviations: by how much single precision leaves covariances lopsided
+
 Features = tuple[Hashable, ...] | None
 LOG_PI = float(np.log(np.pi))
 
@@ -126,8 +128,15 @@ def mode(self: Any) -> dict[str, Array]:
 
 
 def log_density(self: Any, draws: Draws) -> Array:
-    """Return the joint log density of mu and Sigma, of shape (..., batch...)."""
-    root = cholesky(symmetric(np.asarray(draws["Sigma"])))
+    """Return the joint log density of mu and Sigma, of shape (..., batch...).
+
+    It is -inf where Sigma is no covariance, up to what single precision leaves of symmetry.
+    """
+    sigma = np.asarray(draws["Sigma"])
+    sd = np.sqrt(np.abs(np.diagonal(sigma, axis1=-2, axis2=-1)))
+    gap = np.abs(sigma - np.swapaxes(sigma, -1, -2))
+    lopsided = gap > _SINGLE * sd[..., :, None] * sd[..., None, :]
+    root = cholesky(np.where(lopsided.any((-2, -1), keepdims=True), np.nan, symmetric(sigma)))
     gap = np.asarray(draws["mu"]) - self.location
     of_means = log_normal_at(gap, _for_each(self, root), self.kappa / self.ratio)
     of_sigma = log_inverse_wishart(root, self.df, np.linalg.cholesky(self.scale))

@@ -23,28 +23,29 @@ _TOGETHER = 2**16  # numbers in one block of transforms: they stay in the cache
 class Effective(NamedTuple):
     """Effective `number` of draws, and degrees of `freedom` of the standard error, of shape (...).
 
-    The number is at most that of the draws, and one of a function that is the same for all.
+    The number is one of a function that is the same for all.
     """
 
     number: Array
     freedom: Array
 
 
-def effective_draws(values: Array, *, between: bool = True) -> Effective:
+def effective_draws(values: Array, *, between: bool = True, most: float = 1.0) -> Effective:
     """Return effective numbers of draws of functions, of shape (..., chain, draw), at least four.
 
-    Unless `between`, autocorrelation alone lowers the number, not chains that differ.
+    Unless `between`, autocorrelation alone lowers the number, not chains that differ. The number is
+    at most `most` times that of the draws.
     """
     *outer, chains, draws = values.shape
     flat = np.asarray(values, dtype=float).reshape(-1, chains, draws)
     rows = max(1, _TOGETHER // max(chains * draws, 1))
-    parts = [_effective(flat[i : i + rows], between) for i in range(0, len(flat), rows)]
+    parts = [_effective(flat[i : i + rows], between, most) for i in range(0, len(flat), rows)]
     number, lags = np.concatenate(parts, axis=-1) if parts else np.zeros((2, 0))
     freedom = chains * draws / (2 * lags + 1)
     return Effective(number.reshape(outer), freedom.reshape(outer))
 
 
-def _effective(values: Array, between: bool) -> Array:  # noqa: FBT001 - private
+def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT001 - private
     half = values.shape[-1] // 2
     if between:
         values = np.concatenate([values[..., :half], values[..., -half:]], axis=1)
@@ -71,5 +72,5 @@ def _effective(values: Array, between: bool) -> Array:  # noqa: FBT001 - private
     time = -1 + 2 * np.where(counted, falling, 0.0).sum(1)
     time += np.maximum(np.take_along_axis(even, last[:, None], 1)[:, 0], 0.0)
     total = values.shape[1] * draws
-    number = np.where(still, 1.0, total / np.maximum(time, 1.0))
+    number = np.where(still, 1.0, total / np.maximum(time, 1 / most))
     return np.stack([number, 2.0 * last])

@@ -296,9 +296,17 @@ def log_beta_density(theta: ArrayLike, alpha: ArrayLike, beta: ArrayLike) -> Arr
     return log_dirichlet_density(np.stack([gap, -gap], -1), logs, both)
 
 
+_SINGLE = 1e-5  # by which sums of many shares in single precision are off
+
+
 def log_dirichlet(theta: ArrayLike, alpha: ArrayLike) -> Array:
-    """Return the log density of a Dirichlet law at points of shape (..., K)."""
+    """Return the log density of a Dirichlet law at points (..., K), -inf off the simplex."""
     theta, alpha = numbers(theta), np.asarray(alpha, dtype=float)
+    inside = (np.real(theta) >= 0).all(-1) & (np.abs(theta.sum(-1) - 1) <= _SINGLE)
+    return np.where(inside, _log_dirichlet_inside(theta, alpha), -np.inf)[()]
+
+
+def _log_dirichlet_inside(theta: Array, alpha: Array) -> Array:
     total = alpha.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(theta)

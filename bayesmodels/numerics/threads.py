@@ -53,6 +53,20 @@ def run[Piece](work: Callable[[Piece], None], pieces: Iterable[Piece], cost: int
             pass
 
 
+def gathered[Piece, Result](
+    work: Callable[[Piece], Result], pieces: Iterable[Piece], cost: int
+) -> list[Result]:
+    """Return what `work` makes of each piece, as `run` does it."""
+    every = list(pieces)
+    found: dict[int, Result] = {}
+
+    def one(number: int) -> None:
+        found[number] = work(every[number])
+
+    run(one, range(len(every)), cost)
+    return [found[number] for number in range(len(every))]
+
+
 def product(a: Array, b: Array) -> Array:
     """Return a @ b in pieces so small that BLAS starts no threads beside ours."""
     step = max(16, LARGEST_PRODUCT // max(1, a.size))

@@ -20,6 +20,7 @@ from pytensor.gradient import grad, jacobian
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import specify_shape
 
 from bayesmodels.errors import DataError
 from bayesmodels.posteriors.operations import is_float
@@ -60,13 +61,11 @@ def substituted(terms: Mapping[str, Any], values: Mapping[Any, Any]) -> dict[str
     return dict(zip(terms, clone_replace(list(terms.values()), made), strict=True))
 
 
-def log_jacobians(
-    mapped: Mapping[str, Variable], of: Mapping[str, Variable], at: list[Any]
-) -> dict[str, Any]:
+def log_jacobians(mapped: Mapping[str, Variable], of: Mapping[str, Variable]) -> dict[str, Any]:
     """Return log Jacobian determinants of variables as functions of others, in blocks.
 
     A variable that depends on one other, and on those that are settled, is a block of its own: the
-    derivatives are triangular, so that their determinants multiply. `at` are all inputs.
+    derivatives are triangular, so that their determinants multiply.
     """
     left, todo, found = dict(of), dict(mapped), {}
     needs = {name: {*ancestors([v.expression])} for name, v in mapped.items()}
@@ -74,16 +73,16 @@ def log_jacobians(
         for name, variable in todo.items():
             own = [other for other, v in left.items() if v.expression in needs[name]]
             if len(own) == 1 and left[own[0]].size == variable.size:
-                found[name] = _log_determinant([variable], [left.pop(own[0])], at)
+                found[name] = _log_determinant([variable], [left.pop(own[0])])
                 del todo[name]
                 break
         else:
-            found[" and ".join(todo)] = _log_determinant([*todo.values()], [*left.values()], at)
+            found[" and ".join(todo)] = _log_determinant([*todo.values()], [*left.values()])
             break
     return found
 
 
-def _log_determinant(mapped: list[Variable], of: list[Variable], at: list[Any]) -> Any:
+def _log_determinant(mapped: list[Variable], of: list[Variable]) -> Any:
     """Return log |det d mapped / d of|, whose sizes are equal."""
     if len(mapped) == len(of) == 1 and _elementwise(mapped[0].expression, of[0].expression):
         slope = _derivative(grad, mapped[0].expression.sum(), [of[0].expression])[0]
@@ -94,20 +93,21 @@ def _log_determinant(mapped: list[Variable], of: list[Variable], at: list[Any]) 
         x = variable.coordinates.type()
         last = [1 - x.sum(-1, keepdims=True)] if variable.simplex else []
         inner[variable.expression] = x
-        whole[variable.expression] = pt.concatenate([x, *last], axis=-1) if last else x
-    moved = clone_replace([v.coordinates for v in mapped], whole, rebuild_strict=False)
-    flat = pt.concatenate([v.ravel() for v in moved])
+        whole[variable.expression] = _joined([x, *last], -1)
+    moved: list[Any] = clone_replace([v.coordinates for v in mapped], whole, rebuild_strict=False)
     size = sum(v.size for v in mapped)
-    flat = pt.specify_shape(flat, size)
+    flat = specify_shape(_joined([v.reshape((-1,)) for v in moved], 0), size)
     parts = _derivative(
         jacobian, flat, list(inner.values()), vectorize=True, disconnected_inputs="ignore"
     )
-    columns = [
-        part.reshape((size, v.size)) for part, v in zip(parts, of, strict=True)
-    ]
-    _, value = pt.linalg.slogdet(pt.concatenate(columns, axis=1))
+    columns = [part.reshape((size, v.size)) for part, v in zip(parts, of, strict=True)]
+    _, value = pt.linalg.slogdet(_joined(columns, 1))
     back = {x: v.coordinates for v, x in zip(of, inner.values(), strict=True)}
     return clone_replace([value], back, rebuild_strict=False)[0]
+
+
+def _joined(parts: list[Any], axis: int) -> Any:
+    return pt.concatenate(parts, axis)  # type: ignore[no-untyped-call]
 
 
 def _derivative(verb: Any, result: Any, by: list[Any], **settings: Any) -> list[Any]:

@@ -65,7 +65,8 @@ class Anatomy:
         """Return a digest of form and constants."""
         found = hashlib.sha256(self.form.encode())
         for constant in self.constants:
-            found.update(np.asarray(constant.data).tobytes())
+            value = np.asarray(constant.data)  # of None, bytes would say where it lies in memory
+            found.update(value.tobytes() if value.dtype != object else str(value).encode())
         return found.hexdigest()
 
     def differing(self, other: Anatomy) -> set[int] | None:
@@ -90,7 +91,7 @@ class Sampler:
         new = Anatomy.of(model)
         differing = self._first.differing(new)
         if differing is None or not differing <= set(self._varying):
-            return _compiled(model), True
+            return _unchecked(model), True
         values = {f"{_NAME}{k}": new.constants[k].data for k in self._varying}
         return self._template.with_data(**values), False
 
@@ -105,13 +106,18 @@ class Sampler:
             constant = copy.constants[k]
             variable = variable_of(constant.data, name=f"{_NAME}{k}")
             copy.graph.replace(constant, variable, import_missing=True)
-        return _compiled(model_from_fgraph(copy.graph, mutate_fgraph=True))
+        return _unchecked(model_from_fgraph(copy.graph, mutate_fgraph=True))
 
 
-def _compiled(model: pm.Model) -> Any:
+def _unchecked(model: pm.Model) -> Any:
+    model.check_bounds = False  # transforms keep a belief's parameters in range
+    return for_nutpie(model)
+
+
+def for_nutpie(model: pm.Model) -> Any:
+    """Return a model compiled for nutpie, for `draws_of`."""
     import nutpie
 
-    model.check_bounds = False  # transforms keep parameters in range
     with same_rounding():
         return nutpie.compile_pymc_model(model)
 

@@ -64,7 +64,7 @@ class Conditionals:
             run = compiled(self.points, [total, *slopes], LIGHT_MODE)
         names = list(self.supports)
         self.slopes = Slopes(self.points, self.terms, names, run, _out_of_range, budget)
-        self._natural = _natural(model)
+        self._natural = natural_values(model)
         self._model = model
 
     def _gradient(self, total: Any) -> list[Any]:
@@ -212,7 +212,7 @@ class Conditionals:
         return result
 
 
-def _natural(model: pm.Model) -> Any:
+def natural_values(model: pm.Model) -> Any:
     """Return a function from PyMC's unconstrained values to all free variables by name."""
     names = [rv.name for rv in model.free_RVs]
     values = list(model.value_vars)

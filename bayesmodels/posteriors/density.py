@@ -19,6 +19,7 @@ from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
@@ -342,8 +343,8 @@ def _wide(v: Any) -> Any:
 
 
 def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
-    """Work out once whatever does not depend on the inputs."""
-    moving = set(inputs)
+    """Work out once whatever depends neither on the inputs nor on shared variables."""
+    moving = {*inputs, *(v for v in ancestors(outputs) if isinstance(v, SharedVariable))}
     fixed = []
     for node in io_toposort(inputs, outputs):
         if any(v in moving for v in node.inputs):

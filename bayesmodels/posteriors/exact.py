@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from typing import Literal, overload
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit, audit
-from bayesmodels.posteriors.budget import SECONDS, Budget
+from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.enumeration import (
     MOST_ALONE,
@@ -136,20 +136,35 @@ def exact(
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     if partial:
         return partial_posterior(model, rng, budget)
-    field = whole_field(model, supports(model), budget)
+    search = Search(model, budget)
+    solution = search.proposed(rng)
+    joint, found = search.known
+    return ExactPosterior(model, solution, verify(solution, joint, found, rng), found)
 
-    @cache
-    def known() -> tuple[JointDensity, Audit]:
-        return JointDensity(model, (field.points, field.terms)), audit(field)
 
-    solution = _proposed(field, known, rng)
-    joint, found = known()
-    checked = verify(solution, joint, found, rng)
-    return ExactPosterior(model, solution, checked, found)
+class Search:
+    """A model's graph, compiled for proposals and proofs: again, where shared data have changed."""
+
+    def __init__(self, model: pm.Model, budget: Budget = UNLIMITED) -> None:
+        self._model = model
+        self.field = whole_field(model, supports(model), budget)
+
+    @cached_property
+    def known(self) -> tuple[JointDensity, Audit]:
+        """The joint density, and what is not analytic in it."""
+        field = self.field
+        return JointDensity(self._model, (field.points, field.terms)), audit(field)
+
+    def proposed(self, rng: np.random.Generator, looks: Looks = FIRST) -> Solution:
+        """Return what may be the posterior; `verify` says whether it is."""
+        return _proposed(self.field, lambda: self.known, rng, looks)
 
 
 def _proposed(
-    field: Field, known: Callable[[], tuple[JointDensity, Audit]], rng: np.random.Generator
+    field: Field,
+    known: Callable[[], tuple[JointDensity, Audit]],
+    rng: np.random.Generator,
+    first: Looks,
 ) -> Solution:
     everything = np.arange(field.size)
     x, levels = _start(field, rng)
@@ -161,10 +176,10 @@ def _proposed(
     if len(groups.joined) and not groups.moves.all():
         # What stands alone and does not move with the finite variables is solved once.
         here = field.with_levels(levels)
-        factors, _ = standing_alone(here, everything[~groups.moves], x, rng)
+        factors, _ = standing_alone(here, everything[~groups.moves], x, rng, first)
         inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
-    def laws(levels: Levels, looks: Looks = FIRST) -> list[Factor]:
+    def laws(levels: Levels, looks: Looks) -> list[Factor]:
         here = field.with_levels(levels)
         alone, rest = standing_alone(here, inner, x, rng, looks)
         return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
@@ -179,7 +194,7 @@ def _proposed(
         return own, verify(whole, joint, found, rng, FEW).log_evidence
 
     if not len(groups.joined):
-        return Solution(field, laws(levels) if field.size else [], finite)
+        return Solution(field, laws(levels, first) if field.size else [], finite)
     whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
     finite.append(whole or enumerated(field, groups.joined, x, levels, weighed))
     return Solution(field, factors, finite)

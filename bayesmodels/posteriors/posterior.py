@@ -88,13 +88,11 @@ class ExactPosterior:
         PriorError
             If a prior is improper (`Flat`, `HalfFlat`): the data then have no density.
         """
-        for rv in self.model.free_RVs:
-            kind = type(rv.owner.op).__name__.removesuffix("RV")
-            if kind in _IMPROPER:
-                raise PriorError(
-                    f"log_evidence: the prior of {rv.name} is improper ({kind}), so that the data "
-                    "have no density; give it a proper prior."
-                )
+        for name, kind in improper(self.model):
+            raise PriorError(
+                f"log_evidence: the prior of {name} is improper ({kind}), so that the data have "
+                "no density; give it a proper prior."
+            )
         return self.verification.log_evidence
 
     @property
@@ -360,6 +358,12 @@ def _digits_lost_by(factor: Factor) -> float:
         case NormalMatrix():
             return max(digits_of_matrix(m) for m in (factor.scale, factor.strength) if m.size)
     return 0.0
+
+
+def improper(model: pm.Model) -> list[tuple[str, str]]:
+    """Return variables with improper priors, and the laws."""
+    kinds = {rv.name: type(rv.owner.op).__name__.removesuffix("RV") for rv in model.free_RVs}
+    return [(name, kind) for name, kind in kinds.items() if kind in _IMPROPER]
 
 
 def labelled_axes(

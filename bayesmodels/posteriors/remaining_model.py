@@ -34,7 +34,7 @@ _LEVEL: dict[str, Any] = {
 
 def priors(model: pm.Model) -> dict[str, set[str]]:
     """Return, for each free variable, those that its prior depends on."""
-    graph = _graph(model)
+    graph = graph_of(model)
     own = {out: _name(out) for out in graph.outputs if isinstance(out.owner.op, ModelFreeRV)}
     return {name: {own[v] for v in _parents(out, graph) if v in own} for out, name in own.items()}
 
@@ -50,7 +50,7 @@ def remaining_model(model: pm.Model, marginal: Marginal, supports: dict[str, Sup
     Of a remaining variable whose prior depends on the block, the prior is in the potential, and a
     flat one takes its place. Data and dims are frozen, since the potential holds the data.
     """
-    graph = _graph(model)
+    graph = graph_of(model)
     by_name = {_name(out): out for out in graph.outputs}
     integrated = {by_name[name] for name in marginal.probes}
     kept, level = [], {}
@@ -80,7 +80,8 @@ def remaining_model(model: pm.Model, marginal: Marginal, supports: dict[str, Sup
     return result
 
 
-def _graph(model: pm.Model) -> Any:
+def graph_of(model: pm.Model) -> Any:
+    """Return a copy of a model as a graph, with frozen data and dims, without initial values."""
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)

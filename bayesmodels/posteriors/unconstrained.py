@@ -10,8 +10,8 @@ import pymc as pm
 from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 
-from bayesmodels.belief.reading import group_of
 from bayesmodels.errors import DataError
+from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.density import compiled
 
@@ -37,6 +37,8 @@ class Unconstrained:
                 "model: must have a free variable; has none, so that its evidence is its density."
             )
         self.names = [rv.name for rv in model.free_RVs]
+        self._dims = {rv.name: _axes(model, rv.name, rv.ndim) for rv in model.free_RVs}
+        self._coords = {axis: labels for axis, labels in model.coords.items() if labels is not None}
         with config.change_flags(floatX="float64"):
             points = {rv: rv.type(rv.name) for rv in model.free_RVs}
             moved = []
@@ -56,21 +58,9 @@ class Unconstrained:
 
     def coordinates(self, draws: Any) -> Array:
         """Return coordinates of draws, of shape (chain, draw, D)."""
-        group = group_of(draws)
-        flat = []
-        for name, point in zip(self.names, self._natural, strict=True):
-            if name not in group:
-                raise DataError(
-                    f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
-                )
-            x = np.asarray(group[name], dtype=float)
-            if x.ndim != point.ndim + 2:
-                raise DataError(
-                    f"draws: {name!r} must have the axes (chain, draw) and {point.ndim} of its "
-                    f"own; got shape {x.shape}."
-                )
-            flat.append(x.reshape(-1, *x.shape[2:]))
-        lead = np.shape(group[self.names[0]])[:2]
+        given = read(draws, self._dims, self._coords)
+        lead = given[self.names[0]].shape[:2]
+        flat = [x.reshape(-1, *x.shape[2:]) for x in given.values()]
         parts = self._run(self._forward, flat)
         self._shapes = [part.shape[1:] for part in parts]
         joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
@@ -109,3 +99,9 @@ def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
     found = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
     run: Any = compiled(many, found)
     return run
+
+
+def _axes(model: pm.Model, name: str, number: int) -> list[str]:
+    """Return names of a variable's axes: its own, or those that ArviZ would give."""
+    given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * number)
+    return [own or f"{name}_dim_{i}" for i, own in enumerate(given[:number])]

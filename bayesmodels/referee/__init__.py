@@ -10,6 +10,7 @@ PyMC model (`bridge_sampling`).
 """
 
 from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
+from bayesmodels.referee.belief_check import BeliefCheck, check_belief
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
@@ -20,6 +21,7 @@ from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
+    "BeliefCheck",
     "Calibration",
     "Decision",
     "Diagnosis",
@@ -32,6 +34,7 @@ __all__ = [
     "approximation_error",
     "bridge_sampling",
     "calibrate",
+    "check_belief",
     "check_evidence",
     "check_identity",
     "check_joint",

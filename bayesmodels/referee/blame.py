@@ -1,40 +1,127 @@
-"""Which terms are to blame where two joint densities differ."""
+"""Which terms of two joint densities are to blame where these differ.
+
+A term matches one of the other program, or a few match a few, if their sums differ by a constant:
+a centred prior is that of the standardised variable and the log Jacobian; a Potential may be a
+likelihood. What is left differs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array
 from bayesmodels.referee.alignment import Pair
 from bayesmodels.referee.log_terms import Logs, Point, same_support, total
 from bayesmodels.referee.programs import Side
-from bayesmodels.referee.term_matching import Gap, Terms, gap, lumped, unmatched
+
+_EPS = float(np.finfo(float).eps)
+_MANY = 4  # likelihoods of one program that are kept apart
+_MOST = 12  # terms of which all subsets are tried
+
+Terms = dict[tuple[int, str], Logs]
+"""Log terms by program and name."""
 
 Both = tuple[Mapping[str, Logs], Mapping[str, Logs]]
 
-_EPS = float(np.finfo(float).eps)
+
+@dataclass(frozen=True)
+class Gap:
+    """The difference of two log densities at some points, with its bounds.
+
+    `varies` is how far it is from a constant, over the bound: infinite where one program alone is
+    possible. `constant` is taken where the bound is tightest, and is NaN if there is no such point.
+    """
+
+    value: Array
+    bound: Array
+    constant: float
+    tightest: float
+    varies: float
+    used: NDArray[np.bool_]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is a constant, up to rounding."""
+        return self.varies <= 1
+
+
+def gap(first: Logs, second: Logs) -> Gap:
+    """Return the second minus the first."""
+    used = np.isfinite(first.value) & np.isfinite(second.value)
+    value = np.where(used, second.value - np.where(used, first.value, 0), np.nan)
+    bound = first.bound + second.bound
+    apart = not same_support(first, second)[~used].all()
+    if not used.any():
+        return Gap(value, bound, np.nan, np.nan, np.inf if apart else 0.0, used)
+    best = int(np.argmin(np.where(used, bound, np.inf)))
+    constant, tightest = float(value[best]), float(bound[best])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.abs(value - constant) / (bound + tightest)
+    varies = float(np.nan_to_num(off[used], nan=0.0).max())
+    return Gap(value, bound, constant, tightest, np.inf if apart else varies, used)
+
+
+def _unmatched(first: Mapping[str, Logs], second: Mapping[str, Logs]) -> Terms:
+    """Return the terms that no terms of the other program are the same as."""
+    left: Terms = {(0, n): logs for n, logs in first.items()}
+    left |= {(1, n): logs for n, logs in second.items()}
+    for name in first.keys() & second.keys():
+        if _balanced([((0, name), first[name]), ((1, name), second[name])]):
+            del left[0, name], left[1, name]
+    size = 1
+    while size <= min(len(left), _MOST):
+        chosen = combinations(left.items(), size) if len(left) <= _MOST or size <= 2 else ()  # noqa: PLR2004
+        found = next((keys for keys in chosen if _balanced(keys)), None)
+        if found:
+            for key, _ in found:
+                del left[key]
+        else:
+            size += 1
+    return left
+
+
+def _balanced(chosen: Iterable[tuple[tuple[int, str], Logs]]) -> bool:
+    """Whether the sums of both programs' terms differ by a constant."""
+    chosen = list(chosen)
+    number = len(chosen[0][1].value)
+    return gap(*(total((x for (k, _), x in chosen if k == side), number) for side in (0, 1))).holds
+
+
+def _lumped(terms: Mapping[str, Logs], words: Mapping[str, str]) -> dict[str, Logs]:
+    """Return the same with likelihoods, if they are many, as one term under the first's name."""
+    rows = [name for name in terms if words.get(name, "").startswith("the likelihood")]
+    if len(rows) <= _MANY:
+        return dict(terms)
+    number = len(terms[rows[0]].value)
+    together = total((terms[name] for name in rows), number)
+    return {n: x for n, x in terms.items() if n not in rows} | {rows[0]: together}
 
 
 def differing(
-    pair: Pair, at: list[Point], found: Both, used: Array
+    pair: Pair, at: list[Point], found: Both, used: NDArray[np.bool_]
 ) -> tuple[list[str], list[str]]:
     """Return in words the terms that differ, and what is known of how they do."""
     places = np.flatnonzero(used)
     first, second = ({n: _part(x, used) for n, x in terms.items()} for terms in found)
-    left = unmatched(lumped(first, pair.sides[0].words), lumped(second, pair.sides[1].words))
+    left = _unmatched(_lumped(first, pair.sides[0].words), _lumped(second, pair.sides[1].words))
     if not left:  # where both are possible, all is well
         return _support(pair.sides, found, ~used)
     inside = [at[i] for i in places]
     return _to_blame(left, pair.sides, inside, _jacobians(pair, inside, (first, second)))
 
 
-def _part(logs: Logs, used: Array) -> Logs:
+def _part(logs: Logs, used: NDArray[np.bool_]) -> Logs:
     return Logs(logs.value[used], logs.bound[used])
 
 
-def _support(sides: tuple[Side, Side], found: Both, where: Array) -> tuple[list[str], list[str]]:
+def _support(
+    sides: tuple[Side, Side], found: Both, where: NDArray[np.bool_]
+) -> tuple[list[str], list[str]]:
     """Return the terms that are possible in one program alone: of these the simplest."""
     apart = []
     for k in (0, 1):
@@ -54,15 +141,13 @@ def _to_blame(
 ) -> tuple[list[str], list[str]]:
     """Return in words the terms that differ, and what is known of how they do."""
     sums = [total((x for (s, _), x in left.items() if s == side), len(at)) for side in (0, 1)]
-    for name, logs in jacobians.items():
+    for key, logs in jacobians.items():
         if _how(logs, sums) is not None:
-            said = [
-                f"The difference is the log Jacobian of {name.strip()}: one program lacks it, or "
-                "counts it twice."
-            ]
+            name = key.strip()
+            said = [f"The difference is {name}'s log Jacobian, lacking or counted twice in one."]
             # A law may have such a factor, too.
             if any(_by_hand(sides[s], n) for s, n in left):
-                return [f"the Jacobian of {name.strip()}"], said
+                return [f"the Jacobian of {name}"], said
             return _words(_named(left, sides), sides), said
     chosen = _named(left, sides)
     if len(chosen) == 1 or min(sum(s == side for s, _ in left) for side in (0, 1)) > 1:

@@ -24,11 +24,9 @@ the choice of test quantities shapes sensitivity*.
 from __future__ import annotations
 
 import os
-import pickle
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,28 +34,38 @@ from scipy import stats
 
 from bayesmodels.belief import notebook
 from bayesmodels.belief.datatree import given_axes, statistic_of
+from bayesmodels.belief.declaring import is_pymc
 from bayesmodels.belief.protocol import Belief, Conjugate, Declarable, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.multiple_testing import holm
-from bayesmodels.numerics.processes import side_by_side
 from bayesmodels.referee import checkpoint as files
-from bayesmodels.referee.sbc import Method, Setup, Simulator, begin, ranks_of
+from bayesmodels.referee.sbc import Around, Method, Setup
+from bayesmodels.referee.sbc_processes import results, simulator_of
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pymc as pm
 
 
 LEAST = 100
 """Simulations at least: the averages are then normal enough."""
-_CHUNKS = {"exact": 100, "mcmc": 10}
+_CHUNKS = {"exact": 100, "partial": 10, "mcmc": 10}
 """Simulations between words of progress, and between two states of the checkpoint."""
 _CAUSE = (
     "If validate finds that formula, declaration and draws agree, then what simulates the data, or "
     "the prior, is to blame."
 )
+_CAUSE_OF_MODEL = {
+    "exact": "The closed form is verified, so what simulates parameters or data does not fit the "
+    "densities that the model states.",
+    "partial": "Either the sampler does not reach what remains of the posterior, or what simulates "
+    "parameters or data does not fit the densities that the model states.",
+    "mcmc": "Either the sampler does not reach all of the posterior, or what simulates parameters "
+    "or data does not fit the densities that the model states.",
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,10 @@ class Calibration:
         The ranks between 0 and 1, one row a simulation and one column a quantity.
     short : int
         In how many simulations the sampler gave fewer than `draws` effective draws.
+    method : {"exact", "partial", "mcmc"}
+        How posteriors were drawn from.
+    cause : str
+        Where to look for the cause of a failure.
     """
 
     outcome: Literal["agree", "disagree"]
@@ -90,6 +102,8 @@ class Calibration:
     table: pd.DataFrame = field(repr=False)
     u: pd.DataFrame = field(repr=False)
     short: int = 0
+    method: Method = "exact"
+    cause: str = field(default=_CAUSE, repr=False)
 
     def sentence(self) -> str:
         """Say the outcome, and of a failure where to look for its cause."""
@@ -97,7 +111,8 @@ class Calibration:
             f"In {self.n} simulations, ranks of {len(self.table)} quantities are uniform as far "
             f"as can be told (level {self.level:g})."
             if self.outcome == "agree"
-            else f"Posteriors do not fit what the data were made of: {self.findings[0]} {_CAUSE}"
+            else "Posteriors do not fit what the data were made of: "
+            f"{self.findings[0]} {self.cause}"
         )
         if self.short:
             said += (
@@ -130,6 +145,12 @@ class Calibration:
         tree = xr.DataTree.from_dict({"prior_sbc": ranks})
         return arviz_plots.plot_ecdf_pit(tree, backend=backend)
 
+    def measured(self) -> dict[str, Any]:
+        """Return what the outcome rests on as plain values."""
+        worst = str(self.table["p"].idxmin())
+        z = float(self.table[["location", "spread"]].abs().max(axis=1)[worst])
+        return {"level": self.level, "largest": worst, "largest_z": z}
+
     def _repr_html_(self) -> str:
         worst = self.table.sort_values("p", kind="stable")
         return notebook.judged(
@@ -141,12 +162,13 @@ class Calibration:
 
 
 def calibrate(
-    model: Belief | Declarable,
+    model: Belief | Declarable | pm.Model,
     design: Any = None,
     *,
-    simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None = None,
+    simulate: Callable[[dict[str, Any], np.random.Generator], Any] | pm.Model | None = None,
+    around: Around = "prior",
     n: int = 1000,
-    method: Method = "exact",
+    method: Method | None = None,
     draws: int = 100,
     level: float = 0.01,
     rng: np.random.Generator | int | None = None,
@@ -162,19 +184,27 @@ def calibrate(
 
     Parameters
     ----------
-    model : Belief or LogisticRegression
-        A proper prior.
+    model : Belief, LogisticRegression or pymc.Model
+        A proper prior; or any PyMC model, whose observed data say what new ones look like.
     design : rows, optional
-        What the new data look like: as many rows, and the same predictors, groups, trials and gaps.
-        Other values in it do not matter.
-    simulate : callable, optional
-        From parameters (by name, of the variables' shapes) and a Generator to data, in place of
-        `design`: your own idea of how data come about, against the model's.
+        Of a belief, what the new data look like: as many rows, and the same predictors, groups,
+        trials and gaps. Other values in it do not matter.
+    simulate : callable or pymc.Model, optional
+        Your own idea of how data come about, against the model's: from parameters (by name, of the
+        variables' shapes) and a Generator to data, in place of `design`. Of a PyMC model, to values
+        by the names of observed variables (of one variable, the values alone); or another PyMC
+        model, which draws variables of the same names: parameters as well as data.
+    around : {"prior", "posterior"}, default "prior"
+        Of a PyMC model, whether parameters are drawn from its prior, or from the posterior of the
+        data that it holds: new data are then observed beside these. (Of a belief, calibrate
+        ``prior.update(data)``.)
     n : int, default 1000
         Number of simulations, 100 at least.
-    method : {"exact", "mcmc"}
-        Draw from the posterior in closed form, or by PyMC from the model that is declared. The
-        latter is compiled once, in ten seconds or more, and takes about 0.1 s a simulation.
+    method : {"exact", "partial", "mcmc"}, optional
+        Draw from the posterior in closed form; of a PyMC model from one in part (as in
+        `bm.exact(model, partial=True)`); or by PyMC from the model, or the one that is declared.
+        If not given the first of them that a PyMC model has, of a belief the closed form. With a
+        sampler, the model is compiled once, in ten seconds or more; a simulation takes about 0.1 s.
     draws : int, default 100
         Number of posterior draws in each. Chains are made long enough to give as many effective
         draws, and thinned to this number.
@@ -194,21 +224,24 @@ def calibrate(
     Returns
     -------
     Calibration
-        With `outcome`, `findings`, `table`, `u` and `plot`.
+        With `outcome`, `findings`, `table`, `u`, `method` and `plot`.
 
     Raises
     ------
     DataError
         If neither or both of `design` and `simulate` are given, the design is a statistic or
         weighted, the model has no closed form for ``"exact"`` or no continuous parameters for
-        ``"mcmc"``, a number is out of range, or the checkpoint belongs to something else.
+        ``"mcmc"``, a number is out of range, or the checkpoint belongs to something else; of a PyMC
+        model, if a design is given, nothing is observed, or a `Potential` can't be drawn from.
     PriorError
         If the prior is improper: nothing can be drawn from it.
 
     Notes
     -----
     The model's own simulator and its posterior may make the same mistake. A wrong prior is not
-    seen, since parameters are drawn from the model's.
+    seen where parameters are drawn from the model's. Another PyMC model as `simulate` draws them
+    from its own; if it has no other parameters, it is its log density and log likelihood that are
+    compared, which also see a posterior that misses a part of the data.
 
     Of a mixture whose classes may change places, quantities are those of `label_invariants`.
 
@@ -222,24 +255,34 @@ def calibrate(
     >>> wrong = bm.calibrate(bm.BetaBernoulli(2, 3), simulate=sticky, rng=1)
     >>> [finding.split(" (")[0] for finding in wrong.findings if "theta" in finding]
     ['the posterior of theta is too narrow']
+
+    >>> import pymc as pm
+    >>> with pm.Model() as visits:
+    ...     rate = pm.Gamma("rate", 2.0, 1.0)
+    ...     _ = pm.Poisson("visits", rate, observed=[3, 5, 4])
+    >>> bm.calibrate(visits, n=100, rng=1).outcome
+    'agree'
     """
     n, draws = count(n, "n", LEAST), count(draws, "draws", 1)
     cores = count(cores, "cores", 1)
     level = proportion(level, "level")
-    if (design is None) == (simulate is None):
-        raise DataError(
-            "design, simulate: give one of them: rows like those to be drawn, or a simulator."
-        )
-    _require_draws(model, method)
+    if around not in ("prior", "posterior"):
+        raise DataError(f"around: must be 'prior' or 'posterior'; got {around!r}.")
+    if not (simulate is None or callable(simulate) or (is_pymc(simulate) and is_pymc(model))):
+        raise DataError("simulate: must be a function; of a PyMC model, or another PyMC model.")
     found = {} if checkpoint is None else files.load(checkpoint)
     words = found["seed"] if rng is None and "seed" in found else None
     if words is None:
         words = randomness(rng).integers(2**32, size=4, dtype=np.uint32)
     seed = tuple(int(word) for word in words)
-    if design is not None and not isinstance(design, Statistic):  # with the axes that it brings
-        model = given_axes(model, design, statistic_of(model, design))
-    setup = Setup(model, design, simulate, method, draws, seed)
-    simulator = Simulator(setup)
+    if is_pymc(model):
+        chosen = _way(model, design, simulate, around, method)
+    else:
+        chosen = _require_draws(model, design, simulate, around, method)
+        if design is not None and not isinstance(design, Statistic):  # with the axes it brings
+            model = given_axes(model, design, statistic_of(model, design))
+    setup = Setup(model, design, simulate, chosen, draws, seed, around)
+    simulator = simulator_of(setup)
     rows = np.full((n, len(simulator.labels) + 1), np.nan)
     made_with = {} if checkpoint is None else simulator.made_with()
     if found:
@@ -247,12 +290,13 @@ def calibrate(
         old = files.rows_of(found, checkpoint, made_with)
         rows = np.concatenate([old, rows[len(old) :]])
     left = np.flatnonzero(np.isnan(rows[:n, 0]))
-    chunks = [left[i : i + _CHUNKS[method]] for i in range(0, len(left), _CHUNKS[method])]
+    size = _CHUNKS[chosen]
+    chunks = [left[i : i + size] for i in range(0, len(left), size)]
     anew = 0
     progress(_told(n - len(left), n, anew))
     # Closed, so that no process goes on working after Ctrl-C.
-    with closing(_results(setup, simulator, [c.tolist() for c in chunks], cores)) as results:
-        for chunk, (done, again) in results:
+    with closing(results(setup, simulator, [c.tolist() for c in chunks], cores)) as found_ones:
+        for chunk, (done, again) in found_ones:
             rows[chunk] = done
             anew += again
             if checkpoint is not None:
@@ -261,11 +305,38 @@ def calibrate(
             if finished < n:
                 progress(_told(finished, n, anew))
     ranks, effective = rows[:n, :-1], rows[:n, -1]
-    return _judged(ranks, simulator.labels, level, draws, int((effective < draws).sum()))
+    judged = _judged(ranks, simulator.labels, level, draws, int((effective < draws).sum()))
+    cause = _CAUSE_OF_MODEL[chosen] if is_pymc(model) else _CAUSE
+    return replace(judged, method=chosen, cause=cause)
 
 
-def _require_draws(model: Any, method: str) -> None:
-    """Refuse a model that this method can't draw from."""
+def _way(model: Any, design: Any, simulate: Any, around: Around, method: Any) -> Method:
+    """Return how to draw from the posterior of a PyMC model."""
+    from bayesmodels.posteriors.new_data import best_rung
+    from bayesmodels.referee.sbc_models import require_simulations
+
+    if design is not None:
+        raise DataError("design: a PyMC model holds its own data; calibrate it without.")
+    if method not in (None, *_CHUNKS):
+        raise DataError(f"method: must be 'exact', 'partial' or 'mcmc'; got {method!r}.")
+    require_simulations(model, simulate, around)
+    return best_rung(model, method, np.random.default_rng(0))
+
+
+def _require_draws(
+    model: Any, design: Any, simulate: Any, around: Around, method: Any
+) -> Literal["exact", "mcmc"]:
+    """Refuse a belief of which this can't simulate, or draw from the posterior."""
+    if (design is None) == (simulate is None):
+        raise DataError(
+            "design, simulate: give one of them: rows like those to be drawn, or a simulator."
+        )
+    if around == "posterior":
+        raise DataError(
+            "around: 'posterior' is for PyMC models; calibrate(prior.update(data), design) is "
+            "around the data."
+        )
+    method = "exact" if method is None else method
     name = type(model).__name__
     if method not in ("exact", "mcmc"):
         msg = f"method: must be 'exact' or 'mcmc'; got {method!r}."
@@ -280,37 +351,13 @@ def _require_draws(model: Any, method: str) -> None:
             "method='exact'."
         )
     else:
-        return
+        return method
     raise DataError(msg)
 
 
 def _told(finished: int, n: int, anew: int) -> str:
     compiled = f", {anew} of them compiled anew" if anew else ""
     return f"{finished} of {n} simulations{compiled}"
-
-
-def _results(
-    setup: Setup, simulator: Simulator, chunks: Sequence[list[int]], cores: int
-) -> Generator[tuple[list[int], tuple[Array, int]]]:
-    """Yield chunks with their results, in any order."""
-    if cores == 1 or len(chunks) <= 1:
-        for chunk in chunks:
-            yield chunk, simulator.ranks(chunk)
-        return
-    try:
-        pickle.dumps(setup)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise DataError(
-            f"cores: model, design and simulate must be such that other processes can get them "
-            f"({error}). Define functions and classes in a module, or use cores=1."
-        ) from None
-    try:
-        yield from side_by_side(ranks_of, chunks, min(cores, len(chunks)), begin, (setup,))
-    except BrokenProcessPool:
-        raise DataError(
-            "cores: other processes could not start. In a script put the call below "
-            "`if __name__ == '__main__':` and functions into a module, or use cores=1."
-        ) from None
 
 
 def _judged(ranks: Array, labels: list[str], level: float, draws: int, short: int) -> Calibration:

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import logsumexp
 
-from bayesmodels.belief.reading import group_of
 from bayesmodels.belief.rows import row_labels, rows_at
 from bayesmodels.numerics import Array
 from bayesmodels.referee.pit import Test
+from bayesmodels.referee.scalars import law_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,9 +55,8 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
     import pandas as pd
     from arviz_stats.sampling_diagnostics import ess
 
-    group = group_of(draws)
     rows = list(rows) if isinstance(rows, tuple) else rows  # which would be a pair
-    values = {name: np.asarray(group[name], dtype=float) for name in law.dims}
+    values = law_draws(law, draws)
     exact = law.log_joint(rows)
     density = logsumexp(exact, axis=-1, keepdims=True)
     probability = np.exp(exact - density)

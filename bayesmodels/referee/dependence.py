@@ -4,8 +4,9 @@ Draws may have every marginal right and still be wrong: dependence lost, or put 
 
 - the law's own log density at the draws, among its values at exact draws: too high where draws are
   too near to each other in all directions at once, too low where a dependence is missing;
-- the rank correlation of pairs: of all pairs, if there are few scalars; else of those that the law
-  itself makes dependent;
+- the rank correlation of pairs, and that of their distances from the median, which sees a scale
+  that has come apart from what it scales; of all pairs, if there are few scalars, else of those
+  that the law itself makes dependent;
 - if there are many scalars, sums of their normal scores with random signs, whose spread changes
   with any dependence that the law does not have.
 
@@ -15,21 +16,20 @@ Exact draws have noise of their own, which every standard error here takes in.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from bayesmodels.belief.protocol import Readable
-from bayesmodels.belief.reading import group_of
-from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.convergence import ranks
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
+from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials, tests
-from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.scalars import LawDraws
 
 Pairs = NDArray[np.intp]
 
@@ -40,24 +40,30 @@ FEW = 25
 _LOOKED_AT = 1000  # further exact draws, by which pairs are chosen
 _DEPENDENT = 0.2
 _MOST = 300
+_ROWS = 1000  # of a matrix of correlations, at a time
 _DIRECTIONS = 16
 _FARTHEST = 1e-9  # of a transform from its ends, as a normal score
 
 
 def joint_tests(
-    law: Any, draws: Any, labels: list[str], u: Array, rng: np.random.Generator
+    law: Any, draws: LawDraws, labels: list[str], u: Array, rng: np.random.Generator
 ) -> list[Test]:
     """Return tests of several scalars at once, with transforms u of shape (scalar, chain, draw).
 
-    If the law has no exact draws or no density, nothing is tested.
+    If the law has no exact draws or no density, nothing is
+    tested.
     """
-    if len(labels) == 1 or not isinstance(law, Readable):
+    if not isinstance(law, Readable):
         return []
+    seen = log_densities(law, draws, 2)
+    found = support_tests(law, draws, seen, rng)
+    if len(labels) == 1:
+        return found
     exact = law.sample(REFERENCE + _LOOKED_AT, rng)
     own = _scalars(law, exact, labels)
-    found = _densities(law, draws, exact, rng)
-    pairs = chosen_pairs(own[:, REFERENCE:])
-    if len(pairs):
+    known = log_densities(law, {name: x[:REFERENCE] for name, x in exact.items()}, 1)
+    found += _moved("log density", EmpiricalLaw(known).randomised(seen, rng))
+    if len(pairs := chosen_pairs(own[:, REFERENCE:])):
         found += _correlations(labels, pairs, u, own[:, :REFERENCE])
     if len(labels) > FEW:
         found += _directions(u, own[:, :REFERENCE], rng)
@@ -66,34 +72,10 @@ def joint_tests(
 
 def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     """Return uniform scores of exact draws by their ranks, of shape (scalar, draw)."""
-    every = {
-        label: x[0] for label, _, _, x in scalar_draws(law, {n: x[None] for n, x in exact.items()})
-    }
-    ranks = stats.rankdata([every[label] for label in labels], axis=-1)
-    return np.asarray((ranks - 0.5) / (REFERENCE + _LOOKED_AT))
-
-
-def _densities(
-    law: Any, draws: Any, exact: dict[str, Array], rng: np.random.Generator
-) -> list[Test]:
-    """Test the log density of draws."""
-    group = group_of(draws)
-    given = {name: np.asarray(group[name]) for name in law.dims}
-    with np.errstate(all="ignore"):
-        try:
-            seen = _whole(law, given, 2)
-        except (np.linalg.LinAlgError, DataError):  # not even possible values: scalars tell that
-            return []
-        known = _whole(law, {name: x[:REFERENCE] for name, x in exact.items()}, 1)
-    u = EmpiricalLaw(known).randomised(seen, rng)
-    return _moved("log density", u)
-
-
-def _whole(law: Any, draws: dict[str, Array], axes: int) -> Array:
-    """Return the log density over leading axes; of separate problems, that of all together."""
-    value = np.asarray(law.log_density(draws))
-    value = value.reshape(*value.shape[:axes], -1).sum(-1)
-    return np.where(np.isnan(value), -np.inf, value)
+    drawn = LawDraws(law, {name: x[None] for name, x in exact.items()})
+    every = {label: x[0] for label, _, _, x in drawn.scalars}
+    found = ranks(np.array([every[label] for label in labels]))
+    return (found - 0.5) / (REFERENCE + _LOOKED_AT)
 
 
 def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
@@ -124,28 +106,56 @@ def chosen_pairs(*every: Array) -> Pairs:
     """Return the pairs to be looked at, of shape (pair, 2).
 
     The average rank correlation of transforms (scalar, draw) of one or more sets of draws decides.
+    Numbers from that of the scalars on are their distances from the median.
     """
-    pairs = np.array(list(combinations(range(len(every[0])), 2)), dtype=np.intp)
-    if len(every[0]) <= FEW:
-        return pairs
-    with np.errstate(invalid="ignore"):
-        mean = np.mean([np.corrcoef(part) for part in every], axis=0)
-    size = np.abs(np.nan_to_num(mean))[*pairs.T]
-    order = np.argsort(-size, kind="stable")[:_MOST]
-    return pairs[order[size[order] > _DEPENDENT]]
+    number = len(every[0])
+    if number <= FEW:
+        pairs = np.stack(np.triu_indices(2 * number, 1), axis=-1)
+        return pairs[pairs[:, 1] - pairs[:, 0] != number]
+    parts = [_standardised(part[:, :: max(1, part.shape[1] // _LOOKED_AT)]) for part in every]
+    found: list[Pairs] = []
+    sizes: list[Array] = []
+    for start in range(0, 2 * number, _ROWS):
+        size = np.abs(np.mean([part[start : start + _ROWS] @ part.T for part in parts], axis=0))
+        row, column = np.nonzero(np.triu(size > _DEPENDENT, start + 1))
+        other = column - row - start != number
+        sizes.append(size[row[other], column[other]])
+        found.append(np.stack([row[other] + start, column[other]], axis=-1))
+    order = np.argsort(-np.concatenate(sizes), kind="stable")[:_MOST]
+    return np.concatenate(found)[order]
+
+
+def _standardised(u: Array) -> Array:
+    """Return transforms and distances whose products add up to correlations."""
+    centred = with_distances(u)
+    centred -= centred.mean(-1, keepdims=True)
+    size = np.sqrt((centred**2).sum(-1, keepdims=True))
+    return np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
+
+
+def with_distances(u: Array) -> Array:
+    """Return transforms and, below them, those of distances from the median, uniform as well."""
+    return np.concatenate([u, np.abs(2 * u - 1)])
+
+
+def names_of(labels: list[str], pairs: Pairs) -> list[str]:
+    """Say what the pairs are."""
+    every = [*labels, *(f"|{label} - median|" for label in labels)]
+    return [f"{every[i]} and {every[j]}" for i, j in pairs]
 
 
 def products(u: Array, pairs: Pairs) -> Array:
     """Return what averages to rank correlations: bounded, unlike products of normal scores."""
-    return 12 * (u[pairs[:, 0]] - 0.5) * (u[pairs[:, 1]] - 0.5)
+    every = with_distances(u)
+    return 12 * (every[pairs[:, 0]] - 0.5) * (every[pairs[:, 1]] - 0.5)
 
 
 def _correlations(labels: list[str], pairs: Pairs, u: Array, own: Array) -> list[Test]:
     """Test rank correlations."""
-    names = [f"{labels[i]} and {labels[j]}" for i, j in pairs]
     kinds: list[Kind] = ["correlation"] * len(pairs)
     f, known = products(u, pairs), products(own, pairs)
-    return _tests(names, kinds, f, known.mean(-1), known.std(-1), np.ones(len(pairs)))
+    one = np.ones(len(pairs))
+    return _tests(names_of(labels, pairs), kinds, f, known.mean(-1), known.std(-1), one)
 
 
 def _tests(

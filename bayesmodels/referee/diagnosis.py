@@ -26,7 +26,13 @@ from bayesmodels.belief.protocol import Belief, Statistic
 from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.referee.identity import Identity, inwards, same_variables
+from bayesmodels.referee.identity import (
+    LOOSEST,
+    Identity,
+    check_identity,
+    inwards,
+    same_variables,
+)
 from bayesmodels.referee.log_terms import Declared, Logs, equal, total
 
 if TYPE_CHECKING:
@@ -34,9 +40,9 @@ if TYPE_CHECKING:
 
 Point = dict[str, Any]
 
+ROUNDING = "log_density_rounding"
 UPDATE = "the update"
 """What is to blame if no other term is."""
-
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,8 @@ class Diagnosis:
     terms : tuple of str
         In words: ``"the prior of w"``, ``"the likelihood of y"``, ``"the term support"`` (which
         only the PyMC model has), ``"the prior's normalising constant"``, ``"the update"``, ``"the
-        log evidence"``. Empty if nothing is to blame, or the discrepancy is too small to be placed.
+        log evidence"``, ``"log_density_rounding"``. Empty if nothing is to blame, or the
+        discrepancy is too small to be placed.
     unknown : tuple of str
         What could not be compared, and why.
     """
@@ -70,26 +77,27 @@ class Diagnosis:
 
 
 def diagnose(
-    identity: Identity,
     model: pm.Model,
     prior: Belief,
     data: Any,
     *,
+    identity: Identity | None = None,
     points: int = 20,
     rng: np.random.Generator | int | None = None,
 ) -> Diagnosis:
-    """Name the term that is to blame for an identity that fails.
+    """Name the term that is to blame where a PyMC model is not that of a belief and its data.
 
     Parameters
     ----------
-    identity : Identity
-        What `check_identity` found.
     model : pymc.Model
-        Prior and likelihood, as they were checked.
+        Prior and likelihood.
     prior : Belief
         The belief before the data, whose formulas the model's terms are compared with.
     data : rows or statistic
         As in the belief's `update`. The likelihood of a statistic is not compared.
+    identity : Identity, optional
+        What `check_identity` found, if that was asked before, or of another posterior than the
+        prior's own update; if not given, it is asked here.
     points : int, default 20
         Number of points; of nominal variables all are compared.
     rng : numpy.random.Generator or int, optional
@@ -100,6 +108,11 @@ def diagnose(
     Diagnosis
         What is to blame; nothing if the identity holds.
 
+    Raises
+    ------
+    DataError
+        If model and belief have different variables.
+
     Examples
     --------
     >>> import bayesmodels as bm, numpy as np, pymc as pm
@@ -107,14 +120,20 @@ def diagnose(
     >>> with pm.Model() as model:
     ...     theta = pm.Beta("theta", 5, 2)
     ...     x = pm.Bernoulli("x", theta, observed=rows)
-    >>> found = bm.check_identity(model, prior.update(rows), prior, prior.log_evidence(rows))
-    >>> bm.diagnose(found, model, prior, rows).sentence()
+    >>> bm.diagnose(model, prior, rows).sentence()
     'To blame: the prior of theta.'
     """
     rng = checked.randomness(rng)
-    same_variables(model, prior.update(data))
+    posterior = prior.update(data)
+    same_variables(model, posterior)
+    if identity is None:
+        identity = check_identity(
+            model, posterior, prior, log_evidence(prior, data), points=points, rng=rng
+        )
     if identity.holds:
         return Diagnosis(())
+    if identity.looseness > LOOSEST:  # all else is compared within that bound
+        return Diagnosis((ROUNDING,))
     terms, unknown = differing_terms(model, prior, data, points, rng)
     if not terms and not identity.constancy <= 1:
         terms = [UPDATE]
@@ -123,6 +142,14 @@ def diagnose(
     elif not terms:
         unknown.append("slopes, which differ while all values agree")
     return Diagnosis(tuple(terms), tuple(unknown))
+
+
+def log_evidence(prior: Belief, data: Any) -> float | None:
+    """Return the log evidence of all data together; None under an improper prior."""
+    try:
+        return float(np.sum(prior.log_evidence(data)))
+    except PriorError:
+        return None
 
 
 def differing_terms(

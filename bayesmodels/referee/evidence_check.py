@@ -20,9 +20,12 @@ from bayesmodels.belief.rows import readable
 from bayesmodels.draws import exact_draws, mcmc_draws
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import randomness
+from bayesmodels.referee.bounds import CONFIDENCE
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling, draws_needed
+from bayesmodels.referee.diagnosis import diagnose
+from bayesmodels.referee.identity import check_identity
 from bayesmodels.referee.one_step import log_chain, no_chain
-from bayesmodels.referee.verdict import CONFIDENCE, TOLERANCE, Outcome, advice, check_limits
+from bayesmodels.referee.verdict import TOLERANCE, Outcome, advice, check_limits, compare
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -33,6 +36,9 @@ ENOUGH, FEW = 250, 60
 """Draws a chain that bridge sampling is given; its error is small beside 0.1, which matters."""
 
 _NUMBERS = 1_000_000  # observed ones times draws, beyond which draws are as few as may be
+EVIDENCE, DRAWS = "the evidence", "the draws"
+"""What may be to blame."""
+
 _LARGEST = 0.1  # standard error that is known well itself: about 100 effective draws
 _ROUNDING = 1e-9  # part of a sum of log densities; the suite finds 5e-12 at an offset of 1e6
 
@@ -44,7 +50,7 @@ class EvidenceCheck:
     Attributes
     ----------
     outcome : {"agree", "disagree", "inconclusive"}
-        The decision.
+        Whether the ways agree.
     log_evidence : float
         The closed form.
     chain : float or None
@@ -56,7 +62,10 @@ class EvidenceCheck:
     findings : tuple of str
         What was found, the gravest first, and why there is no chain.
     level : float
-        Probability of ``disagree`` for a right evidence.
+        Probability of ``disagree`` if nothing is wrong.
+    to_blame : tuple of str
+        Of ``disagree``, what is wrong: ``"the evidence"``; or, where the chain is the closed form,
+        ``"the draws"`` or a term of the PyMC model, as in `diagnose`.
     """
 
     outcome: Outcome
@@ -66,6 +75,7 @@ class EvidenceCheck:
     bound: float
     findings: tuple[str, ...]
     level: float
+    to_blame: tuple[str, ...] = ()
 
     @property
     def z(self) -> float:
@@ -80,6 +90,8 @@ class EvidenceCheck:
             "disagree": "The evidence is not right: ",
             "inconclusive": "No verdict on the evidence: ",
         }[self.outcome]
+        if self.to_blame not in ((), (EVIDENCE,)):
+            lead = "The evidence is right, but not what it was compared with: "
         return lead + self.findings[0]
 
     def __repr__(self) -> str:
@@ -115,7 +127,7 @@ def check_evidence(
         Draws of the posterior with the axes (chain, draw, ...). If not given, `mcmc_draws` makes
         them; for a mixture `exact_draws` does, since chains keep to one order of the classes.
     level : float, default 0.01
-        Probability of ``disagree`` for a right evidence.
+        Probability of ``disagree`` if nothing is wrong.
     tolerance : float, default 0.1
         To agree, the estimate and the closed form must be so near at 95 % confidence: 0.1 is a
         Bayes factor that is off by a tenth.
@@ -126,7 +138,9 @@ def check_evidence(
     -------
     EvidenceCheck
         ``inconclusive`` where the estimate can't tell: nothing is significant but its error is too
-        large for `tolerance`, or the error is above 0.1 and not known well itself.
+        large for `tolerance`, or the error is above 0.1 and not known well itself. Where the chain
+        is the closed form and only the estimate is another, ``disagree`` names what is to blame:
+        draws that are not of this posterior, or PyMC's joint density.
 
     Raises
     ------
@@ -165,7 +179,8 @@ def check_evidence(
     if draws is None and not levels(model):
         sampler = exact_draws if isinstance(model, LatentClasses) else mcmc_draws
         draws = sampler(model, data, rng=rng)
-    estimate = estimated(model.declare(data), model, draws, rng)
+    declared = model.declare(data)
+    estimate = estimated(declared, model, draws, rng)
     gap, error = estimate.log_evidence - stated, estimate.error
     bound = abs(gap) + float(stats.norm.ppf(CONFIDENCE)) * error
     # Where the error is not known well, neither is a difference in units of it.
@@ -173,26 +188,54 @@ def check_evidence(
     off = not abs(gap) <= rounding
     significant = off and (error == 0 or 2 * stats.t.sf(abs(gap / error), estimate.freedom) < level)
     said: list[str] = []
-    if chain is not None and not abs(chain - stated) <= rounding:
+    confirmed = chain is not None and abs(chain - stated) <= rounding
+    if chain is not None and not confirmed:
         said.append(
             f"the closed form says {stated:.9g}, its one-step predictive densities {chain:.9g}; "
             f"one is wrong by {abs(chain - stated):.2g}."
         )
     if known and significant:
         said.append(_of_estimate(stated, estimate))
-    outcome: Outcome = "disagree"
-    if not said and known and bound <= tolerance:
-        outcome = "agree"
+    agrees = not said and known and bound <= tolerance
+    outcome: Outcome = "agree" if agrees else "disagree" if said else "inconclusive"
+    to_blame: tuple[str, ...] = (EVIDENCE,) if said else ()
+    if agrees:
         said.append(_of_agreement(stated, chain, estimate, bound))
-    elif not said:
-        outcome = "inconclusive"
+    elif confirmed:
+        wrong, why = _other_to_blame(model, data, declared, draws, level)
+        if said or wrong:  # without a term of PyMC's, what is left are the draws
+            outcome, to_blame = "disagree", wrong or (DRAWS,)
+            said = [_of_others(stated, estimate, why, draws=to_blame == (DRAWS,))]
+    if outcome == "inconclusive":
         times = max(2.0, (2 * stats.norm.ppf(CONFIDENCE) * error / min(tolerance, _LARGEST)) ** 2)
         said.append(
             f"PyMC's joint density and draws give {estimate.log_evidence:.6g}, of which the closed "
             f"form, {stated:.6g}, may be {bound:.2g} off, and {tolerance:g} is allowed. "
             f"{advice(times)}"
         )
-    return EvidenceCheck(outcome, stated, chain, estimate, bound, (*said, *notes), level)
+    found = (*said, *notes)
+    return EvidenceCheck(outcome, stated, chain, estimate, bound, found, level, to_blame)
+
+
+def _other_to_blame(
+    model: Any, data: Any, declared: pm.Model, draws: Any, level: float
+) -> tuple[tuple[str, ...], str]:
+    """Return what is wrong beside an evidence that its chain confirms, and why; if it is anything.
+
+    PyMC's joint density, if the identity fails; else the draws, if they are not of the posterior.
+    """
+    posterior, stated = model.update(data), float(np.sum(model.log_evidence(data)))
+    identity = check_identity(declared, posterior, model, stated, rng=0)
+    if not identity.holds:
+        found = diagnose(declared, model, data, identity=identity, rng=0)
+        return found.terms or ("the PyMC model",), found.sentence()
+    if draws is None:
+        return (), ""
+    rows = data if isinstance(model, LatentClasses) else None
+    verdict = compare(posterior, draws, level=level, rows=rows)
+    if verdict.outcome != "disagree":
+        return (), ""
+    return (DRAWS,), verdict.findings[0]
 
 
 def estimated(
@@ -210,11 +253,31 @@ def estimated(
 
 def _of_estimate(stated: float, estimate: EvidenceEstimate) -> str:
     gap = estimate.log_evidence - stated
-    size = f" ({abs(gap / estimate.error):.1f} standard errors)" if estimate.error else ""
     return (
         f"the closed form, {stated:.6g}, is {abs(gap):.2g} too {'low' if gap > 0 else 'high'} for "
-        f"PyMC's joint density, which integrates to {estimate.log_evidence:.6g}{size}."
+        f"PyMC's joint density, which integrates to {estimate.log_evidence:.6g}"
+        f"{_size(stated, estimate)}."
     )
+
+
+def _of_others(stated: float, estimate: EvidenceEstimate, why: str, *, draws: bool) -> str:
+    other = f"{estimate.log_evidence:.6g}{_size(stated, estimate)}"
+    whose = (
+        f"and PyMC's joint density is that of this model, but the draws, by which it integrates to "
+        f"{other}, are not of this posterior"
+        if draws
+        else f"but PyMC's joint density, which integrates to {other}, is not that of this model"
+    )
+    end = f": {why}" if why else "."
+    return (
+        f"the closed form, {stated:.6g}, is the sum of its one-step log predictive densities, "
+        f"{whose}{end}"
+    )
+
+
+def _size(stated: float, estimate: EvidenceEstimate) -> str:
+    gap = abs(estimate.log_evidence - stated)
+    return f" ({gap / estimate.error:.1f} standard errors off)" if estimate.error else ""
 
 
 def _of_agreement(

@@ -6,8 +6,9 @@ at every point, and that number is the log evidence:
     ln p(x, theta) - ln p(theta | x) = ln p(x).
 
 Equality is demanded up to the rounding errors that the two computations can make at that point, a
-bound and not a tolerance. Derivatives along random directions are compared as well: they see a
-discrepancy that a value far larger than it would round away.
+bound and not a tolerance. The belief states its own part of it, which must not be far above what
+PyMC's terms can be off, or nothing would ever be found wrong. Derivatives along random directions
+are compared as well: they see a discrepancy that a value far larger than it would round away.
 
 Where all variables are nominal there are only so many points: all are compared, those that are
 impossible too, which both sides must call so.
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no truncation to balance
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
 _NUDGE = 1e-3  # part of the way to the mean
-_IMPOSSIBLE = (np.inf,) * 5
+_IMPOSSIBLE = (np.inf,) * 6
+LOOSEST = 100.0
+"""The belief's own bound in those of PyMC's terms: own models have 0.02 to 30, at any offset."""
 UNDERFLOW = float(np.log(np.finfo(float).tiny))
 """A log density below which PyMC's probability may be 0."""
 
@@ -56,6 +59,9 @@ class Identity:
         What the model states.
     bound : float
         The rounding bound of `constant`.
+    looseness : float
+        The belief's own bound over that of PyMC's terms, at the median point. Above 100 the
+        comparison says nothing.
     """
 
     points: int
@@ -65,12 +71,14 @@ class Identity:
     constant: float
     log_evidence: float | None
     bound: float
+    looseness: float = 0.0
 
     @property
     def holds(self) -> bool:
         """Whether everything compared is equal up to rounding."""
         # Part by part, since NaN must not hold: max() passes over it.
-        return all(part <= 1 for part in (self.constancy, self.slope, self.evidence or 0.0))
+        parts = (self.constancy, self.slope, self.evidence or 0.0, self.looseness / LOOSEST)
+        return all(part <= 1 for part in parts)
 
     def sentence(self) -> str:
         """Say the finding in words."""
@@ -81,6 +89,12 @@ class Identity:
             return (
                 f"Algebra and PyMC declaration differ by {constant} at all {self.points} points, "
                 f"up to rounding ({self.bound:.1g})."
+            )
+        if self.looseness > LOOSEST:
+            return (
+                "The posterior's log_density_rounding hides whatever is wrong: it is "
+                f"{self.looseness:.2g} times what rounding can do to PyMC's joint density. Add up "
+                "the sizes of what log_density adds up, times machine epsilon."
             )
         if max(self.constancy, self.slope) > 1:
             return (
@@ -163,7 +177,7 @@ def check_identity(
         return Identity(len(rows), np.inf, np.inf, stated, -np.inf, log_evidence, 0.0)
     if not rows:
         raise DataError("model: no point was found at which both log densities are finite.")
-    gap, bound, slack, slope_gap, slope_bound = np.array(rows).T
+    gap, bound, slack, slope_gap, slope_bound, looseness = np.array(rows).T
     best = int(np.argmin(bound))
     evidence = None
     if log_evidence is not None:
@@ -176,6 +190,7 @@ def check_identity(
         constant=float(gap[best]),
         log_evidence=None if log_evidence is None else float(log_evidence),
         bound=float(bound[best] + (slack[best] if evidence is not None else 0)),
+        looseness=float(np.median(looseness)),
     )
 
 
@@ -240,7 +255,8 @@ def _every_row(joint: Any, posterior: Belief, prior: Belief) -> list[tuple[float
         if np.isfinite([here.value, density]).all():
             own = float(posterior.log_density_rounding(point))
             slack = float(prior.log_density_rounding(point))
-            rows.append((here.value - density, here.rounding + own, slack, 0.0, 0.0))
+            loose = own / (here.rounding + _EPS * abs(density))
+            rows.append((here.value - density, here.rounding + own, slack, 0.0, 0.0, loose))
         else:
             same = density < UNDERFLOW and here.value == -np.inf
             rows.append(None if same else _IMPOSSIBLE)
@@ -270,7 +286,7 @@ def _row(
     *,
     inside: bool,
 ) -> tuple[float, ...] | None:
-    """Return value gap, its bound, the evidence's extra bound, slope gap and its bound.
+    """Return value gap, its bound, the evidence's extra bound, slope gap, its bound, looseness.
 
     None where a density is not finite or a coordinate vanishes. Inside the belief's support it is a
     finding if PyMC calls a point impossible which the belief calls possible.
@@ -292,6 +308,8 @@ def _row(
             slack = 0.0
     if inside and np.isfinite(density) and not np.isfinite(at.value):
         return _IMPOSSIBLE
+    # What is off in the posterior's parameters, as a location far from zero, is off in the point.
+    moves = np.sqrt(sum(x.size for x in shape.values())) * abs(slope)
     row = (
         at.value - density,
         at.rounding + own,
@@ -299,6 +317,7 @@ def _row(
         abs(at.slope - slope),
         # The algebra's summands are sums of PyMC's, so the same bound serves for both sides.
         _SLOPE_SIDES * at.slope_rounding + (abs(moved - slope) if np.isfinite(moved) else 0.0),
+        own / (at.rounding + _EPS * (abs(density) + moves)),
     )
     return row if np.isfinite(row).all() else None
 
@@ -310,7 +329,8 @@ def _slope(belief: Belief, point: dict[str, Array], along: dict[str, Array]) -> 
 
 
 _SLOPE_SIDES = 4
-_PLACES = 16 * np.finfo(float).eps
+_EPS = float(np.finfo(float).eps)
+_PLACES = 16 * _EPS
 
 
 def _shape(belief: Belief, name: str) -> tuple[int, ...]:

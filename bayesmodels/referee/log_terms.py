@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import UNDERFLOW
@@ -45,10 +46,11 @@ def total(parts: Iterable[Logs], number: int) -> Logs:
     return sum(parts, Logs(nothing, nothing))
 
 
-def same_support(one: Logs, other: Logs) -> Array:
+def same_support(one: Logs, other: Logs) -> NDArray[np.bool_]:
     """Return where both are possible or both are not; what underflows may be impossible in one."""
     low, high = np.minimum(one.value, other.value), np.maximum(one.value, other.value)
-    return np.asarray((low > -np.inf) | (high < UNDERFLOW))
+    finite = np.isfinite(low) & np.isfinite(high)
+    return np.asarray(finite | (low == high) | ((low == -np.inf) & (high < UNDERFLOW)))
 
 
 def equal(one: Logs, other: Logs) -> bool:

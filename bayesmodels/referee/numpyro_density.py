@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from bayesmodels.errors import DataError
 
@@ -48,15 +51,24 @@ def numpyro_density(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Cal
 
     def terms(values: Mapping[str, Any]) -> dict[str, float]:
         import jax
+        from numpyro import validation_enabled
         from numpyro.infer.util import compute_log_probs
 
-        with jax.enable_x64(True):
+        def logs(*, validated: bool) -> dict[str, Any]:
+            with validation_enabled(is_validate=validated):
+                found: dict[str, Any] = compute_log_probs(model, args, kwargs, dict(values))[0]
+            return found
+
+        double: Any = jax.enable_x64
+        with double(new_val=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of values out of support, whose density is zero
             try:
-                found, _ = compute_log_probs(model, args, kwargs, dict(values))
+                return {name: float(value) for name, value in logs(validated=True).items()}
+            except ValueError:  # of a parameter: impossible
+                return dict.fromkeys(logs(validated=False), -np.inf)
             except AssertionError as error:
                 raise DataError(
                     f"b: every latent site must have a value, by its name; NumPyro says: {error}"
                 ) from error
-            return {name: float(value) for name, value in found.items()}
 
     return terms

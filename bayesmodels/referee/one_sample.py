@@ -24,26 +24,46 @@ from scipy.stats.distributions import rv_frozen
 from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.reading import levels, summary_or_intervals
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
+from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
+from bayesmodels.numerics.ess import effective_draws
+from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
 from bayesmodels.referee.dependence import joint_tests
-from bayesmodels.referee.pit import Test, largest, score_tests, slopes
-from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.extremes import beyond_others, extreme_tests, tail_probabilities
+from bayesmodels.referee.pit import TINY, Test, largest, score_tests, slopes
+from bayesmodels.referee.scalars import LawDraws, Scalars, law_draws
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_TINY = float(np.finfo(float).tiny)
 _KNOTS = 256
 _DRAWN = 1024
 _LEVELS = ndtr(np.linspace(-3.7, 3.7, 129))
 
 
-def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[Test]:
+def one_sample(
+    law: Belief, draws: LawDraws, rng: np.random.Generator
+) -> tuple[list[Test], pd.DataFrame, Bounds | None]:
+    """Return all tests, the table, and bounds; None of these where there are only names."""
+    every = draws.scalars
+    found = one_sample_tests(law, draws, rng)
+    return found, _table(law, every, found), one_sample_bounds(law, every)
+
+
+def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
+    """Return how far means, deviations and intervals of scalars may be off."""
+    own = [scalar for scalar in every if scalar[1] not in levels(law)]
+    return bounds(np.array([x for *_, x in own]), _known(law, own)) if own else None
+
+
+def one_sample_tests(
+    law: Belief, draws: Any, rng: np.random.Generator, *, joint: bool = True
+) -> list[Test]:
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
-    nominal = levels(law)
-    every = scalar_draws(law, draws)
+    draws = law_draws(law, draws)
+    nominal, every = levels(law), draws.scalars
     found: list[Test] = []
     for name in nominal:
         mass = np.asarray(law.mean()[name])
@@ -51,6 +71,7 @@ def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[
     labels: list[str] = []
     u: list[Any] = []
     rates: list[Array] = []
+    extremes: list[Test] = []
     twins: dict[str, str] = {}
     for name, marginal in law.marginals().items():
         own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
@@ -63,15 +84,18 @@ def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[
         seen: dict[tuple[bytes, str], str] = {}
         mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
         places: list[tuple[int, ...]] = []
+        names: list[str] = []
         for label, at, values in own:
             first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
             if first != label:  # the other half of a symmetric matrix
                 twins[label] = first
                 continue
-            labels.append(label)
+            names.append(label)
             places.append(at)
+        labels += names
         u += [uniform[..., *at] for at in places]
         rates.append(_slopes(marginal, x, uniform, places))
+        extremes += _extremes(marginal, names, x, uniform, places)
     if not labels:
         return found
     transforms = np.array(u)
@@ -81,10 +105,26 @@ def one_sample_tests(law: Belief, draws: Any, rng: np.random.Generator) -> list[
             "at every draw; at some it is not. Check the law's parameters."
         )
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
-    alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1))
+    alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)) + extremes
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
-    return found + alone + joint_tests(law, draws, labels, transforms, rng)
+    together = joint_tests(law, draws, labels, transforms, rng) if joint else []
+    return found + alone + together
+
+
+def _extremes(
+    law: Any, names: list[str], x: Any, u: Any, places: list[tuple[int, ...]]
+) -> list[Test]:
+    """Test the outermost draws of elements of a law."""
+    flat, uniform = (np.array([v[..., *at].ravel() for at in places]) for v in (x, u))
+    if isinstance(law, EmpiricalLaw):
+        others = np.array([law.entry(at).sample for at in places])
+        return extreme_tests(names, flat, uniform, *beyond_others(flat, others))
+    with np.errstate(all="ignore"):
+        below, above = (
+            np.array([part[at] for at in places]) for part in tail_probabilities(law, x)
+        )
+    return extreme_tests(names, flat, uniform, below, above)
 
 
 def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:
@@ -120,7 +160,7 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
         below = np.asarray(law.cdf(x - 1))
         return below + rng.random(x.shape) * np.asarray(law.pmf(x))
     if isinstance(law, rv_frozen):  # SciPy's, which are fast
-        return np.asarray(law.cdf(x))
+        return np.array(threads.gathered(law.cdf, x, x.size))
     # Others may need a quadrature a value: a few of the draws, and a monotone curve through them.
     flat = np.sort(x.reshape(-1, *x.shape[2:]), axis=0)
     some = flat[np.linspace(0, len(flat) - 1, min(_KNOTS, len(flat))).round().astype(int)]
@@ -129,9 +169,10 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
     for at in np.ndindex(x.shape[2:]):
         knots, which = np.unique(some[(slice(None), *at)], return_index=True)
         known = probability[(which, *at)]
-        result[(..., *at)] = (
-            PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
-        )
+        with np.errstate(all="ignore"):  # of slopes that underflow, far out
+            result[(..., *at)] = (
+                PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
+            )
     return result
 
 
@@ -154,13 +195,13 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
         visits = float(x.mean()) * number
         few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
         many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
-        p = min(1.0, 2 * max(min(few, many), _TINY))
+        p = min(1.0, 2 * max(min(few, many), TINY))
         z = float(stats.norm.isf(p / 2)) * (1 if many < few else -1) + 0.0  # not -0.0
         found.append(Test(label, "probability", z, number, p))
     return found
 
 
-def one_sample_table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame:
+def _table(law: Belief, every: Scalars, found: list[Test]) -> pd.DataFrame:
     """Return exact beside sampled values, one row a scalar.
 
     Columns are ``mean``, ``sd``, interval ends (exact), the same with the prefix ``sampled_``,
@@ -168,51 +209,40 @@ def one_sample_table(law: Belief, draws: Any, found: list[Test]) -> pd.DataFrame
     scalar in standard errors.
     """
     import pandas as pd
-    from arviz_stats.sampling_diagnostics import mcse
 
-    exact = summary_or_intervals(law)
-    rows: dict[str, dict[str, float]] = {}
-    twins: dict[bytes, dict[str, float]] = {}
+    labels, x = [label for label, *_ in every], np.array([x for *_, x in every])
     worst = largest(found)
-    for label, _, _, x in scalar_draws(law, draws):
-        if (known := twins.get(x.tobytes())) is not None:  # as above
-            rows[label] = {**known, "z": worst[label]}
-            continue
-        twins[x.tobytes()] = rows[label] = {
-            **moments("sampled", x),
-            **mixing(x),
-            "mcse_mean": float(mcse(x)) if np.ptp(x) > 0 else 0.0,
-            "z": worst[label],
-        }
-    return exact.join(pd.DataFrame.from_dict(rows, orient="index"))
+    with np.errstate(all="ignore"):
+        ess = effective_draws(x, most=float(np.log10(x[0].size))).number
+        error = np.where(np.ptp(x, axis=(1, 2)) > 0, x.std((1, 2), ddof=1) / np.sqrt(ess), 0.0)
+    columns = {
+        **moments("sampled", x),
+        **convergence(x)._asdict(),
+        "mcse_mean": error,
+        "z": [worst[label] for label in labels],
+    }
+    return summary_or_intervals(law).join(pd.DataFrame(columns, index=labels))
 
 
-def moments(which: str, x: Array) -> dict[str, float]:
-    """Return mean, standard deviation and interval of draws, named after them."""
-    low, high = np.quantile(x, [0.055, 0.945])
-    found = {"mean": x.mean(), "sd": x.std(ddof=1), "eti89_lb": low, "eti89_ub": high}
+def moments(which: str, x: Array) -> dict[str, Array]:
+    """Return mean, standard deviation and interval of draws (scalar, chain, draw)."""
+    with np.errstate(all="ignore"):
+        low, high = np.quantile(x, [0.055, 0.945], axis=(1, 2))
+        sd = x.std((1, 2), ddof=1)
+        found = {"mean": x.mean((1, 2)), "sd": sd, "eti89_lb": low, "eti89_ub": high}
     return {f"{which}_{name}": value for name, value in found.items()}
 
 
-def mixing(x: Array) -> dict[str, float]:
-    """Return `ess_bulk`, `ess_tail` and `r_hat` of draws of the shape (chain, draw)."""
-    from arviz_stats.sampling_diagnostics import ess
-
-    return {
-        "ess_bulk": float(ess(x)),
-        "ess_tail": float(ess(x, method="tail", prob=(0.05, 0.95))),
-        "r_hat": r_hat(x),
-    }
-
-
-def r_hat(x: Array) -> float:
-    """Return R-hat of draws of the shape (chain, draw); NaN of one chain."""
-    from arviz_stats.sampling_diagnostics import rhat
-
-    if np.ptp(x) == 0:  # of a value never visited, or always, chains cannot say different things
-        return 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = float(rhat(x))
-        # Two equally frequent values are as far from their median as each other: R-hat of spreads,
-        # which is a part of the usual one, is zero by zero.
-        return float(rhat(x, method="split")) if np.isnan(found) and len(x) > 1 else found
+def _known(law: Belief, every: Scalars) -> Known:
+    """Return what the law says of scalars."""
+    rows = {}
+    for name in {name for _, name, _, _ in every}:
+        own = law.marginals()[name]
+        with np.errstate(all="ignore"):
+            sd = np.asarray(own.std())
+            mean = np.where(np.isfinite(sd), own.mean(), np.nan)
+            ends = [own.ppf(0.5 - PROB / 2), own.isf(0.5 - PROB / 2)]
+            rows[name] = np.broadcast_arrays(mean, sd, own.stats("k"), *ends)
+    values = np.array([[float(row[at]) for row in rows[name]] for _, name, at, _ in every])
+    mean, sd, kurtosis, *ends = values.T
+    return Known(mean, sd, kurtosis, np.array(ends), getattr(law, "reference", np.inf))

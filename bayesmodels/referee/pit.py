@@ -36,12 +36,12 @@ from scipy.special import gammaincc
 
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import AnyFloat, Array
+from bayesmodels.numerics import AnyFloat, Array, threads
 from bayesmodels.numerics.ess import effective_draws
 
 Kind = Literal[
     "location", "shift", "spread", "skew", "tails", "q25", "q50", "q75", "low tail", "high tail",
-    "chain", "correlation", "probability", "class probability",
+    "chain", "extreme", "support", "correlation", "probability", "class probability",
 ]  # fmt: skip
 
 KINDS: tuple[Kind, ...] = ("location", "spread", "skew", "tails", "q25", "q50", "q75")
@@ -61,7 +61,8 @@ LEAST_IN_CHAIN = 20.0
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
 _HIGHER = 1.5  # variance that higher degrees may have, in that of the first, in a test of a shift
 _TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
-_TINY = float(np.finfo(float).tiny)
+TINY = float(np.finfo(float).tiny)
+"""The least p value, for which there is a normal quantile."""
 
 
 @stored
@@ -76,8 +77,9 @@ class Test:
     kind : str
         What the function sees: ``location``, ``spread``, ``skew``, ``tails``; ``shift``, what all
         of these say of one; ``q25``, ``q50``, ``q75``; ``low tail``, ``high tail``; ``chain``, that
-        chains differ; ``correlation`` of two scalars; ``probability`` of a nominal value;
-        ``class probability`` of a row.
+        chains differ; ``extreme``, the draw that is farthest out; ``support``, that values of a
+        variable are impossible; ``correlation`` of two scalars; ``probability`` of a nominal
+        value; ``class probability`` of a row.
     z : float
         Discrepancy in Monte-Carlo standard errors; of tails and chains, the standard normal
         quantile that is as improbable.
@@ -87,9 +89,11 @@ class Test:
         Two-sided probability of a larger discrepancy under correct draws.
     effect : float
         Discrepancy of a location or a shift in posterior standard deviations, of a spread as a part
-        of it, of a correlation as its difference; else NaN.
+        of it, of a correlation as its difference, of an extreme the draw itself; else NaN.
     chain : int or None
         The chain that is farthest from the others, where chains differ.
+    draws : int or None
+        How many draws are impossible, or as far out as no draw should be.
     """
 
     label: str
@@ -99,6 +103,7 @@ class Test:
     p: float
     effect: AnyFloat = float("nan")
     chain: int | None = None
+    draws: int | None = None
 
     __test__ = False  # no test of pytest's
 
@@ -110,8 +115,9 @@ class Test:
             raise DataError(
                 f"p, ess, z: p must be between 0 and 1, ess not negative, z a number; got {made}."
             )
-        if made.chain is not None and (type(made.chain) is not int or made.chain < 0):
-            raise DataError(f"chain: must be a whole number; got {made.chain}.")
+        for number in (made.chain, made.draws):
+            if number is not None and (type(number) is not int or number < 0):
+                raise DataError(f"chain, draws: must be whole numbers; got {number}.")
         return made
 
 
@@ -182,14 +188,14 @@ def score_tests(
     `reference` independent draws stand for the law, whose noise counts too. `rates` are `slopes`,
     NaN or zero of what cannot be shifted, such as a count.
     """
-    few = max(1, _TOGETHER // max(u[0].size, 1)) if len(u) else 1
     if rates is None:
         rates = np.zeros((4, len(labels)))
-    return [
-        test
-        for part in (slice(start, start + few) for start in range(0, len(labels), few))
-        for test in _scores(labels[part], u[part], reference, rates[:, part])
-    ]
+
+    def some(part: slice) -> list[Test]:
+        return _scores(labels[part], u[part], reference, rates[:, part])
+
+    parts = threads.gathered(some, threads.blocks(u, _TOGETHER, least=1), u.size)
+    return [test for part in parts for test in part]
 
 
 def tests(
@@ -263,7 +269,7 @@ def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list
     ratio = visits.mean((-2, -1)) / TAIL
     few = gammaincc(expected * ratio + 1, expected)
     many = np.where(ratio > 0, gammaincc(expected, expected * ratio), 1.0)
-    p = np.clip(2 * np.minimum(few, many), _TINY, 1.0)
+    p = np.clip(2 * np.minimum(few, many), TINY, 1.0)
     z = stats.norm.isf(p / 2) * np.where(many < few, 1, -1) + 0.0
     kinds: tuple[Kind, Kind] = ("low tail", "high tail")
     return [
@@ -287,7 +293,7 @@ def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     apart = means - means.mean(-1, keepdims=True)
     within = number / chains
     size = within * (apart**2).sum(-1) / (chains - 1)
-    p = np.maximum(stats.f.sf(size, chains - 1, np.maximum(freedom, 1)), _TINY)
+    p = np.maximum(stats.f.sf(size, chains - 1, np.maximum(freedom, 1)), TINY)
     p = np.where(within >= LEAST_IN_CHAIN, p, 1.0)
     best = p.argmin(0)[None]  # of location and spread
     one = np.arange(len(labels))

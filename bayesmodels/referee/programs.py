@@ -16,8 +16,7 @@ from bayesmodels.referee.log_terms import Declared, Logs, Point, total
 Transform = Mapping[str, Callable[[Mapping[str, Any]], Any]]
 
 
-
-class NotComparable(Exception):
+class NotComparableError(Exception):
     """The variables of two programs cannot be mapped one to one."""
 
 
@@ -56,8 +55,7 @@ def program(model: Any, rename: Mapping[str, str]) -> Program:
     for name in rename:
         if name not in called:
             raise DataError(
-                f"rename: {name!r} must be a variable of the second model; it has "
-                f"{sorted(called)}."
+                f"rename: {name!r} must be a variable of the second model; it has {sorted(called)}."
             )
     if len({*called.values()}) < len(called):
         raise DataError("rename: two variables of the second model would have one name.")
@@ -127,7 +125,7 @@ def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
                 f"{target.shapes[name]}."
             )
         if source.continuous(name) != target.continuous(name):
-            raise NotComparable(f"{name} is continuous in one model and discrete in the other")
+            raise NotComparableError(f"{name} is continuous in one model and discrete in the other")
     known = {target.inputs[name]: source.inputs[name] for name in both}
     known |= {target.inputs[name]: value for name, value in values.items()}
     terms = substituted(target.terms, known)
@@ -142,12 +140,13 @@ def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
     if sum(source.variable(n).size for n in alone) != sum(
         target.variable(n).size for n in values if n not in mapped
     ):
-        raise NotComparable(f"{', '.join(alone) or 'a discrete variable'} is in one program only")
-    return declared(source, *with_jacobians(source, terms, _words(target), mapped, own))
+        raise NotComparableError(
+            f"{', '.join(alone) or 'a discrete variable'} is in one program only"
+        )
+    return declared(source, *with_jacobians(terms, _words(target), mapped, own))
 
 
 def with_jacobians(
-    source: Program,
     terms: dict[str, Any],
     words: dict[str, str],
     mapped: dict[str, Any],
@@ -156,7 +155,7 @@ def with_jacobians(
     """Add log Jacobians to terms, and to what they are called."""
     from bayesmodels.posteriors.change_of_variables import log_jacobians
 
-    found = log_jacobians(mapped, own, list(source.inputs.values())) if mapped else {}
+    found = log_jacobians(mapped, own) if mapped else {}
     named = {f"Jacobian of {name}": value for name, value in found.items()}
     return terms | named, words | {name: f"the {name}" for name in named}
 
@@ -165,15 +164,13 @@ def one_to_one(mapped: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse a map between spaces of different sizes."""
     one, other = (sum(v.size for v in side.values()) for side in (mapped, own))
     if one != other:
-        raise NotComparable(
+        raise NotComparableError(
             f"{', '.join(mapped) or 'nothing'} ({one} continuous elements) of one program stands "
             f"in the place of {', '.join(own) or 'nothing'} ({other}) of the other"
         )
 
 
-def expressions(
-    source: Program, target: Program | None, transform: Transform
-) -> dict[str, Any]:
+def expressions(source: Program, target: Program | None, transform: Transform) -> dict[str, Any]:
     """Return the target's variables that are functions of the source's, as PyTensor has them."""
     import pytensor.tensor as pt
 

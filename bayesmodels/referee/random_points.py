@@ -56,19 +56,19 @@ def random_points(
     return inside, outside
 
 
-_OUTWARDS = (lambda x: -x, lambda x: 3 * x + 1)
+_OUTWARDS: tuple[Any, ...] = (lambda x: -x, lambda x: 3 * x + 1)
 _ANYWHERE = ("real", "positive", "unit", "simplex")
 
 
 def _draws(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return draws of a prior; none if it is improper."""
     import pymc as pm
-
     from pytensor.compile.mode import Mode
 
     free = given.model.free_RVs
+    mode: Any = Mode("py", "fast_compile")
     try:
-        found = pm.draw(free, number, random_seed=rng, mode=Mode("py", "fast_compile"))
+        found = pm.draw(free, number, random_seed=rng, mode=mode)
     except (NotImplementedError, ValueError, TypeError, np.linalg.LinAlgError):
         return {}
     named = {given.called[v.name]: np.asarray(x) for v, x in zip(free, found, strict=True)}

@@ -24,11 +24,10 @@ from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.alignment import Pair, aligned
+from bayesmodels.referee.blame import Gap, differing, gap
 from bayesmodels.referee.log_terms import Logs, total
-from bayesmodels.referee.programs import NotComparable, Transform
+from bayesmodels.referee.programs import NotComparableError, Transform
 from bayesmodels.referee.random_points import random_points
-from bayesmodels.referee.blame import differing
-from bayesmodels.referee.term_matching import Gap, gap
 from bayesmodels.referee.verdict import Outcome, Verdict, compare
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ def same(
 
     References
     ----------
-    N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., SIAM, 2002, section 3.1.
+    N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., SIAM, 2002, sec. 3.1.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def same(
     rng, number = randomness(rng), count(points, "points", 1)
     try:
         pair = aligned(a, b, rename or {}, transform or {})
-    except NotComparable as found:
+    except NotComparableError as found:
         return _by_draws(a, b, rename or {}, str(found), level, rng)
     return judge(pair, number, rng)
 
@@ -205,9 +204,7 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
     """Compare both at random points."""
     import pandas as pd
 
-    inside, outside = random_points(
-        pair.source, pair.other, pair.kept, number, rng
-    )
+    inside, outside = random_points(pair.source, pair.other, pair.kept, number, rng)
     at = [*inside, *outside]
     first, second = (side.run(at) for side in pair.sides)
     sums = [total(terms.values(), len(at)) for terms in (first, second)]
@@ -275,8 +272,7 @@ def _by_draws(
     found = compare(*trees, var_names=common, level=level)
     said = (
         f"Densities cannot be compared: {why}.",
-        f"Draws of {', '.join(common)} were; of one posterior they disagree in {level:.2g} of all "
-        "cases.",
+        f"Draws of {', '.join(common)} were; those of one posterior disagree at {level:.2g} of all.",
         *found.findings,
     )
     outcome = found.outcome

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,10 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.posteriors.compiled_sampler import Anatomy, Sampler, draws_of
 
-Method = Literal["exact", "mcmc"]
+Method = Literal["exact", "partial", "mcmc"]
+Around = Literal["prior", "posterior"]
 
-_SIMULATION, _EXAMPLE = 0, 1  # kinds of streams of random numbers
+SIMULATION, EXAMPLE = 0, 1  # kinds of streams of random numbers
 _EXAMPLES = 10  # models by which it is seen which constants are data
 _PRIOR = 1000  # draws by which copies of a scalar are found
 _TRIES, _SPARE = 3, 1.5  # of the sampler, each time longer
@@ -36,15 +37,16 @@ _TRIES, _SPARE = 3, 1.5  # of the sampler, each time longer
 class Setup:
     """What is simulated: the prior, with the axes that data give it, and how, as in `calibrate`.
 
-    One of `design` and `simulate` is None. `draws` are those of each posterior.
+    Of a belief, one of `design` and `simulate` is None. `draws` are those of each posterior.
     """
 
     model: Any
     design: Any
-    simulate: Callable[[dict[str, Any], np.random.Generator], Any] | None
+    simulate: Any
     method: Method
     draws: int
     seed: tuple[int, ...]
+    around: Around = "prior"
 
     def rng(self, kind: int, number: int) -> np.random.Generator:
         """Return the random numbers of one simulation."""
@@ -74,12 +76,30 @@ def simulated(model: Any, design: Any, parameters: Draws, rng: np.random.Generat
     return of_rows(model, design, parameters, rng)
 
 
+class Simulations(Protocol):
+    """Ranks of true quantities, with their `labels`, among draws of posteriors."""
+
+    labels: list[str]
+
+    def made_with(self) -> dict[str, Any]:
+        """Return, in words and in numbers, all that the ranks depend on."""
+        ...
+
+    def ranks(self, simulations: Sequence[int]) -> tuple[Array, int]:
+        """Return ranks of some simulations, and for how many a model was compiled anew.
+
+        They are between 0 and 1, of shape (simulations, quantities + 1); the last column has the
+        effective number of draws.
+        """
+        ...
+
+
 class Simulator:
     """Ranks of true quantities, with their `labels`, among draws of the posterior."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        model, rng = setup.model, setup.rng(_EXAMPLE, 0)
+        model, rng = setup.model, setup.rng(EXAMPLE, 0)
         self._true, self._example = setup.simulated(rng)
         rows = self._example.statistic
         self._symmetric = isinstance(model, LatentClasses) and model.interchangeable(rows)
@@ -92,7 +112,7 @@ class Simulator:
         self.labels = [*found, "log density", "log likelihood"]
 
     def made_with(self) -> dict[str, Any]:
-        """Return, in words and in numbers, all that the ranks depend on."""
+        """Return what the ranks depend on."""
         setup, new = self._setup, self._example
         after = setup.model.update(new.statistic) if setup.method == "exact" else None
         values = self._values(after, new, self._true)
@@ -111,17 +131,13 @@ class Simulator:
         return found
 
     def ranks(self, simulations: Sequence[int]) -> tuple[Array, int]:
-        """Return ranks of some simulations, and for how many a model was compiled anew.
-
-        They are between 0 and 1, of shape (simulations, quantities + 1); the last column has the
-        effective number of draws.
-        """
+        """Return ranks of some simulations, as `Simulations` has it."""
         found = [self._rank(number) for number in simulations]
         return np.array([row for row, _ in found]), sum(anew for _, anew in found)
 
     def _rank(self, number: int) -> tuple[Array, bool]:
         setup = self._setup
-        rng = setup.rng(_SIMULATION, number)
+        rng = setup.rng(SIMULATION, number)
         true, new = setup.simulated(rng)
         anew, effective = False, float(setup.draws)
         if setup.method == "exact":
@@ -130,36 +146,23 @@ class Simulator:
         else:
             compiled, anew = self._sampler.compiled(new.declare())
             values, effective = self._sampled(compiled, new, true, rng)
-        below, equal = (values[1:] < values[0]).sum(0), (values[1:] == values[0]).sum(0)
-        u = (below + rng.random(len(self.labels)) * (equal + 1)) / (setup.draws + 1)
-        return np.append(u, effective), anew
+        return np.append(ranks_among(values, rng), effective), anew
 
     @cached_property
     def _sampler(self) -> Sampler:
-        examples = [self._setup.simulated(self._setup.rng(_EXAMPLE, k)) for k in range(_EXAMPLES)]
+        examples = [self._setup.simulated(self._setup.rng(EXAMPLE, k)) for k in range(_EXAMPLES)]
         return Sampler([new.declare() for _, new in examples])
 
     def _sampled(
         self, compiled: Any, new: Simulated, true: Draws, rng: np.random.Generator
     ) -> tuple[Array, float]:
-        """Return quantities of the truth and of draws so far apart that they are independent.
+        """Return quantities of the truth and of PyMC's draws."""
 
-        Where fewer draws are effective than are asked for, the chain is made longer, and drawn
-        again from its start.
-        """
-        least = self._setup.draws
-        length, effective = 5 * least, 0.0
-        for _ in range(_TRIES):
+        def quantities(length: int) -> Array:
             drawn = draws_of(compiled, length, int(rng.integers(2**31)))
-            values = self._beside(None, new, true, drawn)
-            moving = values[1:, np.ptp(values[1:], axis=0) > 0]
-            ranks = rankdata(moving, axis=0).T[:, None, :]
-            effective = float(effective_draws(ranks).number.min(initial=length))
-            if effective >= least:
-                break
-            length = int(length * _SPARE * least / effective)
-        at = np.linspace(1, len(values) - 1, least).round().astype(np.intp)
-        return values[[0, *at]], effective
+            return self._beside(None, new, true, drawn)
+
+        return far_apart(quantities, self._setup.draws)
 
     def _beside(self, after: Any, new: Simulated, true: Draws, drawn: Draws) -> Array:
         """Return quantities of the truth, first, and of draws."""
@@ -204,18 +207,26 @@ def _labels(law: Any, true: Draws) -> tuple[list[str], NDArray[np.intp]]:
     return [labels[k] for k in kept], np.array(kept, dtype=np.intp)
 
 
-# --- chunks of simulations, in any process --------------------------------------------------------
+def ranks_among(values: Array, rng: np.random.Generator) -> Array:
+    """Return ranks, between 0 and 1, of the first row's quantities among those of the others."""
+    below, equal = (values[1:] < values[0]).sum(0), (values[1:] == values[0]).sum(0)
+    return np.asarray((below + rng.random(values.shape[1]) * (equal + 1)) / len(values))
 
 
-_KEPT: list[Simulator] = []
-"""What a process keeps from one chunk to the next."""
+def far_apart(quantities: Callable[[int], Array], least: int) -> tuple[Array, float]:
+    """Return quantities of the truth and of draws so far apart that they are independent.
 
-
-def begin(setup: Setup) -> None:
-    """Prepare this process for `ranks_of`."""
-    _KEPT[:] = [Simulator(setup)]
-
-
-def ranks_of(numbers: Sequence[int]) -> tuple[Array, int]:
-    """Return what `Simulator.ranks` returns."""
-    return _KEPT[0].ranks(numbers)
+    `quantities` makes a chain of some length, with the truth before it. Where fewer draws are
+    effective than are asked for, the chain is made longer, and drawn again from its start.
+    """
+    length, effective = 5 * least, 0.0
+    for _ in range(_TRIES):
+        values = quantities(length)
+        moving = values[1:, np.ptp(values[1:], axis=0) > 0]
+        ranks = rankdata(moving, axis=0).T[:, None, :]
+        effective = float(effective_draws(ranks).number.min(initial=length))
+        if effective >= least:
+            break
+        length = int(length * _SPARE * least / effective)
+    at = np.linspace(1, len(values) - 1, least).round().astype(np.intp)
+    return values[[0, *at]], effective

@@ -1,44 +1,54 @@
-"""Draws as scalars, labelled as ArviZ does."""
+"""Draws as a law speaks of them, read once; and as scalars, labelled as ArviZ does."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Belief
-from bayesmodels.belief.reading import group_of, levels, numbers, places
-from bayesmodels.errors import DataError
+from bayesmodels.belief.protocol import Readable
+from bayesmodels.belief.reading import numbers, places
+from bayesmodels.input.draws import LEAST_DRAWS, read
 from bayesmodels.numerics import Array
 
+Scalars = list[tuple[str, str, tuple[int, ...], Array]]
+"""Label, variable, index and the (chain, draw) array of every scalar."""
 
-def scalar_draws(law: Belief, draws: Any) -> list[tuple[str, str, tuple[int, ...], Array]]:
-    """Return label, variable, index and the (chain, draw) array of every scalar.
+LEAST_CHAINS = 2
+"""Chains, without which nobody can say whether they have mixed."""
 
-    A variable that is missing, has another shape or holds NaN is refused.
+
+class LawDraws(dict[str, Array]):
+    """Draws of a law's variables, whose axes (chain, draw, ...) and labels are in its order."""
+
+    def __init__(self, law: Any, arrays: Mapping[str, Array]) -> None:
+        super().__init__(arrays)
+        self.law = law
+
+    @cached_property
+    def scalars(self) -> Scalars:
+        """Every scalar; of a finite variable, the indicator of each of its values."""
+        found: Scalars = []
+        for name, values in numbers(self.law, self).items():
+            last = np.ascontiguousarray(np.moveaxis(values, (0, 1), (-2, -1)))
+            every = places(self.law, name, last.shape[:-2])
+            found += [(label, name, at, last[at]) for label, at in every]
+        return found
+
+
+def law_draws(law: Any, draws: Any, *, chains: int = 1, length: int = LEAST_DRAWS) -> LawDraws:
+    """Read draws of a law's variables, unless they are read already.
+
+    A variable that is missing, has other axes or labels, or holds what is no finite number is
+    refused; so are fewer chains, or draws in each.
     """
-    group = group_of(draws)
-    given, shapes = {}, {}
-    for name, marginal in law.marginals().items():
-        if name not in group:
-            raise DataError(
-                f"draws: must have the variable {name!r}; has {[str(v) for v in group]}."
-            )
-        shapes[name] = np.shape(marginal.std())
-        shape = shapes[name][:-1] if name in levels(law) else shapes[name]
-        values = np.asarray(group[name], dtype=float)
-        if values.shape[2:] != shape:
-            raise DataError(
-                f"draws: {name!r} must have the axes (chain, draw) and then {shape}; got shape "
-                f"{values.shape}."
-            )
-        if not np.isfinite(values).all():
-            bad = int((~np.isfinite(values)).sum())
-            raise DataError(f"draws: {name!r} holds {bad} values that are not finite.")
-        given[name] = values
-    result = []
-    for name, values in numbers(law, given).items():
-        places_last = np.moveaxis(values, (0, 1), (-2, -1))
-        inner = places(law, name, shapes[name])
-        result += [(label, name, at, places_last[at]) for label, at in inner]
-    return result
+    if isinstance(draws, LawDraws) and draws.law is law:
+        return draws
+    return LawDraws(law, read(draws, law.dims, law.coords, chains=chains, length=length))
+
+
+def scalar_draws(law: Readable, draws: Any) -> Scalars:
+    """Return the scalars of draws; see `law_draws`."""
+    return law_draws(law, draws).scalars

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -32,18 +33,25 @@ def decide(
     draws: int,
     level: float,
     progress: Callable[[str], object] = lambda _: None,
+    *,
+    looks: int = LOOKS,
+    most: int = sys.maxsize,
 ) -> Decision:
     """Sample and judge; if more draws would decide, sample once more and judge these alone.
 
-    The second set of draws is a new one. Each look has half of the level, so that correct draws are
-    called wrong with no greater probability than at one look (Bonferroni).
+    Each set of draws is a new one, of at most `most` a chain. Each of the `looks` has its part of
+    the level, so that correct draws are called wrong with no greater probability than at one look
+    (Bonferroni). A third set has at least twice as many draws as the second, and so on: what was
+    advised decides most likely, not surely.
     """
-    for look in range(1, LOOKS + 1):
+    for look in range(1, looks + 1):
         sampled = sample(draws)
-        verdict = judge(sampled, level / LOOKS)
-        if look == LOOKS or verdict.outcome != "inconclusive" or verdict.more is None:
+        verdict = judge(sampled, level / looks)
+        if look == looks or draws >= most:
             break
-        draws = math.ceil(draws * min(max(verdict.more, 1.0), MOST))
+        if verdict.outcome != "inconclusive" or verdict.more is None:
+            break
+        draws = min(math.ceil(draws * min(max(verdict.more, look), MOST)), most)
         progress(f"sampling again, {draws:,} draws a chain: {verdict.findings[0]}")
     return Decision(verdict, sampled, draws)
 

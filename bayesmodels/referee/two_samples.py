@@ -12,17 +12,22 @@ hang together is compared by rank correlations and in random directions, as in `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from bayesmodels.errors import DataError
+from bayesmodels.input.draws import LEAST_DRAWS, axes_of, read, variables
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.dependence import FEW, chosen_pairs, products, signed_sums
-from bayesmodels.referee.one_sample import mixing, moments
+from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
+from bayesmodels.referee.copies import copies, copies_between
+from bayesmodels.referee.dependence import FEW, chosen_pairs, names_of, products, signed_sums
+from bayesmodels.referee.extremes import beyond_others, extreme_tests
+from bayesmodels.referee.one_sample import moments
 from bayesmodels.referee.pit import (
     KINDS,
     PER,
@@ -34,64 +39,98 @@ from bayesmodels.referee.pit import (
     polynomials,
     tests,
 )
+from bayesmodels.referee.scalars import LEAST_CHAINS
+from bayesmodels.referee.wording import of_copies, of_sets
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, Array, Array]
 
-LEAST_DRAWS = 8
-"""Draws in each chain, without which not even their effective number can be estimated."""
+ENOUGH = 400.0
+"""Effective draws of one set beside which another that does not move is out of place."""
 
 
-def pairs(first: Any, second: Any, var_names: Sequence[str] | None = None) -> list[Pair]:
-    """Return label and both (chain, draw) arrays of every scalar of two sets alike.
+def pairs(
+    first: Any, second: Any, var_names: Sequence[str] | None = None, *, chains: int = 1
+) -> list[Pair]:
+    """Return label and both (chain, draw) arrays of every scalar of the variables in both sets.
 
     Where axes of the second set have the names and labels of the first, in whatever order, scalars
     are matched by these; else by their places.
     """
-    from arviz_base import xarray_sel_iter
-    from arviz_base.labels import BaseLabeller
-
-    one, other = _dataset(first, "first"), _dataset(second, "second")
+    names, _ = in_both(first, second, var_names)
+    given = variables(first)
+    axes = {name: axes_of(name, given[name]) for name in names}
+    dims = {name: own for name, (own, _) in axes.items()}
+    coords = {axis: labels for _, own in axes.values() for axis, labels in own.items()}
+    least = {"chains": chains, "length": LEAST_DRAWS}
+    one, other = (
+        read(draws, dims, coords, where=f" of the {which} set", **least)
+        for draws, which in ((first, "first"), (second, "second"))
+    )
     found: list[Pair] = []
-    for name in _names(one, other, var_names):
-        x, y = _draws_last(one[name]), _draws_last(_in_order(other[name], one[name]))
-        if x.shape[:-2] != y.shape[:-2]:
-            raise DataError(
-                f"draws: {name!r} must have one shape in both sets; got {x.shape[:-2]}, "
-                f"{y.shape[:-2]}."
-            )
-        places = xarray_sel_iter(one[[name]], skip_dims={"chain", "draw"})
-        labels = [BaseLabeller().make_label_flat(*place) for place in places]
-        for label, at in zip(labels, np.ndindex(x.shape[:-2]), strict=True):
-            found.append((label, x[at], y[at]))
+    for name in names:
+        for at in np.ndindex(one[name].shape[2:]):
+            labels = [coords[axis][i] for axis, i in zip(dims[name], at, strict=True)]
+            label = f"{name}[{', '.join(map(str, labels))}]" if at else name
+            x, y = (np.ascontiguousarray(side[name][:, :, *at]) for side in (one, other))
+            found.append((label, x, y))
     return found
 
 
-def _names(one: Any, other: Any, var_names: Sequence[str] | None) -> list[str]:
-    """Return the variables to be compared, which both sets have, as finite numbers."""
-    here, there = ([str(name) for name in data.data_vars] for data in (one, other))
-    if var_names is None and set(here) != set(there):
-        raise DataError(
-            "draws: two sets of draws must have the same variables; the first alone has "
-            f"{[n for n in here if n not in there]}, the second alone "
-            f"{[n for n in there if n not in here]}. Name those to be compared in var_names."
-        )
-    names = here if var_names is None else list(var_names)
-    if not names:
-        raise DataError("draws: must have variables to compare; there are none.")
+def in_both(
+    first: Any, second: Any, var_names: Sequence[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the variables to be compared, and those that one of the two sets alone has."""
+    here = list(variables(first, "law, which is no exact one"))
+    there = list(variables(second))
+    names = [n for n in here if n in there] if var_names is None else list(var_names)
+    if not names and var_names is not None:
+        raise DataError("var_names: must name at least one variable; got [].")
     for name in names:
         if name not in here or name not in there:
             raise DataError(
                 f"var_names: {name!r} must be in both sets of draws; they have {here}, {there}."
             )
-        for data in (one, other):
-            if data[name].dtype.kind not in "biuf" or not np.isfinite(data[name]).all():
-                raise DataError(
-                    f"draws: {name!r} must hold finite numbers; got {data[name].dtype}."
-                )
-    return names
+    if not names:
+        raise DataError(
+            "law, draws: two sets of draws must have a variable in common, under one name; they "
+            f"have {here}, {there}."
+        )
+    alone = (
+        []
+        if var_names is not None
+        else [
+            f"{name} of the {which} set"
+            for own, other, which in ((here, there, "first"), (there, here, "second"))
+            for name in own
+            if name not in other
+        ]
+    )
+    return names, tuple(alone)
+
+
+def two_samples(
+    first: Any, second: Any, var_names: Sequence[str] | None, rng: np.random.Generator
+) -> tuple[list[Test], pd.DataFrame, Bounds, str]:
+    """Return all tests, the table, bounds, and what is said of chains that are the same draws."""
+    every = pairs(first, second, var_names, chains=LEAST_CHAINS)
+    sets: list[dict[str, Array]] = [{}, {}]
+    for label, *both in every:
+        for known, x in zip(sets, both, strict=True):
+            known[label] = x
+    said = []
+    for known, which in zip(sets, ("first", "second"), strict=True):
+        if same := copies(known):
+            said.append(f"of the {which} set, {of_copies(same)}")
+            kept = [k for k in range(len(every[0][1])) if k not in {pair.second for pair in same}]
+            known |= {name: x[kept] for name, x in known.items()}
+    if shared := list(copies_between(*sets)):
+        said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
+    every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
+    found = two_sample_tests(every, rng)
+    return found, two_sample_table(every, found), _bounds(every), " ".join(said)
 
 
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
@@ -109,6 +148,7 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
             continue
         u, v = _ranked(x, y)
         found += _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
+        found += _outermost(label, x, y)
         for moving in (polynomials(u)[:2], polynomials(v)[:2]):
             spread = moving.std((-2, -1), keepdims=True)
             varies = np.where(spread > 0, spread, 1.0)
@@ -119,6 +159,41 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
         first, second = (np.array(side) for side in zip(*ranks, strict=True))
         found += _together(labels, first, second, rng)
     return found
+
+
+def _outermost(label: str, x: Array, y: Array) -> list[Test]:
+    """Test the outermost draws of either set beside the other; findings name the set's draws.
+
+    Where one set does not move, all of it far from the other, no rank tells how far.
+    """
+    found: list[Test] = []
+    for own, other in ((x, y), (y, x)):
+        flat, others = own.reshape(1, -1), other.reshape(1, -1)
+        below, above = beyond_others(flat, others)
+        still = _moves(other) >= ENOUGH > 1 >= _moves(own)
+        if still and (flat.max() < others.min() or flat.min() > others.max()):
+            below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
+        outside = (flat < others.min()) | (flat > others.max())
+        found += extreme_tests([label], flat, np.where(outside, 0.0, 0.5), below, above)
+    return found
+
+
+def _moves(x: Array) -> float:
+    """Return the effective number of draws of ranks; of chains that stand still, one at most."""
+    still = (np.ptp(x, axis=-1) == 0).all()
+    return 1.0 if still else float(effective_draws(x[None]).number[0])
+
+
+def _bounds(every: list[Pair]) -> Bounds:
+    """Return bounds of the first set, the second standing for the law, with its own noise."""
+    x, y = (np.array(side) for side in zip(*(pair[1:] for pair in every), strict=True))
+    flat = y.reshape(len(y), -1)
+    with np.errstate(all="ignore"):
+        mean, sd = flat.mean(1), flat.std(1)
+        kurtosis = ((flat - mean[:, None]) ** 4).mean(1) / sd**4 - 3
+        ends = np.quantile(flat, [0.5 - PROB / 2, 0.5 + PROB / 2], axis=1)
+        number = effective_draws(flat.reshape(y.shape)).number
+    return bounds(x, Known(mean, np.where(sd > 0, sd, np.nan), kurtosis, ends, number))
 
 
 def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
@@ -132,9 +207,9 @@ def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -
     found: list[Test] = []
     flat = [part.reshape(len(part), -1) for part in (u, v)]
     if len(pairs := chosen_pairs(*flat)):
-        names = [f"{labels[i]} and {labels[j]}" for i, j in pairs]
         kinds: list[Kind] = ["correlation"] * len(pairs)
-        found += _between(names, kinds, np.ones(len(pairs)), products(u, pairs), products(v, pairs))
+        sides = products(u, pairs), products(v, pairs)
+        found += _between(names_of(labels, pairs), kinds, np.ones(len(pairs)), *sides)
     if len(labels) > FEW:
         for number, (along, too) in enumerate(signed_sums(rng, u, v)):
             f, g = (polynomials(part)[:2] for part in _ranked(along, too))
@@ -168,64 +243,18 @@ def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:
     import pandas as pd
 
     worst = largest(found)
-    rows: dict[str, dict[str, float]] = {}
-    twins: dict[tuple[bytes, bytes], dict[str, float]] = {}
-    for label, x, y in every:
-        key = (x.tobytes(), y.tobytes())
-        if label not in worst:  # the same as another scalar, tested once
-            rows[label] = twins[key]
-            continue
-        row = twins[key] = rows[label] = {}
-        row |= moments("first", x) | moments("second", y)
-        one, other = mixing(x), mixing(y)
-        row |= {name: min(one[name], other[name]) for name in ("ess_bulk", "ess_tail")}
-        row["r_hat"] = max(one["r_hat"], other["r_hat"])
-        row["z"] = worst[label]
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _dataset(given: Any, which: str) -> Any:
-    """Return draws in any form as a dataset."""
-    from arviz_base import convert_to_dataset
-
-    if not isinstance(given, Mapping):  # as trees and datasets are
-        raise DataError(
-            "law, draws: must be an exact law, or draws as a DataTree, Dataset or mapping of "
-            f"arrays with the axes (chain, draw, ...); got {type(given).__name__}."
-        )
-    try:
-        data = convert_to_dataset(given)
-    except ValueError as error:
-        raise DataError(
-            "draws: must be arrays with the axes (chain, draw, ...), or a tree with a group "
-            f"posterior; ArviZ says: {str(error).splitlines()[0]}"
-        ) from error
-    for name, values in data.data_vars.items():
-        if not {"chain", "draw"} <= set(values.dims):
-            raise DataError(
-                f"draws: {name!r} must have the axes chain and draw; got {values.dims}."
-            )
-        if values.sizes["draw"] < LEAST_DRAWS or not values.sizes["chain"]:
-            raise DataError(
-                f"draws: must be at least {LEAST_DRAWS} in each chain; {name!r} of the {which} set "
-                f"has {values.sizes['draw']} in each of {values.sizes['chain']}."
-            )
-    return data
-
-
-def _in_order(values: Any, like: Any) -> Any:
-    """Return values with axes and labels in the order of others that have the same."""
-    if set(values.dims) != set(like.dims):
-        return values
-    for axis in values.dims:
-        if axis in ("chain", "draw") or axis not in values.coords or axis not in like.coords:
-            continue
-        own, wanted = (x.get_index(axis) for x in (values, like))
-        if own.is_unique and not own.equals(wanted) and set(own) == set(wanted):
-            values = values.isel({axis: own.get_indexer(wanted)})
-    return values.transpose(*like.dims)
-
-
-def _draws_last(values: Any) -> Array:
-    inner = [axis for axis in values.dims if axis not in ("chain", "draw")]
-    return np.asarray(values.transpose(*inner, "chain", "draw"), dtype=float)
+    x, y = (np.array(side) for side in zip(*(pair[1:] for pair in every), strict=True))
+    one, other = convergence(x), convergence(y)
+    columns = {
+        **moments("first", x),
+        **moments("second", y),
+        "ess_bulk": np.minimum(one.ess_bulk, other.ess_bulk),
+        "ess_tail": np.minimum(one.ess_tail, other.ess_tail),
+        "r_hat": np.maximum(one.r_hat, other.r_hat),
+    }
+    twins: dict[tuple[bytes, bytes], float] = {}
+    for label, *both in every:  # what is the same as another scalar was tested once
+        key = (both[0].tobytes(), both[1].tobytes())
+        worst[label] = twins.setdefault(key, worst.get(label, 0.0))
+    columns["z"] = np.array([worst[label] for label, *_ in every])
+    return pd.DataFrame(columns, index=[label for label, *_ in every])

@@ -16,11 +16,16 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import proportion, randomness
 from bayesmodels.numerics import AnyFloat
 from bayesmodels.numerics.multiple_testing import holm
+from bayesmodels.referee.bounds import CONFIDENCE, Bounds
 from bayesmodels.referee.class_probabilities import class_probabilities
+from bayesmodels.referee.copies import copies
+from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
-from bayesmodels.referee.one_sample import one_sample_table, one_sample_tests
-from bayesmodels.referee.pit import TAIL, Test, name_of
-from bayesmodels.referee.two_samples import pairs, two_sample_table, two_sample_tests
+from bayesmodels.referee.one_sample import one_sample
+from bayesmodels.referee.pit import Test, name_of
+from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
+from bayesmodels.referee.two_samples import in_both, two_samples
+from bayesmodels.referee.wording import divergences, of_copies, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +36,7 @@ LEAST_ESS = 400.0
 """Effective draws that every tested function needs before draws can agree."""
 LEAST_TO_DISAGREE = 50.0
 """Effective draws of a function below which its standard error is not known well enough to judge
-anything by; a frequency is judged by a binomial law, and needs none."""
+anything by."""
 LARGEST_R_HAT = 1.01
 STANDING = 100.0
 """R-hat above which chains stand still, each somewhere else."""
@@ -39,14 +44,21 @@ MOST_TIMES = 100.0
 """Times as many draws, beyond which drawing more is no advice."""
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
-CONFIDENCE = 0.95
+_TIMES_LOOSER = 2.0
+"""Times the tolerance that means may be off where ranks are within it."""
 _WEIGHTS = {
     "shift": 96.0, "location": 8.0, "spread": 8.0, "low tail": 2.0, "high tail": 2.0, "chain": 3.0,
-    "probability": 8.0, "class probability": 8.0,
+    "probability": 8.0, "class probability": 8.0, "correlation": 0.25,
+    "extreme": 0.25,
 }  # fmt: skip
 """Of the level, by what a test looks at; all others have 1, and so has a location where there is a
-test of a shift, which says more of it. Means are what is reported first: of one scalar, shifts may
-use four fifths of the level. The price is paid by the others where draws are few."""
+test of a shift, which says more of it. Of two scalars there are four correlations. Means are what
+is reported first: of one scalar, shifts may use four fifths of the level. The price is paid by the
+others where draws are few."""
+
+_NO_ESS_NEEDED = ("probability", "extreme", "support")
+"""What is judged by laws that hold for few effective draws, too."""
+_GRAVEST = ("extreme", "support")
 
 _SEED = 20260519  # the same draws always get the same verdict
 
@@ -80,10 +92,17 @@ class Verdict:
         spreads in parts of themselves.
     bound : float
         The largest such discrepancy there may be, at 95 % confidence each; zero if there is no
-        location, as of nominal variables.
+        location, as of nominal variables. Locations and spreads are by ranks, which a few draws
+        cannot move.
+    bounds : Bounds or None
+        How far the means, standard deviations and intervals of the table may be off.
     more : float or None
         About how many times as many draws would decide, where the verdict is ``inconclusive`` for
-        want of draws; None where chains do not move.
+        want of draws; None where chains do not move, or are copies.
+    diverged : int
+        Transitions that diverged, where the draws come with a sampler's statistics.
+    left_out : tuple of str
+        Variables that one of two sets of draws alone has.
     """
 
     outcome: Outcome
@@ -98,6 +117,9 @@ class Verdict:
     tolerance: float = TOLERANCE
     bound: float = 0.0
     more: AnyFloat | None = None
+    bounds: Bounds | None = None
+    diverged: int = 0
+    left_out: tuple[str, ...] = ()
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
@@ -119,17 +141,20 @@ class Verdict:
         return max(self.tests, key=lambda test: abs(test.z))
 
     def sentence(self) -> str:
-        """Say the verdict in one sentence."""
+        """Say the verdict in one sentence; and what diverged or was left out, if anything."""
+        said = [self._decision()]
+        if self.diverged:
+            said.append(f"{self.diverged:,} transitions of the sampler diverged.")
+        if self.left_out:
+            said.append(f"Not compared: {', '.join(self.left_out)}.")
+        return " ".join(said)
+
+    def _decision(self) -> str:
         worst = self.largest
         subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
             agree = "agree with the exact law" if self.exact else "agree"
-            near = (
-                f"locations are within {self.bound:.2g} standard deviations and spreads within "
-                f"{100 * self.bound:.2g} % ({100 * CONFIDENCE:.0f} % confidence each), and "
-                if self.bound
-                else ""
-            )
+            near = f"{self.bounds.sentence()}, and " if self.bounds else ""
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
                 f"{abs(worst.z):.1f} standard errors ({worst.label}, {name_of(worst)}), which "
@@ -141,6 +166,16 @@ class Verdict:
             "inconclusive": "No verdict on the draws: ",
         }[self.outcome]
         return lead + self.findings[0]
+
+    def measured(self) -> dict[str, Any]:
+        """Return what the verdict rests on as plain values."""
+        return {
+            "level": self.level,
+            "largest": f"{self.largest.label}, {name_of(self.largest)}",
+            "largest_z": self.largest.z,
+            "smallest_ess": min(test.ess for test in self.tests),
+            "largest_r_hat": float(self.table["r_hat"].max()),
+        }
 
     def _repr_html_(self) -> str:
         subject = "Draws against an exact law" if self.exact else "Draws against draws"
@@ -194,7 +229,7 @@ def compare(
         the data; then quantities are compared that do not depend on the order of the classes, and
         single parameters, which the order decides, are not.
     var_names : sequence of str, optional
-        Of two sets of draws, the variables to be compared; if not given, they must have the same.
+        Of two sets of draws, the variables to be compared; if not given, those that both have.
     rng : numpy.random.Generator or int, optional
         Source of random directions, and of the exact draws that several scalars together, and a
         mixture's invariant quantities, are compared with; if not given always the same, so that
@@ -210,7 +245,8 @@ def compare(
     Raises
     ------
     DataError
-        If a variable is missing, has another shape, or `level` is not between 0 and 1 or
+        If a variable is missing, has other axes or labels, holds what is no finite number, has a
+        single chain or fewer than 8 draws in each, or `level` is not between 0 and 1 or
         `tolerance` is not positive; if `rows` are given with two sets of draws, or `var_names` with
         a law.
 
@@ -237,27 +273,34 @@ def compare(
     exact = isinstance(law, MarginalLaws)
     if exact and var_names is not None:
         raise DataError("var_names: chooses variables of two sets of draws; a law has its own.")
+    rng = randomness(_SEED if rng is None else rng)
     if not exact:
         if rows is not None:
             raise DataError(
                 "rows: must not be given with two sets of draws, which predict nothing."
             )
-        every = pairs(law, draws, var_names)
-        found = two_sample_tests(every, randomness(_SEED if rng is None else rng))
-        table = two_sample_table(every, found)
-        return _decided(found, table, *limits, law=law, draws=draws, exact=False)
-    rng = randomness(_SEED if rng is None else rng)
+        _, alone = in_both(law, draws, var_names)
+        judged = two_samples(law, draws, var_names, rng)
+        return _decided(*judged, *limits, law, draws, exact=False, left_out=alone)
+    values = law_draws(law, draws, chains=LEAST_CHAINS)
+    if same := copies(values):
+        last = {pair.second for pair in same}
+        kept = [k for k in range(len(next(iter(values.values())))) if k not in last]
+        values = LawDraws(law, {name: x[kept] for name, x in values.items()})
+    impossible: list[Test] = []
+    known: Any = law
     if rows is not None and isinstance(law, LatentClasses):
-        known: Any
-        known, draws = invariant_law(law, draws, rows, rng)
-        law, rows = known, None
-    found = one_sample_tests(law, draws, rng)
-    table = one_sample_table(law, draws, found)
+        impossible = support_tests(law, values, log_densities(law, values, 2), rng)
+        known, invariant = invariant_law(law, values, rows, rng)
+        values, rows = LawDraws(known, invariant), None
+    found, table, bounds = one_sample(known, values, rng)
     predictions = None
     if rows is not None:
-        of_classes, predictions = class_probabilities(law, draws, rows)
+        of_classes, predictions = class_probabilities(known, values, rows)
         found = [*found, *of_classes]
-    return _decided(found, table, *limits, predictions=predictions, law=law, draws=draws)
+    stated = table, bounds, of_copies(same) if same else ""
+    shown = draws if known is law else values
+    return _decided([*impossible, *found], *stated, *limits, known, shown, predictions=predictions)
 
 
 def check_limits(level: float, tolerance: float) -> None:
@@ -268,34 +311,48 @@ def check_limits(level: float, tolerance: float) -> None:
 
 
 def _decided(
-    found: list[Test], table: pd.DataFrame, level: float, tolerance: float, **more: Any
+    found: list[Test],
+    table: pd.DataFrame,
+    bounds: Bounds | None,
+    copied: str,
+    level: float,
+    tolerance: float,
+    law: Any,
+    draws: Any,
+    **more: Any,
 ) -> Verdict:
-    """Return the verdict on all tests."""
-    wrong = significant(found, level)
+    """Return the verdict on all tests, and on chains that are copies, if that is said of them."""
     sizes = [
         test for test in found if test.kind in ("location", "spread") and test.label in table.index
     ]
     loose = max(sizes, key=_bound, default=None)
     bound = 0.0 if loose is None else _bound(loose)
-    given = {"tolerance": tolerance, "bound": bound, **more}
-    if wrong:
+    given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
+    given |= {"law": law, "draws": draws, "diverged": divergences(draws)}
+
+    def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:
+        return Verdict(outcome, tuple(findings), level, tuple(found), table, **given)
+
+    if wrong := significant(found, level):
         # What is wrong of one scalar explains more than what is wrong of all together.
-        wrong.sort(key=lambda test: test.label not in table.index)
+        order = {kind: place for place, kind in enumerate(_GRAVEST)}
+        wrong.sort(key=lambda t: (order.get(t.kind, len(order)), t.label not in table.index))
         shifts = {test.label for test in wrong if test.kind == "shift"}
-        findings = tuple(
-            _sentence(test)
+        rows = table.to_dict(orient="index")
+        said = [
+            sentence(test, rows.get(test.label))
             for test in wrong
             if not (test.kind == "location" and test.label in shifts)  # the same again
-        )
-        return Verdict("disagree", findings, level, tuple(found), table, **given)
+        ]
+        return verdict("disagree", [*said, copied] if copied else said)
     standing = [
         test.label
         for test in sizes
         if test.kind == "location" and stands_still(test.ess, table["r_hat"][test.label])
     ]
-    if standing:
-        findings = (still(standing),)
-        return Verdict("inconclusive", findings, level, tuple(found), table, **given)
+    if standing or copied:
+        said = [still(standing)] if standing else []
+        return verdict("inconclusive", [copied, *said] if copied else said)
     worst = min(found, key=lambda test: test.ess)
     open_questions = too_few(f"the {name_of(worst)} of {worst.label}", worst.ess)
     factors = [LEAST_ESS / worst.ess] if open_questions else []
@@ -306,14 +363,18 @@ def _decided(
             f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
             f"and {tolerance:g} are allowed."
         )
+    elif bounds is not None and bounds.mean > _TIMES_LOOSER * tolerance:
+        open_questions.append(
+            f"the bulk of the draws fits, but means are only known to within {bounds.mean:.2g} "
+            "standard deviations. Look at the outermost draws."
+        )
     if (mixed := table["r_hat"].max()) > LARGEST_R_HAT:
         factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
     open_questions += unmixed(table["r_hat"])
     if factors:  # one piece of advice, that serves all of them
         given["more"] = max(factors)
         open_questions[0] += f" {advice(given['more'])}"
-    outcome: Outcome = "inconclusive" if open_questions else "agree"
-    return Verdict(outcome, tuple(open_questions), level, tuple(found), table, **given)
+    return verdict("inconclusive" if open_questions else "agree", open_questions)
 
 
 def stands_still(ess: float, r_hat: float) -> bool:
@@ -352,7 +413,7 @@ def advice(more: float) -> str:
             f"More draws alone will not do, for it would take over {MOST_TIMES:.0f} times as many: "
             "tune longer, or write the model in other parameters."
         )
-    return f"Draw about {more:.{1 if more < MOST_TIMES / 10 else 0}f} times as many."
+    return f"Draw about {float(f'{more:.2g}'):g} times as many."
 
 
 def significant(found: Sequence[Test], level: float) -> list[Test]:
@@ -368,7 +429,7 @@ def significant(found: Sequence[Test], level: float) -> list[Test]:
 
     def counts(test: Test) -> bool:
         known = test.ess if test.kind == "chain" else min(test.ess, least.get(test.label, np.inf))
-        return known >= LEAST_TO_DISAGREE or test.kind == "probability"
+        return known >= LEAST_TO_DISAGREE or test.kind in _NO_ESS_NEEDED
 
     p = [test.p if counts(test) else 1.0 for test in found]
     shifts = {test.label for test in found if test.kind == "shift"}
@@ -396,36 +457,3 @@ def _factor(sizes: list[Test], tolerance: float) -> float:
     likely = float(stats.norm.isf((1 - CONFIDENCE) / 2 / len(sizes)))  # the largest of so many
     needed = tolerance / (float(stats.norm.ppf(CONFIDENCE)) + likely)
     return max(1.5, *((_error(test) / needed) ** 2 for test in sizes))
-
-
-_HIGH, _OFTEN = ("high", "low"), ("often", "seldom")
-_LIES = ("{label} lies {effect:.2g} standard deviations too {way} ({size}).", _HIGH)
-_SENTENCES: dict[str, tuple[str, tuple[str, str]]] = {
-    "location": _LIES,
-    "shift": _LIES,
-    "spread": ("the spread of {label} is {percent:.2g} % too {way} ({size}).", ("wide", "narrow")),
-    "skew": ("{label} is skewed too far to the {way} ({size}).", ("right", "left")),
-    "tails": ("the tails of {label} are too {way} ({size}).", ("heavy", "light")),
-    "low tail": ("the lowest {tail:g} % of {label} were visited too {way} ({size}).", _OFTEN),
-    "high tail": ("the highest {tail:g} % of {label} were visited too {way} ({size}).", _OFTEN),
-    "chain": ("chain {chain} of {label} stands apart from the other chains ({size}).", _HIGH),
-    "correlation": ("the rank correlation of {label} is {effect:.2g} too {way} ({size}).", _HIGH),
-    "probability": ("{label} was visited {size} too {way}.", _OFTEN),
-    "class probability": ("the predicted class probability ({label}) is {size} too {way}.", _HIGH),
-}
-_BELOW = ("too {way} draws of {label} lie below its {name} ({size}).", ("many", "few"))
-"""What is said of a test, with words for too much and for too little; the last, of quantiles."""
-
-
-def _sentence(test: Test) -> str:
-    text, (more, less) = _SENTENCES.get(test.kind, _BELOW)
-    return text.format(
-        label=test.label,
-        name=name_of(test),
-        way=more if test.z > 0 else less,
-        size=f"{abs(test.z):.1f} standard errors",
-        effect=abs(test.effect),
-        percent=100 * abs(test.effect),
-        tail=100 * TAIL,
-        chain=test.chain,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, cast
 
 import narwhals as nw
@@ -15,8 +16,16 @@ from bayesmodels.errors import PriorError
 from bayesmodels.input.containers import wrapped
 from bayesmodels.input.data import paired
 from bayesmodels.input.wrappers import Weighted
-from bayesmodels.referee import Diagnosis, Identity, check_identity, compare, diagnose
+from bayesmodels.referee import (
+    Diagnosis,
+    Identity,
+    check_belief,
+    check_identity,
+    compare,
+    diagnose,
+)
 from bayesmodels.referee.class_probabilities import telling_rows
+from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.evidence_check import other_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.report import canvas, figures, sections, tables
@@ -139,20 +148,21 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
     likelihood = settings["likelihood"]
     size = {"draws": settings["draws a chain"], "chains": settings["chains"]}
     posterior = timed("posterior", "exact posterior", model.update, data)
-    try:
-        log_evidence = float(np.sum(model.log_evidence(data)))
-    except PriorError:
-        log_evidence = None
+    stated = log_evidence(model, data)
 
     def identified() -> tuple[Any, Identity, Diagnosis | None]:
         declared = model.declare(data, likelihood)
-        found = check_identity(declared, posterior, model, log_evidence, rng=rng)
+        found = check_identity(declared, posterior, model, stated, rng=rng)
         if found.holds:
             return declared, found, None
-        return declared, found, diagnose(found, declared, model, data, rng=rng)
+        return declared, found, diagnose(declared, model, data, identity=found, rng=rng)
 
     words = "comparing formula and PyMC model"
     declared, identity, diagnosis = timed("identity", words, identified)
+    verbs = None
+    if identity.holds:
+        words, own = "comparing the belief's verbs", copy.deepcopy(rng)  # rng goes on as it would
+        verbs = timed("verbs", words, check_belief, model, data, rng=own)
     exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
     rows = _rows_to_compare(posterior, data)
     comparison, sampled = run.decided(
@@ -168,12 +178,13 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
         prior=model,
         posterior=posterior,
         data=data,
-        log_evidence=log_evidence,
+        log_evidence=stated,
         identity=identity,
         comparison=comparison,
         exact=exact,
         sampled=sampled,
         diagnosis=diagnosis,
+        verbs=verbs,
         other_evidence=others,
         contents=contents,
         **run.stated(),

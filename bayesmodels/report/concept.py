@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief.reading import numbers
+from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture, printable
@@ -223,8 +224,7 @@ def _best(belief: Any) -> int | None:
 
 def _visits(law: Any, draws: Any) -> Array:
     """Return how often each chain visited each hypothesis, as a fraction; (chain, hypothesis)."""
-    group = draws.get("posterior", draws)
-    return numbers(law, {"h": np.asarray(group["h"])})["h"].mean(1)
+    return numbers(law, read(draws, law.dims, law.coords))["h"].mean(1)
 
 
 def _figure(figure: Figure | None, size: tuple[float, float]) -> Figure:

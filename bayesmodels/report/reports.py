@@ -12,7 +12,7 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.values import fill
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics.optimize import Trace
-from bayesmodels.referee import Diagnosis, Identity, JointIdentity, Verdict
+from bayesmodels.referee import BeliefCheck, Diagnosis, Identity, JointIdentity, Verdict
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.verdict import LEAST_ESS, advice, stands_still, still, too_few, unmixed
 from bayesmodels.report.html import Reported
@@ -57,10 +57,12 @@ class Report(Reported):
         Of Python and of the packages that matter.
     diagnosis : Diagnosis or None
         Which term is to blame, where the identity fails.
+    verbs : BeliefCheck or None
+        The belief's other verbs against its log density, where the identity holds.
     other_evidence : OtherEvidence or None
         The evidence by other ways; None under an improper prior.
     outcome : {"agree", "disagree", "inconclusive"}
-        The verdict over both layers: identity first, then draws.
+        The verdict over all layers: identity first, then the belief's verbs, then draws.
     """
 
     prior: Belief
@@ -72,10 +74,13 @@ class Report(Reported):
     exact: xr.DataTree
     sampled: xr.DataTree
     diagnosis: Diagnosis | None = None
+    verbs: BeliefCheck | None = None
     other_evidence: OtherEvidence | None = None
 
     def __post_init__(self) -> None:
-        fill(self, outcome=self.comparison.outcome if self.identity.holds else "disagree")
+        wrong = self.verbs is not None and self.verbs.outcome == "disagree"
+        good = self.identity.holds and not wrong
+        fill(self, outcome=self.comparison.outcome if good else "disagree")
         head = {
             "agree": "The algebra, the PyMC model and its draws agree.",
             "disagree": "The algebra and the PyMC model agree, but the sampler's draws do not: the "
@@ -85,7 +90,10 @@ class Report(Reported):
         }[self.outcome]
         if not self.identity.holds:
             head = "The algebra and the PyMC model do not describe the same posterior."
+        elif wrong:
+            head = "The algebra and the PyMC model agree, but the belief contradicts itself."
         blamed = [] if self.diagnosis is None else [self.diagnosis.sentence()]
+        blamed += [self.verbs.sentence()] if self.verbs is not None and wrong else []
         others, by = self.other_evidence, {}
         if others is not None and others.chain is not None:
             by["log_evidence_by_chain"] = others.chain
@@ -98,9 +106,11 @@ class Report(Reported):
 
     @property
     def to_blame(self) -> tuple[str, ...]:
-        """What is to blame for a disagreement: terms of the formulas, or the sampler."""
+        """What is to blame for a disagreement: terms of the formulas, verbs, or the sampler."""
         if self.diagnosis is not None:
             return self.diagnosis.terms
+        if self.verbs is not None and self.verbs.to_blame:
+            return self.verbs.to_blame
         return ("the sampler",) if self.identity.holds and self.outcome == "disagree" else ()
 
 
@@ -333,12 +343,11 @@ class ApproximationReport(Reported):
 def _judge(report: Report | ModelReport | DrawsReport, said: Sequence[str], **found: Any) -> None:
     """Fill in what is said of a verdict on draws, and what was found beside it."""
     verdict = report.comparison
+    measured = verdict.measured()
     known = {
         "sentences": [*said, *verdict.findings],
         **found,
-        "largest_z": verdict.largest.z,
-        "smallest_ess": min(test.ess for test in verdict.tests),
-        "largest_r_hat": float(verdict.table["r_hat"].max()),
+        **{key: measured[key] for key in ("largest_z", "smallest_ess", "largest_r_hat")},
     }
     # The first finding is part of the verdict's sentence.
     fill(report, said=said, further=verdict.findings[1:], table=verdict.table, known=known)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
-from bayesmodels.belief.declaring import likelihood_of
+from bayesmodels.belief.declaring import is_pymc, likelihood_of
 from bayesmodels.belief.protocol import Approximable, Belief, Likelihood
 from bayesmodels.errors import DataError
-from bayesmodels.input.parameters import randomness
+from bayesmodels.input.draws import LEAST_DRAWS
+from bayesmodels.input.parameters import count, randomness
+from bayesmodels.referee.scalars import LEAST_CHAINS
 from bayesmodels.report.approximation import validate_approximation
 from bayesmodels.report.belief_validation import validate_belief
 from bayesmodels.report.model_validation import validate_model
@@ -103,7 +104,8 @@ def validate(
     NotConjugate
         If a PyMC model has no closed form to compare with; the message says what to do instead.
     DataError
-        If data are missing, or given beside a PyMC model.
+        If data are missing, or given beside a PyMC model; if there are fewer than two chains, or
+        than eight draws in each.
 
     Examples
     --------
@@ -115,9 +117,9 @@ def validate(
     seed = rng if isinstance(rng, int) else None
     generator = randomness(rng)
     settings: dict[str, Any] = {
-        "draws a chain": draws,
+        "draws a chain": count(draws, "draws", LEAST_DRAWS),
         "tuning steps a chain": tune,
-        "chains": chains,
+        "chains": count(chains, "chains", LEAST_CHAINS),
         "likelihood": likelihood or likelihood_of(model, data),
         "level": level,
         "seed": "not given" if seed is None else seed,
@@ -137,9 +139,3 @@ def validate(
     if isinstance(model, Approximable):
         return validate_approximation(cast("LogisticRegression", model), data, run)
     return validate_belief(model, data, run)
-
-
-def is_pymc(model: Any) -> bool:
-    """Say whether this is a PyMC model, without loading PyMC to find out that it is not."""
-    pymc = sys.modules.get("pymc")
-    return pymc is not None and isinstance(model, pymc.Model)

@@ -6,16 +6,21 @@ AR(0.9) and antithetic AR(-0.8), four chains of 1000; or real draws of NUTS. Law
 ``beta``     a Beta law, one scalar
 ``t3``       a Student t law with 3 degrees of freedom, with its variance
 ``nig``      a regression's ten coefficients and variance
+``ten``      mean and variance of ten rows
 ``bayes``    naive Bayes of 200 bits and three classes, 603 probabilities
 
 Wrong draws: the first scalar shifted, widened, narrowed or without its upper tail; dependence lost;
-one chain offset; one mode missing. Peers see the same draws: a Kolmogorov-Smirnov test of each
+one chain offset; one mode missing; a few draws far out or impossible, warm-up left in, some draws
+from the prior, chains copied; a mean that has come apart from its variance. Of each mistake it is
+told, too, how often the bounds that are stated of means, standard deviations and intervals hold for
+what such draws converge to. Peers see the same draws: a Kolmogorov-Smirnov test of each
 scalar, the same after thinning to the effective number of draws, R-hat, ArviZ's test of uniformity
 (`pot_c`), and z scores of the means; each with Bonferroni's correction over the scalars.
 
 Parts:
 
 ``right``, ``wrong``, ``peers``   false alarms, what is found, and the same beside peers
+``holes``                         what functions of ranks alone do not find
 ``large``                         false alarms with 603 scalars
 ``power``                         what is found, by the number of draws
 ``advice``                        what following an open verdict's advice leads to
@@ -28,6 +33,7 @@ some hours on two cores. Results are added to ``referee.csv`` beside this file, 
 replaces the former one; ``--page`` only writes, and ``--share 0.1`` makes a tenth of the
 repetitions, for a try. With ``--add`` new repetitions are added to those of the file, as many as
 the row still lacks or the share says; of ``advice``, which has a median, they replace former ones.
+``--ours`` leaves the peers alone, whose former rates are of the same draws and stay.
 """
 
 import argparse
@@ -41,13 +47,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import referee_page
-from referee_laws import CHAINS, DRAWS, MISTAKES, RHO, SETTINGS, nig_data, walk
+from referee_laws import CHAINS, DRAWS, HOLES, MISTAKES, RHO, SETTINGS, nig_data, truth, walk
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
 import bayesmodels as bm
 from bayesmodels.numerics.multiple_testing import holm
-from bayesmodels.referee import one_sample
+from bayesmodels.referee import copies, one_sample
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.referee.verdict import significant
 
@@ -109,6 +115,7 @@ ROWS = [
         for setting, kind in product(NIG, ["iid", "AR(0.1)", "AR(0.3)"])
     ),
     Row("peers", "dependence lost: nig", "iid", 2000, peers=True),
+    *(Row("holes", setting, kind, 2000) for setting, kind in product(HOLES, NEAR)),
     *(
         Row("large", "right: bayes", kind, 2000)
         for kind in ("iid", "AR(0.5)", "AR(0.9)", "AR(-0.8)")
@@ -152,12 +159,24 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
         found, agrees = list(verdict.tests), verdict.outcome == "agree"
     else:
         found = one_sample.one_sample_tests(setting.law(), draws, rng)
+    held = np.nan
+    if row.part not in ("power", "nuts") and not row.setting.startswith("right"):
+        held = holds(row, draws)
     p = np.array([test.p for test in found])
-    alarms = [bool(significant(found, LEVEL)), bool(holm(p, LEVEL))]
+    named = bool(copies.copies(draws)) if row.part == "holes" else False
+    alarms = [bool(significant(found, LEVEL)) or named, bool(holm(p, LEVEL))]
     alarms += [simes(p) <= LEVEL, cauchy(p) <= LEVEL]
     others = peers(setting.law(), draws) if row.peers else [np.nan] * len(PEERS)
     ess = np.median([test.ess for test in found if test.kind == "location"])
-    return [float(ess), float(agrees), *alarms, *others]
+    return [float(ess), float(agrees), held, *alarms, *others]
+
+
+def holds(row: Row, draws: Any) -> bool:
+    """Return whether the bounds that would be stated hold for what such draws converge to."""
+    law = SETTINGS[row.setting].law()
+    stated = one_sample.one_sample_bounds(law, scalar_draws(law, draws))
+    mean, sd, interval = truth(row.setting, RHO[row.kind])
+    return bool(stated.mean >= mean and not stated.sd < sd and stated.interval >= interval)
 
 
 def advised(row: Row, rng: np.random.Generator) -> list[float]:
@@ -259,7 +278,7 @@ def recorded(row: Row, values: np.ndarray, seconds: float) -> list[dict[str, Any
     if row.part == "advice":
         heads = ["times as many", "open at first", "then agree", "then disagree"]
     else:
-        heads = ["agree", *OURS, *PEERS]
+        heads = ["agree", "bounds hold", *OURS, *PEERS]
     lines = []
     for who, column in zip(heads, values[:, 1:].T, strict=True):
         if not np.isnan(column).any():
@@ -327,6 +346,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of the repetitions")
     parser.add_argument("--add", action="store_true", help="to the repetitions of the file")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--ours", action="store_true", help="no peers; keep their former rates")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
     if not given.page:
@@ -335,6 +355,8 @@ def main() -> None:
                 if row.part not in given.part or given.only not in f"{row.setting} {row.kind}":
                     continue
                 before = of_row(row) if given.add else {}
+                old = of_row(row) if given.ours and row.peers else {}
+                row = row._replace(peers=row.peers and not given.ours)  # noqa: PLW2901
                 done = max((int(line["repetitions"]) for line in before.values()), default=0)
                 number = min(max(2, round(row.repetitions * given.share)), row.repetitions - done)
                 if number <= 0:
@@ -345,7 +367,8 @@ def main() -> None:
                 start = time.perf_counter()
                 values = np.array([v for some in pool.map(measured, jobs) for v in some], float)
                 lines = recorded(row, values, time.perf_counter() - start)
-                kept(pooled(lines, before) if before else lines)
+                lines = pooled(lines, before) if before else lines
+                kept([*lines, *(line for who, line in old.items() if who in PEERS)])
     referee_page.write(RESULTS)
 
 

@@ -75,6 +75,20 @@ def regression_draws(law: Any, z: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @cache
+def ten() -> Any:
+    """Return the posterior of mean and variance, which ten rows tell."""
+    rows = np.random.default_rng(3).normal(447, 3.2, 10)
+    return bm.NormalInverseGamma(440, 0.01, 2, 10).update(rows)
+
+
+def ten_draws(z: np.ndarray) -> dict[str, np.ndarray]:
+    """Turn normal numbers into draws of it."""
+    law = ten()
+    variance = law.marginals()["sigma2"].ppf(special.ndtr(z[..., 1]))
+    return {"mu": law.location + np.sqrt(variance / law.kappa) * z[..., 0], "sigma2": variance}
+
+
+@cache
 def bayes() -> Any:
     """Return the posterior of naive Bayes."""
     rng = np.random.default_rng(2)
@@ -122,7 +136,7 @@ class Setting:
 
 def first(draws: dict[str, np.ndarray]) -> tuple[str, np.ndarray]:
     """Return the variable that is spoilt, and its first scalar."""
-    name = "w" if "w" in draws else "theta"
+    name = next(name for name in ("w", "theta", "mu") if name in draws)
     x = draws[name]
     return name, (x if x.ndim == 2 else x[..., 0])
 
@@ -193,6 +207,50 @@ def unrelated(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return {**draws, "w": w}
 
 
+def far(own: Scalar) -> np.ndarray:
+    """Return draws of which eight are a thousand standard deviations off."""
+    result = own.x.copy()
+    result[:, [100, 600]] = own.mean - 1000 * own.sd
+    return result
+
+
+def impossible(own: Scalar) -> np.ndarray:
+    """Return draws of which one is negative."""
+    result = own.x.copy()
+    result[2, 700] = -0.5
+    return result
+
+
+def warming(own: Scalar) -> np.ndarray:
+    """Return draws of which the first thirty come down from 0.9."""
+    share = np.exp(-np.arange(own.x.shape[1]) / 8) * (np.arange(own.x.shape[1]) < 30)
+    return own.x + share * (0.9 - own.x)
+
+
+def beside(prior: tuple[float, float]) -> Callable[[Scalar], np.ndarray]:
+    """Return a way to take every hundredth draw from another Beta law."""
+
+    def some(own: Scalar) -> np.ndarray:
+        result = own.x.copy()
+        u = stats.beta(5, 19).cdf(np.roll(own.x[:, ::100], 1, axis=0))
+        result[:, ::100] = stats.beta(*prior).ppf(u)
+        return result
+
+    return some
+
+
+def repeated(own: Scalar) -> np.ndarray:
+    """Return draws of which the last chain reads the first one's numbers from the next on."""
+    result = own.x.copy()
+    result[3, :-1] = result[0, 1:]
+    return result
+
+
+def apart(draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Let the mean come from another run than the variance."""
+    return {**draws, "mu": np.roll(draws["mu"], 1, axis=0)}
+
+
 class TwoModes:
     """A probability that is either low or high."""
 
@@ -222,6 +280,22 @@ def one_mode(z: np.ndarray) -> dict[str, np.ndarray]:
     return {"theta": stats.beta(4, 16).ppf(special.ndtr(z[..., 0]))}
 
 
+@cache
+def truth(name: str, rho: float) -> tuple[float, float, float]:
+    """Return how far off mean, deviation and 89 % interval of the spoilt scalar are in the end."""
+    setting, rng = SETTINGS[name], np.random.default_rng(4)
+    number = 200 if rho < 0.9 else 1000
+    drawn = [setting.spoil(setting.make(walk(rng, rho, setting.size))) for _ in range(number)]
+    variable, _ = first(drawn[0])
+    own = setting.law().marginals()[variable]
+    mean, sd, low, high = (
+        float(np.ravel(v)[0]) for v in (own.mean(), own.std(), own.ppf(0.055), own.isf(0.055))
+    )
+    x = np.concatenate([first(draws)[1].ravel() for draws in drawn])
+    ends = np.quantile(x, [0.055, 0.945]) - [low, high]
+    return abs(x.mean() - mean) / sd, abs(x.std() / sd - 1), float(np.abs(ends).max()) / sd
+
+
 LAWS = {
     "beta": (beta, 1, beta_draws),
     "t3": (t3, 2, lambda z: regression_draws(t3(), z)),
@@ -246,3 +320,14 @@ for name, (law, size, make) in LAWS.items():
         }
 SETTINGS["dependence lost: nig"] = Setting(*LAWS["nig"], unrelated)
 SETTINGS["one mode missing: two modes"] = Setting(two_modes, 1, one_mode)
+HOLES = {
+    "8 draws far out: beta": ("beta", changed(far, beta)),
+    "one draw impossible: beta": ("beta", changed(impossible, beta)),
+    "warm-up left in: beta": ("beta", changed(warming, beta)),
+    "1 % from a flat prior: beta": ("beta", changed(beside((1, 1)), beta)),
+    "1 % from a near prior: beta": ("beta", changed(beside((3, 7)), beta)),
+    "one chain copied: beta": ("beta", changed(repeated, beta)),
+    "mean apart from its variance: ten": ("ten", apart),
+}
+LAWS["ten"] = (ten, 2, ten_draws)
+SETTINGS |= {name: Setting(*LAWS[law], spoil) for name, (law, spoil) in HOLES.items()}

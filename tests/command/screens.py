@@ -1,4 +1,4 @@
-"""Twelve commands as they look on terminals of 80 and 160 columns and through a pipe.
+"""Thirteen commands as they look on terminals of 80 and 160 columns and through a pipe.
 
 ``python -m tests.command.screens`` writes tests/command/screens anew; look at the difference before
 it is committed. Exact draws stand in for PyMC's sampler. Digits that hang on draws or on rounding,
@@ -19,6 +19,7 @@ import bayesmodels as bm
 from bayesmodels import report
 from bayesmodels.command import cli, parallel
 from bayesmodels.draws import save
+from bayesmodels.referee import calibration
 from bayesmodels.report import belief_validation
 
 FOLDER = Path(__file__).parent / "screens"
@@ -37,6 +38,7 @@ COMMANDS = {
     "validate": "validate all",
     "exact": "exact visits.py:model",
     "compare": "compare first.nc second.nc",
+    "calibrate": "calibrate visits.py:model --n 100",
 }
 LONG = (
     "the measured length of the bill in millimetres (left)",
@@ -113,6 +115,18 @@ def examples(asked, **_):
     ]
 
 
+class Once:
+    """Stands in for a function that gives the same each time: called once."""
+
+    def __init__(self, function):
+        self._function, self._found = function, []
+
+    def __call__(self, *given, **settings):
+        if not self._found:
+            self._found.append(self._function(*given, **settings))
+        return self._found[0]
+
+
 class Validate:
     """Stands in for `validate`: with exact draws, once for each command, and no HTML."""
 
@@ -138,6 +152,7 @@ def screens(name):
         patch.object(report, "validate", Validate()),
         patch.object(cli, "_write", lambda *_: None),
         patch.object(parallel, "validate_examples", examples),
+        patch.object(calibration, "calibrate", Once(calibration.calibrate)),
     ):
         for kind, width in WIDTHS.items():
             environment = {"COLUMNS": width, **terminal} if width else {"COLUMNS": None}

@@ -71,9 +71,7 @@ def judge(make):
         if not found.holds:
             parts = {name: getattr(found, name) for name in ("constancy", "slope", "evidence")}
             worst = max(parts, key=lambda name: np.nan_to_num(parts[name] or 0, nan=np.inf))
-            blamed = bm.diagnose(
-                found, work.model, work.prior, work.data, rng=np.random.default_rng(1)
-            )
+            blamed = bm.diagnose(work.model, work.prior, work.data, identity=found, rng=1)
             named = " and ".join(blamed.terms)
             return "identity", f"{named}: {worst} off by {parts[worst]:.1e} rounding bounds"
     if work.draws is not None:

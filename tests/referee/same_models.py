@@ -33,7 +33,16 @@ def in_model(build):
 
 @in_model
 def schools(
-    noncentred=False, tau="cauchy", scale=5.0, sd=5.0, f=None, y=Y, s=S, loop=False, z=1.0, shift=0.0
+    noncentred=False,
+    tau="cauchy",
+    scale=5.0,
+    sd=5.0,
+    f=None,
+    y=Y,
+    s=S,
+    loop=False,
+    z=1.0,
+    shift=0.0,
 ):
     mu = pm.Normal("mu", 0, sd)
     tau = {
@@ -226,7 +235,9 @@ def walk(form="walk", scale=0.5, y=Y / 10, start=1.0, lag=1):
     elif form == "potential":
         x = pm.Normal("x", 0, np.array([start, *[1e9] * 7]), shape=8)
         constant = 7 * (np.log(1e9) + HALF_2PI)
-        pm.Potential("steps", pm.logp(pm.Normal.dist(0, scale), x[lag:] - x[:-lag]).sum() + constant)
+        pm.Potential(
+            "steps", pm.logp(pm.Normal.dist(0, scale), x[lag:] - x[:-lag]).sum() + constant
+        )
     pm.Normal("y", x, 1, observed=y)
 
 
@@ -411,7 +422,12 @@ SAME = [
     Row("half, folded", one_scale(), one_scale(form="folded"), constant="-log 2"),
     Row("half, any sign", one_scale(), one_scale(form="any sign"), constant="-log 2"),
     Row("Student truncated", one_scale(form="half student"), one_scale(form="truncated student")),
-    Row("uniform by hand", one_scale(form="uniform"), one_scale(form="uniform by hand"), constant="log 2"),
+    Row(
+        "uniform by hand",
+        one_scale(form="uniform"),
+        one_scale(form="uniform by hand"),
+        constant="log 2",
+    ),
     Row("tau, sigma", spread(form="tau"), spread(), how=TO_SIGMA),
     Row("tau, variance", spread(form="tau"), spread(form="variance"), how=TO_VARIANCE),
     Row("tau, log tau", spread(form="tau"), spread(form="log")),
@@ -471,24 +487,50 @@ SLIPS = [
     # a convention
     Row("variance as sd", line(), line(form="variance"), likelihood("y")),
     Row("sd as precision", line(), line(form="sd as tau"), likelihood("y")),
-    Row("rate as scale", line(family="exponential", scale=2.0), line(family="rate", scale=2.0), prior("sigma")),
+    Row(
+        "rate as scale",
+        line(family="exponential", scale=2.0),
+        line(family="rate", scale=2.0),
+        prior("sigma"),
+    ),
     Row("Gamma rate", spread(form="tau"), spread(form="tau", b=1 / 3), prior("tau")),
     Row("Beta turned", coin(), coin(a=5.0, b=2.0), prior("theta")),
     Row("probability of failure", coin(), coin(x=1 - BITS), likelihood("x")),
     Row("link", groups(), groups(link="softplus"), likelihood("n")),
     Row("covariance as root", plane(), plane(form="root", cov=COV @ COV), prior("mu")),
     Row("root transposed", plane(), plane(form="white transposed"), prior("mu")),
-    Row("precision as covariance", plane(), plane(form="precision", cov=np.linalg.inv(COV)), prior("mu")),
-
+    Row(
+        "precision as covariance",
+        plane(),
+        plane(form="precision", cov=np.linalg.inv(COV)),
+        prior("mu"),
+    ),
     Row("weights unlogged", two_humps(), two_humps(form="no log"), likelihood("y")),
     # an index
     Row("groups by one off", groups(), groups(group=(GROUP + 1) % 3), likelihood("n")),
-    Row("one group wrong", groups(), groups(group=np.array([0, 0, 1, 1, 2, 2, 1, 0])), likelihood("n")),
+    Row(
+        "one group wrong",
+        groups(),
+        groups(group=np.array([0, 0, 1, 1, 2, 2, 1, 0])),
+        likelihood("n"),
+    ),
     Row("columns exchanged", line(), line(x=X[:, ::-1]), likelihood("y")),
-    Row("first coefficient twice", line(), line(slip=lambda x, w, m: x[:, 0] * w[0] + x[:, 1] * w[0]), likelihood("y")),
-    Row("school in another's place", schools(), schools(y=Y[[1, 0, *range(2, 8)]]), likelihood("y")),
+    Row(
+        "first coefficient twice",
+        line(),
+        line(slip=lambda x, w, m: x[:, 0] * w[0] + x[:, 1] * w[0]),
+        likelihood("y"),
+    ),
+    Row(
+        "school in another's place", schools(), schools(y=Y[[1, 0, *range(2, 8)]]), likelihood("y")
+    ),
     Row("errors in another order", schools(), schools(noncentred=True, s=S[::-1]), likelihood("y")),
-    Row("loop with one row wrong", line(), line(form="loop", y=Y[[0, 1, 2, 3, 4, 5, 6, 6]] / 10), likelihood("y")),
+    Row(
+        "loop with one row wrong",
+        line(),
+        line(form="loop", y=Y[[0, 1, 2, 3, 4, 5, 6, 6]] / 10),
+        likelihood("y"),
+    ),
     Row("labels exchanged", pieces(), pieces(x=2 - LABELS), likelihood("x")),
     Row("weights exchanged", two_humps(), two_humps(w=0.7), likelihood("y")),
     # a constant of the prior
@@ -505,26 +547,51 @@ SLIPS = [
     Row("a of Dirichlet", pieces(), pieces(a=(1.0, 2.0, 2.5)), prior("pi")),
     Row("Dirichlet turned", pieces(), softmax(a=(3.0, 2.0, 1.0)), prior("pi")),
     Row("sd of alpha", groups(), groups(form="potential", sd=1.5), prior("alpha")),
-    Row("degrees of freedom", one_scale(form="half student"), one_scale(form="truncated student", nu=4.0), prior("s")),
+    Row(
+        "degrees of freedom",
+        one_scale(form="half student"),
+        one_scale(form="truncated student", nu=4.0),
+        prior("s"),
+    ),
     Row("range", one_scale(form="uniform"), one_scale(form="uniform", scale=4.0), prior("s")),
     Row("start of a walk", walk(), walk(start=2.0), prior("x")),
     Row("steps of a walk", walk(), walk(form="steps", scale=0.6), prior("x")),
-    Row("correlation", plane(), plane(form="chain", cov=np.array([[2, 0.5], [0.5, 1]])), prior("mu")),
+    Row(
+        "correlation", plane(), plane(form="chain", cov=np.array([[2, 0.5], [0.5, 1]])), prior("mu")
+    ),
     Row("scale of z", schools(), schools(noncentred=True, z=1.1), prior("theta")),
     Row("sd of a half law", one_scale(), one_scale(form="folded", scale=2.2), prior("s")),
     # a Jacobian
     Row("of the logit", coin(), coin(form="logit", jacobian=0.0), ("the Jacobian of theta",)),
-    Row("of the log", spread(form="tau"), spread(form="log", jacobian=0.0), ("the Jacobian of tau",)),
+    Row(
+        "of the log", spread(form="tau"), spread(form="log", jacobian=0.0), ("the Jacobian of tau",)
+    ),
     Row("of sigma", spread(form="tau"), spread(jacobian=0.0), ("the Jacobian of tau",), TO_SIGMA),
-    Row("of the log, twice", spread(form="tau"), spread(form="log", jacobian=2.0), ("the Jacobian of tau",)),
+    Row(
+        "of the log, twice",
+        spread(form="tau"),
+        spread(form="log", jacobian=2.0),
+        ("the Jacobian of tau",),
+    ),
     Row("of the logit, turned", coin(), coin(form="logit", jacobian=-1.0), prior("theta")),
-    Row("of alpha and beta", waiting(form="mu sigma"), waiting(form="no jacobian"), ("the Jacobian of mu and sigma",), TO_SHAPE),
+    Row(
+        "of alpha and beta",
+        waiting(form="mu sigma"),
+        waiting(form="no jacobian"),
+        ("the Jacobian of mu and sigma",),
+        TO_SHAPE,
+    ),
     Row("of softmax", pieces(), softmax(jacobian=False), ("the Jacobian of pi",)),
     Row("of Stan's logit", coin(), coin_function(jacobian=0.0), ("the Jacobian of x",), TO_LOGIT),
     Row("in sigma alone", line(), line(form="no log sigma"), likelihood("y")),
     # a sign
     Row("slope", line(), line(slip=lambda x, w, m: -m), likelihood("y")),
-    Row("one coefficient", line(), line(slip=lambda x, w, m: x[:, 0] * w[0] - x[:, 1] * w[1]), likelihood("y")),
+    Row(
+        "one coefficient",
+        line(),
+        line(slip=lambda x, w, m: x[:, 0] * w[0] - x[:, 1] * w[1]),
+        likelihood("y"),
+    ),
     Row("mean of mu", plane(), plane(mean=(1.0, 1.0)), prior("mu")),
     Row("data", schools(), schools(noncentred=True, y=-Y), likelihood("y")),
     Row("offset", groups(offset=0.5), groups(offset=-0.5), likelihood("n")),
@@ -542,8 +609,15 @@ SLIPS = [
     Row("reshaped by columns", table(), table(turned=True), likelihood("y")),
     Row("column turned", table(), table(swapped=True), likelihood("y")),
     Row("data turned", plane(), plane(y=Y[:6].reshape(2, 3).T / 10), likelihood("y")),
-    Row("tau squared", schools(), schools(noncentred=True, f=lambda m, t, z: m + t**2 * z), prior("theta")),
-    Row("mu forgotten", schools(), schools(noncentred=True, f=lambda m, t, z: t * z), prior("theta")),
+    Row(
+        "tau squared",
+        schools(),
+        schools(noncentred=True, f=lambda m, t, z: m + t**2 * z),
+        prior("theta"),
+    ),
+    Row(
+        "mu forgotten", schools(), schools(noncentred=True, f=lambda m, t, z: t * z), prior("theta")
+    ),
     # one number of a function
     Row("function's scale", line(), line_function(scale=1.5, terms=False), prior("sigma")),
     Row("function's sd", line(), line_function(sd=2.5, terms=False), prior("w")),

@@ -1,5 +1,7 @@
 """Simulation-based calibration: right models pass, planted mistakes are found and named."""
 
+import threading
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -247,8 +249,9 @@ def test_ranks_do_not_depend_on_the_number_of_processes(tmp_path, method, n):
 
 
 def test_what_cannot_be_sent_to_other_processes_is_named():
+    lock = threading.Lock()
     with pytest.raises(bm.DataError, match=r"cores: .*simulate.*cores=1"):
-        bm.calibrate(LINE, simulate=noisy(lambda v, _: 0 * v), n=200, cores=2)
+        bm.calibrate(LINE, simulate=noisy(lambda v, _: 0 * v * lock.locked()), n=200, cores=2)
 
 
 # --- PyMC's draws ---------------------------------------------------------------------------------

@@ -98,4 +98,4 @@ def test_separate_problems_have_one_density_together():
 
 def test_few_scalars_are_looked_at_in_all_pairs():
     pairs = dependence.chosen_pairs(np.random.default_rng(1).random((5, 100)))
-    assert len(pairs) == 10
+    assert len(pairs) == 40  # ten of scalars, ten of their distances, twenty of one and the other

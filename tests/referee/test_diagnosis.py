@@ -41,7 +41,7 @@ def diagnosis(model, prior, data, posterior=None, log_evidence=None):
     posterior = prior.update(data) if posterior is None else posterior
     found = bm.check_identity(model, posterior, prior, log_evidence, rng=np.random.default_rng(2))
     assert not found.holds
-    return bm.diagnose(found, model, prior, data, rng=np.random.default_rng(3))
+    return bm.diagnose(model, prior, data, identity=found, rng=3)
 
 
 def blamed(prior, data, posterior, log_evidence=None, likelihood="rows"):
@@ -94,15 +94,21 @@ def test_of_a_right_model_nothing_differs(case, likelihood):
 def test_an_identity_that_holds_has_nothing_to_blame():
     model = COIN.declare(TOSSES)
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
-    nothing = bm.diagnose(found, model, COIN, TOSSES)
+    nothing = bm.diagnose(model, COIN, TOSSES, identity=found)
     assert nothing == Diagnosis(())
     assert nothing.sentence() == "Nothing is to blame."
+
+
+def test_one_call_compares_by_itself():
+    wrong = bm.BetaBernoulli(5, 2).declare(TOSSES)
+    assert bm.diagnose(wrong, COIN, TOSSES, rng=1).terms == ("the prior of theta",)
+    assert bm.diagnose(FLAT.declare((X, Y)), FLAT, (X, Y), rng=1) == Diagnosis(())
 
 
 def test_a_discrepancy_of_slopes_alone_is_not_placed():
     model = COIN.declare(TOSSES)
     found = bm.check_identity(model, COIN.update(TOSSES), COIN, rng=np.random.default_rng(2))
-    said = bm.diagnose(replace(found, slope=2.0), model, COIN, TOSSES).sentence()
+    said = bm.diagnose(model, COIN, TOSSES, identity=replace(found, slope=2.0)).sentence()
     assert said == (
         "No term could be named. Not compared: slopes, which differ while all values agree."
     )
@@ -226,6 +232,5 @@ def test_axes_in_another_order_are_named(columns):
     words = r"model: theta must have the belief's axes \('class', 'feature'\).* in this order"
     with pytest.raises(bm.DataError, match=words):
         bm.check_identity(model, posterior, prior)
-    wrong = bm.check_identity(prior.declare((X, y)), prior.update((X[::-1], y)), prior)
     with pytest.raises(bm.DataError, match=words):
-        bm.diagnose(wrong, model, prior, (X, y))
+        bm.diagnose(model, prior, (X, y))

@@ -130,6 +130,7 @@ def test_a_wrong_evidence_is_found_by_both():
     chain, estimate = found.findings
     assert "wrong by 0.1" in chain
     assert "too high" in estimate
+    assert found.to_blame == ("the evidence",)
     assert found.z < -20
 
 
@@ -147,10 +148,32 @@ def test_a_wrong_predictive_law_is_found_by_the_chain():
     assert len(found.findings) == 1
 
 
-def test_another_declaration_is_found_by_the_estimate():
+def test_another_declaration_is_to_blame_by_its_term():
     found = check(DeclaresAnother(2, 2), BITS, 6)
-    assert found.outcome == "disagree"
+    assert (found.outcome, found.to_blame) == ("disagree", ("the prior of theta",))
+    assert "To blame: the prior of theta" in found.sentence()
     assert found.chain == pytest.approx(found.log_evidence, rel=1e-11)
+
+
+OTHER = {
+    "a coin": [1, 1, 1, 1, 0, 0, 1],
+    "categories": [0, 0, 0, 2, 1, 0],
+    "measurements": 2 * Y,
+    "a regression": (X, Y[::-1]),
+}
+
+
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 20), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", OTHER)
+def test_draws_of_another_posterior_are_to_blame(name, seeds):
+    model, data = MODELS[name]
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        draws = bm.exact_draws(model, OTHER[name], rng=rng)
+        found = bm.check_evidence(model, data, draws=draws, rng=rng)
+        assert (found.outcome, found.to_blame) == ("disagree", ("the draws",)), seed
+        assert found.chain == pytest.approx(found.log_evidence, rel=1e-11)
+        assert found.sentence().startswith("The evidence is right, but not what it was compared")
 
 
 @pytest.mark.slow
@@ -274,7 +297,7 @@ def with_draws(x, **other):
         (np.ones((4, 10)), r"draws: must be at least 20 a chain, of 4 chains and 1 coord.*got 10"),
         (np.ones((4, 100)), "draws: must vary in every direction"),
         (np.full((4, 100), -1.0), "draws: must lie inside the support of the model; 400 of 400"),
-        (np.ones((4, 100, 2)), r"draws: 'x' must have the axes \(chain, draw\) and 0 of its own"),
+        (np.ones((4, 100, 2)), r"draws: 'x' must have the axes \(chain, draw\) and then \(\)"),
     ],
 )
 def test_draws_that_cannot_do_are_named(x, says):

@@ -1,5 +1,7 @@
 """Draws are asked for until the verdict is decided; the level holds over all looks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -50,10 +52,11 @@ def test_what_is_wrong_at_once_is_not_looked_at_again():
 
 
 def test_chains_that_do_not_mix_are_no_matter_of_more_draws():
-    def one_chain(draws):
-        return {"theta": LAW.sample(draws, np.random.default_rng(4))["theta"].reshape(1, draws)}
+    def stuck(draws):
+        start = LAW.sample(4, np.random.default_rng(4))["theta"]
+        return {"theta": np.repeat(start[:, None], draws, axis=1)}
 
-    verdict, _, number = decide(one_chain, judge, 4000, 0.01)
+    verdict, _, number = decide(stuck, judge, 4000, 0.01)
     assert verdict.outcome == "inconclusive"
     assert number == 4000
 
@@ -86,3 +89,16 @@ def test_numbers_out_of_range_are_named_before_anything_is_sampled(options, word
     with pytest.raises(bm.DataError, match=words):
         bm.compare_until_decided(LAW, sample, **options)
     assert asked == []
+
+
+def test_later_sets_grow_where_the_advice_did_not_do_and_the_looks_share_the_level():
+    sample, asked = sampler(np.random.default_rng(6))
+    levels = []
+
+    def always_open(_, level):
+        levels.append(level)
+        return SimpleNamespace(outcome="inconclusive", more=1.0, findings=("open.",))
+
+    decide(sample, always_open, 100, 0.01, looks=4, most=500)
+    assert asked == [100, 100, 200, 500]
+    assert levels == [0.01 / 4] * 4

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from bayesmodels.belief.reading import group_of, places
+from bayesmodels.belief.reading import places
+from bayesmodels.input.draws import read, variables
 from bayesmodels.models.mixture.latent_rows import LatentRows, latent_rows, shares
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
@@ -159,10 +160,9 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     from arviz_base import from_dict
     from arviz_stats.sampling_diagnostics import rhat
 
-    group = group_of(draws)
     s = latent_rows(model.classes, model.blocks, data).spread(_MOST_ROWS)
     met = model.with_axes(s)
-    known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
+    known = read(draws, met.dims, met.coords)
     share = np.moveaxis(shares(LatentRows(met, s).log_joint(known))[0], 0, -2)
     lead = share.shape[:2]
     alike = model.interchangeable(data)
@@ -184,9 +184,9 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
             inner = ", ".join(map(str, at))
             free[f"{name}[{inner}]"] = [float(rhat(_chains_last(x)[at]))]
     result: dict[str, Any] = dict(moved)
-    if "y" in group:  # the classes that Gibbs sampling gave to the rows
-        back = np.argsort(order, axis=-1)
-        result["y"] = np.take_along_axis(back, np.asarray(group["y"]), axis=-1)
+    if "y" in variables(draws):  # the classes that Gibbs sampling gave to the rows
+        back, y = np.argsort(order, axis=-1), read(draws, {"y": ["row"]}, {})["y"]
+        result["y"] = np.take_along_axis(back, y.astype(np.intp), axis=-1)
     tree = from_dict(
         {"posterior": result},
         dims={**{name: list(axes) for name, axes in met.dims.items()}, "y": ["row"]},

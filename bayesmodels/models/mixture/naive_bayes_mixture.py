@@ -26,13 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from bayesmodels.belief import reading, values
+from bayesmodels.belief import values
 from bayesmodels.belief.declaring import Names, check_declarable
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.simulation import Simulated, told
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
+from bayesmodels.input.draws import read
 from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, as_given
@@ -427,10 +428,9 @@ class NaiveBayesMixture(LatentClassModel):
 
     def label_invariants(self, draws: Any, data: Any, *, rows: int = 8) -> dict[str, Array]:
         """Return quantities of each draw that no order of the classes changes; as of that name."""
-        group = reading.group_of(draws)
         s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
         met = self.with_axes(s)
-        known = {name: np.asarray(group[name], dtype=float) for name in met.dims}
+        known = read(draws, met.dims, met.coords, length=None)
         share, logs = shares(LatentRows(met, s).log_joint(known))
         return {
             "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],

@@ -1,0 +1,293 @@
+"""A PyMC model whose data change, again and again, while all that was compiled for it stays.
+
+Observed values become shared variables, which every compiled function looks up anew: simulators,
+log densities, closed forms, and samplers. So thousands of simulated data sets cost one compilation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pymc.distributions import custom
+from pymc.distributions.distribution import _support_point
+from pymc.distributions.shape_utils import _change_dist_size
+from pymc.logprob.abstract import _logcdf, _logprob
+from pymc.model.fgraph import ModelDeterministic, ModelObservedRV, model_from_fgraph
+from pymc.pytensorf import collect_default_updates, reseed_rngs
+from pymc.pytensorf import compile as forward_function
+from pytensor import tensor
+from pytensor.compile.sharedvalue import shared
+from pytensor.configdefaults import config
+from pytensor.graph.basic import Constant
+from pytensor.graph.replace import graph_replace, vectorize_graph
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.type import RandomType
+
+from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.budget import UNLIMITED
+from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
+from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.density import add, compiled, named_terms
+from bayesmodels.posteriors.exact import Search, exact
+from bayesmodels.posteriors.independent import AGAIN
+from bayesmodels.posteriors.partial import partial_posterior
+from bayesmodels.posteriors.remaining_model import graph_of
+from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.verify import Imprecise, verify
+
+pt: Any = tensor  # its functions have no types
+_shared: Any = shared
+
+Rung = Literal["exact", "partial", "mcmc"]
+Values = dict[str, NDArray[Any]]
+_WEIGHT = "weight of new data"
+_LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
+_BY_CLASS: Any = (_logprob, _logcdf, _support_point, _change_dist_size)
+_CHAINS = 5  # tried, where one gets caught
+
+
+class NewData:
+    """A copy of a model, without its Deterministics, for which data can be exchanged.
+
+    With `beside`, the model keeps the data that it has; new ones are observed beside them, as
+    many times as `weight` says: once, or not at all.
+    """
+
+    def __init__(self, model: pm.Model, *, beside: bool = False) -> None:
+        graph = graph_of(model)
+        self._shared: dict[str, Any] = {}
+        self.weight = _shared(np.array(1.0), name=_WEIGHT) if beside else None
+        for number, out in reversed(list(enumerate(graph.outputs))):
+            if isinstance(out.owner.op, ModelDeterministic):
+                graph.remove_output(number)
+        for out in graph.outputs:
+            if isinstance(out.owner.op, ModelObservedRV):
+                name, old = out.owner.op.name, out.owner.inputs[1]
+                value = _known(name, old)
+                new = _shared(value, name=f"new {name}", shape=value.shape)
+                self._shared[name] = new
+                if not beside:
+                    graph.replace(old, new, import_missing=True)
+        self.model = model_from_fgraph(graph, mutate_fgraph=True)
+        self.model.check_bounds = model.check_bounds
+        for rv, start in model.rvs_to_initial_values.items():
+            if not isinstance(start, pt.TensorVariable) or isinstance(start, Constant):
+                self.model.rvs_to_initial_values[self.model[rv.name]] = start
+        self._likelihood = list(self._shared)
+        if beside:
+            self._likelihood = self._observed_again()
+        self.names = [rv.name for rv in model.free_RVs]
+        self.observed = {name: v.get_value() for name, v in self._shared.items()}
+
+    def _observed_again(self) -> list[str]:
+        """Add the log density of new data, as potentials; return their names."""
+        again = {self.model[name]: new for name, new in self._shared.items()}
+        terms: Any = [pm.logp(rv, new) for rv, new in again.items()]
+        terms = graph_replace(terms, again, strict=False)
+        named = {f"new {name}": term for name, term in zip(self._shared, terms, strict=True)}
+        with self.model:
+            for name, term in named.items():
+                pm.Potential(name, self.weight * term)
+        return list(named)
+
+    def hold(self, data: Mapping[str, NDArray[Any]], weight: float = 1.0) -> None:
+        """Let these be the data from now on."""
+        for name, value in data.items():
+            self._shared[name].set_value(value)
+        if self.weight is not None:
+            self.weight.set_value(np.array(weight))
+
+    def held(self, sampler: Any) -> Any:
+        """Return what `for_nutpie` compiled, with the data that are held."""
+        every = [*self._shared.values(), *([] if self.weight is None else [self.weight])]
+        return sampler.with_data(**{v.name: v.get_value() for v in every})
+
+    def checked(self, data: Any) -> Values:
+        """Return simulated data by name, of the shapes and types of those that were observed."""
+        names = list(self.observed)
+        if not isinstance(data, Mapping):
+            if len(names) > 1:
+                raise DataError(f"simulate: must return a mapping with {names}.")
+            data = {names[0]: data}
+        result = {}
+        for name, old in self.observed.items():
+            if name not in data:
+                raise DataError(f"simulate: must return {names}; {name!r} is not there.")
+            new = np.asarray(data[name])
+            if new.shape != old.shape or new.dtype.kind not in "biuf":
+                raise DataError(
+                    f"simulate: its {name!r} must be numbers of shape {old.shape}, as observed; "
+                    f"got {new.dtype} of shape {new.shape}."
+                )
+            result[name] = new.astype(old.dtype)
+            if not np.array_equal(result[name], new) and old.dtype.kind != "f":
+                raise DataError(f"simulate: its {name!r} must be whole numbers, as observed.")
+            if not np.isfinite(new).all():
+                raise DataError(f"simulate: its {name!r} must be finite numbers.")
+        return result
+
+    def log_densities(self) -> Callable[[Mapping[str, Any]], tuple[Array, Array]]:
+        """Return a function from draws to joint log densities and log likelihoods of new data."""
+        try:
+            points, terms = named_terms(self.model)
+        except NotConjugate as error:
+            raise DataError(f"model: {error.reason}") from error
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            own = [terms[name].sum() for name in self._likelihood]
+            both = [add([term.sum() for term in terms.values()]), add(own)]
+            rows = {
+                p: pt.tensor(p.name, dtype=p.dtype, shape=(None, *p.type.shape)) for p in points
+            }
+            run = compiled(list(rows.values()), vectorize_graph(both, rows), LIGHT_MODE)
+
+        def found(draws: Mapping[str, Any]) -> tuple[Array, Array]:
+            values = [np.asarray(draws[p.name], dtype=p.dtype) for p in points]
+            with np.errstate(all="ignore"):  # -inf is an answer
+                # Of a density that depends on no variable there is one value for all draws.
+                total, likelihood = (np.broadcast_to(x, len(values[0])) for x in run(*values))
+            return total, likelihood
+
+        return found
+
+
+def _known(name: str, value: Any) -> NDArray[Any]:
+    """Return observed values."""
+    if any(isinstance(v.type, RandomType) for v in ancestors([value])):
+        raise DataError(f"model: the data of {name} are themselves random; declare all rows.")
+    return np.array(value.eval())
+
+
+def laws_of_ones_own(model: pm.Model) -> list[tuple[Any, type, Any]]:
+    """Return what PyMC looks up by the class of each `CustomDist`, and no pickle of it has."""
+    kinds = {type(v.owner.op) for v in ancestors(model.basic_RVs) if v.owner is not None}
+    known = [(of, kind) for of in _BY_CLASS for kind in kinds if kind in of.registry]
+    return [(of, k, of.registry[k]) for of, k in known if k.__name__ not in vars(custom)]
+
+
+class Forward:
+    """Draws some variables of a model from their laws, given others, compiled once."""
+
+    def __init__(self, model: pm.Model, wanted: Sequence[str], given: Sequence[str] = ()) -> None:
+        outputs, self._inputs = [model[n] for n in wanted], [model[n] for n in given]
+        self._wanted, self._given = list(wanted), list(given)
+        self._rngs: Any = list(collect_default_updates(outputs, inputs=self._inputs))
+        self._run: Any = forward_function(
+            self._inputs, outputs, mode=LIGHT_MODE, on_unused_input="ignore"
+        )
+        for variable, cell in self._run.vm.storage_map.items():
+            if isinstance(variable, Constant) and isinstance(cell[0], np.ndarray):
+                cell[0] = cell[0].copy()  # SciPy's laws refuse what other graphs lock
+
+    def __call__(self, rng: np.random.Generator, given: Mapping[str, Any] | None = None) -> Values:
+        """Return one draw by name."""
+        reseed_rngs(self._rngs, int(rng.integers(2**63)))
+        values = [np.array((given or {})[name]) for name in self._given]  # its own, to write on
+        try:
+            found = self._run(*values)
+        except ValueError as error:
+            raise DataError(
+                f"model: it allows parameters at which {listed(self._wanted)} can't be drawn "
+                f"({str(error).splitlines()[0]}). Give it a narrower prior."
+            ) from error
+        return dict(zip(self._wanted, map(np.asarray, found), strict=True))
+
+
+Draw = Callable[[int, np.random.Generator], Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """How to draw from the posterior of the data that are held.
+
+    `given` returns, for these data, a function of a number and a Generator; its draws are
+    `independent`, or of one chain.
+    """
+
+    independent: bool
+    given: Callable[[np.random.Generator], Draw]
+
+
+def posterior(data: NewData, rung: Rung, rng: np.random.Generator) -> Posterior:
+    """Return what draws from the posterior, by one of the ways there are."""
+    if rung == "exact":
+        return Posterior(independent=True, given=_exact(data))
+    return Posterior(independent=False, given=_sampled(data, rung, rng))
+
+
+def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
+    search = Search(data.model)
+
+    def given(rng: np.random.Generator) -> Draw:
+        solution = search.proposed(rng, AGAIN)
+        joint, found = search.known
+        with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
+            verify(solution, joint, found, rng, _LOOKS)
+        return lambda number, rng: search.field.variables(*solution.sample(number, rng))
+
+    return given
+
+
+def _sampled(
+    data: NewData, rung: Rung, rng: np.random.Generator
+) -> Callable[[np.random.Generator], Draw]:
+    part = partial_posterior(data.model, rng, UNLIMITED) if rung == "partial" else None
+    sampler = for_nutpie(part.model if part else data.model)
+
+    def given(_: np.random.Generator) -> Draw:
+        held = data.held(sampler)
+
+        def draw(number: int, rng: np.random.Generator) -> Values:
+            for left in reversed(range(_CHAINS)):
+                found = draws_of(held, number, int(rng.integers(2**31)))
+                if part is None:
+                    break
+                rest = {name: found[name] for name in part.remaining}
+                try:
+                    return rest | part.draw(rest, rng)
+                except (
+                    DataError
+                ):  # a chain caught where a scale is so small that no digits are left
+                    if not left:
+                        raise
+            return found
+
+        return draw
+
+    return given
+
+
+def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> Rung:
+    """Return the first way to the posterior that there is, or say why not that which is asked for.
+
+    These are the closed form, one in part, and a sampler.
+    """
+    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
+    reason = ""
+    try:
+        if asked in (None, "exact"):
+            exact(model, rng=rng)
+            return "exact"
+    except NotConjugate as error:
+        reason = error.reason
+    try:
+        if asked in (None, "partial"):
+            remaining = exact(model, partial=True, rng=rng).remaining
+            if not set(whole) & set(remaining):
+                return "partial"
+    except NotConjugate as error:
+        reason = reason or error.reason
+    if whole:
+        raise DataError(
+            f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "
+            f"form without. {reason} Add up over whole numbers by hand (pm.Mixture)."
+        )
+    if asked in ("exact", "partial"):
+        raise DataError(f"method: {asked!r} does not work here: {reason}")
+    return "mcmc"
