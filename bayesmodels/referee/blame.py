@@ -123,12 +123,12 @@ def _support(
     sides: tuple[Side, Side], found: Both, where: NDArray[np.bool_]
 ) -> tuple[list[str], list[str]]:
     """Return the terms that are possible in one program alone: of these the simplest."""
-    apart = []
+    apart, nothing = [], total((), int(where.sum()))
     for k in (0, 1):
         for name, logs in found[k].items():
             here = _part(logs, where)
-            other = found[1 - k].get(name, Logs(0 * logs.value, 0 * logs.bound))
-            if not same_support(here, _part(other, where)).all():
+            other = _part(found[1 - k][name], where) if name in found[1 - k] else nothing
+            if not same_support(here, other).all():
                 apart.append((k, name))
     wide = {key: len(sides[key[0]].needs(key[1])) for key in apart}
     least = min(wide.values(), default=0)
@@ -141,9 +141,9 @@ def _to_blame(
 ) -> tuple[list[str], list[str]]:
     """Return in words the terms that differ, and what is known of how they do."""
     sums = [total((x for (s, _), x in left.items() if s == side), len(at)) for side in (0, 1)]
-    for key, logs in jacobians.items():
+    for label, logs in jacobians.items():
         if _how(logs, sums) is not None:
-            name = key.strip()
+            name = label.strip()
             said = [f"The difference is {name}'s log Jacobian, lacking or counted twice in one."]
             # A law may have such a factor, too.
             if any(_by_hand(sides[s], n) for s, n in left):

@@ -68,7 +68,8 @@ def numpyro_density(model: Callable[..., Any], *args: Any, **kwargs: Any) -> Cal
                 return dict.fromkeys(logs(validated=False), -np.inf)
             except AssertionError as error:
                 raise DataError(
-                    f"b: every latent site must have a value, by its name; NumPyro says: {error}"
+                    "b: every latent site of the NumPyro model must have a value, by its name; got "
+                    f"{sorted(values)}. Give rename or transform."
                 ) from error
 
     return terms

@@ -120,9 +120,9 @@ def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
     both = [name for name in target.inputs if name not in values]
     for name in both:
         if source.shapes[name] != target.shapes[name]:
+            shapes = sorted([source.shapes[name], target.shapes[name]])
             raise DataError(
-                f"a, b: {name} must have one shape in both models; got {source.shapes[name]} and "
-                f"{target.shapes[name]}."
+                f"a, b: {name} must have one shape in both models; got {shapes[0]} and {shapes[1]}."
             )
         if source.continuous(name) != target.continuous(name):
             raise NotComparableError(f"{name} is continuous in one model and discrete in the other")
@@ -164,10 +164,8 @@ def one_to_one(mapped: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     """Refuse a map between spaces of different sizes."""
     one, other = (sum(v.size for v in side.values()) for side in (mapped, own))
     if one != other:
-        raise NotComparableError(
-            f"{', '.join(mapped) or 'nothing'} ({one} continuous elements) of one program stands "
-            f"in the place of {', '.join(own) or 'nothing'} ({other}) of the other"
-        )
+        names = [", ".join(side) or "nothing" for side in (own, mapped)]
+        raise NotComparableError(f"one program has {names[0]} where the other has {names[1]}")
 
 
 def expressions(source: Program, target: Program | None, transform: Transform) -> dict[str, Any]:

@@ -196,6 +196,10 @@ def same(
     try:
         pair = aligned(a, b, rename or {}, transform or {})
     except NotComparableError as found:
+        if any(callable(given) for given in (a, b)):
+            raise DataError(
+                f"a, b: {found}; draws cannot be compared, as one is a function. Give transform."
+            ) from found
         return _by_draws(a, b, rename or {}, str(found), level, rng)
     return judge(pair, number, rng)
 
@@ -272,7 +276,7 @@ def _by_draws(
     found = compare(*trees, var_names=common, level=level)
     said = (
         f"Densities cannot be compared: {why}.",
-        f"Draws of {', '.join(common)} were; those of one posterior disagree at {level:.2g} of all.",
+        f"Draws of {', '.join(common)} were, at level {level:g}.",
         *found.findings,
     )
     outcome = found.outcome
