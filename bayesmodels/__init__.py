@@ -99,10 +99,10 @@ if TYPE_CHECKING:
     from bayesmodels.referee import compare as compare
     from bayesmodels.referee import compare_until_decided as compare_until_decided
     from bayesmodels.referee import diagnose as diagnose
-    from bayesmodels.referee import leave_one_out as leave_one_out
+    from bayesmodels.referee import same as same
+    from bayesmodels.referee.leave_one_out import leave_one_out as leave_one_out
     from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
     from bayesmodels.referee.numpyro_density import numpyro_density as numpyro_density
-    from bayesmodels.referee.same import same as same
     from bayesmodels.referee.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
@@ -198,7 +198,7 @@ _HOMES = {
     "ratio_posterior": "models.classifiers.covariance_ratio",
     "relabel": "models.mixture.label_switching",
     "sample": "posteriors.sampling",
-    "same": "referee.same",
+    "same": "referee",
     "save": "store",
     "scale": "",
     "testing": "",

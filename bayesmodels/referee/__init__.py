@@ -15,10 +15,10 @@ from bayesmodels.referee.belief_check import BeliefCheck, check_belief
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
+from bayesmodels.referee.equivalence import Equivalence, same
 from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
-from bayesmodels.referee.same import Equivalence, same
 from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 

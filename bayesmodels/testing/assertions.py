@@ -119,7 +119,7 @@ def assert_same(a: Any, b: Any, *, level: float | None = None, **options: Any) -
         If the models differ, or could not be compared; with the findings.
     """
     __tracebackhide__ = True
-    from bayesmodels.referee.same import same
+    from bayesmodels.referee.equivalence import same
 
     level = _level(level)
     return _passed(same(a, b, level=level, **options), level)

@@ -1,5 +1,7 @@
 """Programs that state one model are not told apart, and one slip is found and named."""
 
+from itertools import chain
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -7,7 +9,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.errors import DataError
-from bayesmodels.referee.same import constant_in_words
+from bayesmodels.referee.equivalence import constant_in_words
 from tests.referee.same_models import SAME, SLIPS, TWIN_SLIPS, TWINS, line, schools
 
 FAST = ("centred, not", "half, folded", "function of one number", "tau squared", "of the logit")
@@ -17,7 +19,7 @@ def rows(*tables):
     """Return all rows as parameters; but a few are slow, as a program takes half a second."""
     return [
         pytest.param(row, id=row.id, marks=() if row.id in FAST else pytest.mark.slow)
-        for row in sum(tables, [])
+        for row in chain(*tables)
     ]
 
 
@@ -152,7 +154,7 @@ def test_draws_are_compared_where_densities_cannot_be(sd, outcome):
     found = bm.same(whole, marginal(sd), rng=1)
     assert found.verdict.outcome == found.outcome == outcome
     assert found.sentence().startswith("Draws were compared, not densities.")
-    assert "one program has nothing where the other has theta" in found.findings[0]
+    assert "one program has theta where the other has nothing" in found.findings[0]
 
 
 def test_no_draws_of_a_function():
