@@ -287,12 +287,10 @@ def _long_enough(said: str, sizes: tuple[int, ...], chains: int, length: int) ->
 
 def _of_shape(said: str, got: Sequence[int], own: Sequence[int | None]) -> str:
     """Say which axes a variable must have."""
-    wanted = ", ".join("any" if n is None else str(n) for n in own)
+    then = f" and then ({', '.join('any' if n is None else str(n) for n in own)})" if own else ""
     way = (
         " Stack the draws of several chains, of one length: np.stack([one, other, ...])."
         if len(got) == 1 + len(own)
         else ""
     )
-    return (
-        f"{said} must have the axes (chain, draw) and then ({wanted}); got shape {tuple(got)}.{way}"
-    )
+    return f"{said} must have the axes (chain, draw){then}; got shape {tuple(got)}.{way}"

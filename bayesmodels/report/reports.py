@@ -232,6 +232,7 @@ class DrawsReport(Reported):
             bound=_finite(found.bound),
             more=None if found.more is None else _finite(found.more),
             variables=None if self.variables is None else list(self.variables),
+            left_out=list(found.left_out),
         )
 
     @property
