@@ -121,15 +121,23 @@ def two_samples(
             known[label] = x
     said = []
     for known, which in zip(sets, ("first", "second"), strict=True):
-        if same := copies(known):
+        if same := copies(_by_variable(known)):
             said.append(f"of the {which} set, {of_copies(same)}")
             kept = [k for k in range(len(every[0][1])) if k not in {pair.second for pair in same}]
             known |= {name: x[kept] for name, x in known.items()}
-    if shared := list(copies_between(*sets)):
+    if shared := list(copies_between(*map(_by_variable, sets))):
         said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
     every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
     found = two_sample_tests(every, rng)
     return found, two_sample_table(every, found), _bounds(every), " ".join(said)
+
+
+def _by_variable(scalars: dict[str, Array]) -> dict[str, Array]:
+    """Return scalars of one variable side by side, (chain, draw, scalar)."""
+    found: dict[str, list[Array]] = {}
+    for label, x in scalars.items():
+        found.setdefault(label.partition("[")[0], []).append(x)
+    return {name: np.stack(each, axis=-1) for name, each in found.items()}
 
 
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
