@@ -101,6 +101,8 @@ if TYPE_CHECKING:
     from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.referee import leave_one_out as leave_one_out
     from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
+    from bayesmodels.referee.numpyro_density import numpyro_density as numpyro_density
+    from bayesmodels.referee.same import same as same
     from bayesmodels.referee.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
@@ -182,6 +184,7 @@ _HOMES = {
     "mcmc_draws": "draws",
     "mutual_information": "models.classifiers.information",
     "mutual_information_normal": "models.classifiers.information",
+    "numpyro_density": "referee.numpyro_density",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_class_profiles": "report.mixtures",
@@ -195,6 +198,7 @@ _HOMES = {
     "ratio_posterior": "models.classifiers.covariance_ratio",
     "relabel": "models.mixture.label_switching",
     "sample": "posteriors.sampling",
+    "same": "referee.same",
     "save": "store",
     "scale": "",
     "testing": "",

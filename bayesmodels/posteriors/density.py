@@ -132,11 +132,7 @@ class JointDensity:
     """
 
     def __init__(self, model: pm.Model, natural: tuple[list[Any], list[Any]] | None = None) -> None:
-        self.simplex = frozenset(
-            rv.name
-            for rv, transform in model.rvs_to_transforms.items()
-            if isinstance(transform, SimplexTransform)
-        )
+        self.simplex = simplexes(model)
         with config.change_flags(floatX="float64", traceback__limit=0):
             points, terms = natural_terms(model) if natural is None else natural
             self._inputs, self._terms = points, terms
@@ -195,6 +191,15 @@ class JointDensity:
         return Evaluation(value, rounding, float(slope), 2 * EPS * float(sum(in_slope)))
 
 
+def simplexes(model: pm.Model) -> frozenset[str]:
+    """Return the free variables whose last axis adds up to one."""
+    return frozenset(
+        rv.name
+        for rv, transform in model.rvs_to_transforms.items()
+        if isinstance(transform, SimplexTransform)
+    )
+
+
 def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
     """Return inputs and log terms of a model's joint density, untransformed and in double."""
     points, terms = named_terms(model)
@@ -229,6 +234,17 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         points.append(point)
     inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
     return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
+
+
+def deterministics(model: pm.Model, points: list[Any]) -> dict[str, Any]:
+    """Return a model's Deterministics as expressions of the inputs of `named_terms`, by name."""
+    by_name = {point.name: point for point in points}
+    free = {rv: rv.type.filter_variable(by_name[rv.name]) for rv in model.free_RVs}
+    made = clone_replace(list(model.deterministics), free, rebuild_strict=False)
+    return {
+        v.name: expression
+        for v, expression in zip(model.deterministics, _in_double(made, {}), strict=True)
+    }
 
 
 _NO_DENSITY = (NotImplementedError, RuntimeError)

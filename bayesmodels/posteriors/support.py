@@ -60,7 +60,7 @@ class Support:
 def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
     """Return the supports of free variables, in the model's order: of all, or those known."""
     found = {}
-    for frozen, rv, shape in _shaped(model):
+    for frozen, rv, shape in shaped(model):
         try:
             found[rv.name] = _support(frozen, rv, shape)
         except NotConjugate:
@@ -69,7 +69,7 @@ def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
     return [found[rv.name] for rv in model.free_RVs if rv.name in found]
 
 
-def _shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
+def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
     """Return a model with frozen dims, and its free variables with their shapes."""
     with without_initial_values(model):
         frozen = freeze_dims_and_data(model)

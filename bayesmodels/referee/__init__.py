@@ -1,7 +1,8 @@
 """The referee: decides whether algebra, PyMC declaration and draws agree.
 
 Identity (`check_identity`) needs no sampling and is exact up to rounding; it speaks about formulas
-and declarations. Where it fails, `diagnose` names the term. Comparison (`compare`) speaks about
+and declarations. Where it fails, `diagnose` names the term. Two
+programs are compared by their densities, too (`same`). Comparison (`compare`) speaks about
 draws. Of a model without a closed form the joint density is checked (`check_joint`), and of an
 approximation how far draws are from it (`approximation_error`), which is a report and no verdict.
 Calibration (`calibrate`) draws data from the model, and speaks about prior, likelihood and
@@ -17,6 +18,7 @@ from bayesmodels.referee.diagnosis import Diagnosis, diagnose
 from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
+from bayesmodels.referee.same import Equivalence, same
 from bayesmodels.referee.sequential import Decision, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
@@ -25,6 +27,7 @@ __all__ = [
     "Calibration",
     "Decision",
     "Diagnosis",
+    "Equivalence",
     "EvidenceCheck",
     "EvidenceEstimate",
     "Identity",
@@ -42,4 +45,5 @@ __all__ = [
     "compare_until_decided",
     "diagnose",
     "leave_one_out",
+    "same",
 ]

@@ -15,9 +15,8 @@ equal means equal up to rounding.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +26,14 @@ from bayesmodels.belief.protocol import Belief, Statistic
 from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.numerics import Array
 from bayesmodels.referee.identity import (
     LOOSEST,
-    UNDERFLOW,
     Identity,
     check_identity,
     inwards,
     same_variables,
 )
+from bayesmodels.referee.log_terms import Declared, Logs, equal, total
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -45,8 +43,6 @@ Point = dict[str, Any]
 ROUNDING = "log_density_rounding"
 UPDATE = "the update"
 """What is to blame if no other term is."""
-
-_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -164,14 +160,14 @@ def differing_terms(
     empty = statistic.without_rows()
     wide = prior.update(empty)  # with the axes that the data bring
     at = _points(wide, prior.update(statistic), points, rng)
-    declared = _Declared(model)
+    declared = Declared.of(model)
     free = [v.name for v in model.free_RVs]
     likelihood = _likelihood(prior, at, data)
     left = {name: declared(at, [name]).twice() for name in declared.terms if name not in free}
     # A term of the likelihood is known by its values: a Potential may have any name.
     own = dict(likelihood or {})
     for name, logs in likelihood.items() if likelihood else ():
-        if same := [other for other in left if _equal(left[other], logs)]:
+        if same := [other for other in left if equal(left[other], logs)]:
             del own[name], left[same[0]]
     matched = likelihood is not None and not own
 
@@ -184,75 +180,23 @@ def differing_terms(
         unknown.append("the prior, which is improper")
         in_prior = potentials if matched else []
     else:
-        alone = _equal(declared(at, free), of_prior)
-        both = _equal(declared(at, [*free, *potentials]), of_prior)
+        alone = equal(declared(at, free), of_prior)
+        both = equal(declared(at, [*free, *potentials]), of_prior)
         in_prior = potentials if not alone and (both or matched) else []
         if not (both if in_prior else alone):
-            children = _children(declared, _Declared(prior.declare(empty, "statistic")), free)
+            children = _children(declared, Declared.of(prior.declare(empty, "statistic")), free)
             varied, untold = _varied(declared, [*free, *in_prior], children, wide, at)
             terms += varied or ["the prior's normalising constant"]
             unknown += untold
     left = {name: logs for name, logs in left.items() if name not in in_prior}
     if likelihood is None:
         unknown.append("the likelihood, whose rows the belief does not have one by one")
-    elif not _equal(_total(left.values(), len(at)), _total(own.values(), len(at))):
+    elif not equal(total(left.values(), len(at)), total(own.values(), len(at))):
         terms += [f"the likelihood of {name}" for name in own] or [f"the term {k}" for k in left]
     return terms, unknown
 
 
-@dataclass(frozen=True)
-class _Logs:
-    """Log densities at some points, with bounds on their rounding errors."""
-
-    value: Array
-    bound: Array
-
-    def __add__(self, other: _Logs) -> _Logs:
-        value = self.value + other.value
-        finite = np.isfinite(value)
-        bound = self.bound + other.bound + _EPS * np.abs(np.where(finite, value, 0))
-        return _Logs(value, np.where(finite, bound, 0))
-
-    def twice(self) -> _Logs:
-        """Return the same with a bound for two sides that do the same computation."""
-        return _Logs(self.value, 2 * self.bound)
-
-
-def _total(parts: Iterable[_Logs], number: int) -> _Logs:
-    nothing = np.zeros(number)
-    return sum(parts, _Logs(nothing, nothing))
-
-
-def _equal(one: _Logs, other: _Logs) -> bool:
-    """Say whether all are equal up to rounding; what underflows may be impossible in one."""
-    low, high = np.minimum(one.value, other.value), np.maximum(one.value, other.value)
-    same = (low == -np.inf) & (high < UNDERFLOW)
-    with np.errstate(invalid="ignore"):
-        return bool((same | (high - low <= one.bound + other.bound)).all())
-
-
-class _Declared:
-    """The terms of a PyMC model, by the names of its variables and potentials."""
-
-    def __init__(self, model: pm.Model) -> None:
-        from bayesmodels.posteriors.density import JointDensity, named_terms
-
-        self._inputs, self.terms = named_terms(model)
-        self._density = cache(lambda name: JointDensity(model, (self._inputs, [self.terms[name]])))
-
-    def __call__(self, at: list[Point], names: Iterable[str]) -> _Logs:
-        """Return the sum of some terms at some points."""
-        found = (np.array([self._density(name).value(point) for point in at]) for name in names)
-        return _total((_Logs(*values.T) for values in found), len(at))
-
-    def needs(self, name: str) -> set[str]:
-        """Return the free variables whose values a term depends on."""
-        from pytensor.graph.traversal import ancestors
-
-        return {str(v.name) for v in {*ancestors([self.terms[name]])} & {*self._inputs}}
-
-
-def _children(model: _Declared, belief: _Declared, free: list[str]) -> dict[str, set[str]]:
+def _children(model: Declared, belief: Declared, free: list[str]) -> dict[str, set[str]]:
     """Return, by variable, those whose law it is a parameter of, in either declaration.
 
     A model may have forgotten what the law of w depends on; then w is to blame. But if each depends
@@ -268,7 +212,7 @@ def _children(model: _Declared, belief: _Declared, free: list[str]) -> dict[str,
 
 
 def _varied(
-    declared: _Declared,
+    declared: Declared,
     names: list[str],
     children: Mapping[str, set[str]],
     wide: Belief,
@@ -283,7 +227,7 @@ def _varied(
             untold.append(v)
             continue
         moved = [point | {v: after[v]} for point, after in zip(at, at[1:] + at[:1], strict=True)]
-        if not _equal(declared(moved, names) + own, _prior(wide, moved) + here):
+        if not equal(declared(moved, names) + own, _prior(wide, moved) + here):
             wrong.append(v)
     reason = f"on which that of {' and '.join(wrong)} depends"
     named = [f"the prior of {v}" for v in children if v in wrong]
@@ -303,17 +247,17 @@ def _points(wide: Belief, posterior: Belief, number: int, rng: np.random.Generat
     return [{name: x[i] for name, x in together.items()} for i in range(number)]
 
 
-def _prior(wide: Belief, at: list[Point]) -> _Logs:
+def _prior(wide: Belief, at: list[Point]) -> Logs:
     """Return the belief's own log density; a PriorError if it is improper."""
     with np.errstate(all="ignore"):  # an infinite density is compared as such
         value, bound = (
             np.array([float(np.sum(verb(point))) for point in at])
             for verb in (wide.log_density, wide.log_density_rounding)
         )
-    return _Logs(value, bound)
+    return Logs(value, bound)
 
 
-def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, _Logs] | None:
+def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, Logs] | None:
     """Return the belief's log likelihood by what is observed; None of weights or a statistic."""
     if isinstance(data, Statistic) or checked.weighted(data):
         return None
@@ -324,4 +268,4 @@ def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, _Logs] |
         return None
     sums = {name: [math.fsum(np.ravel(rows[name])) for rows in found] for name in found[0]}
     # The terms' bounds are for both sides.
-    return {name: _Logs(np.array(total), np.zeros(len(at))) for name, total in sums.items()}
+    return {name: Logs(np.array(total), np.zeros(len(at))) for name, total in sums.items()}

@@ -1,0 +1,211 @@
+"""Two programs brought to the variables of one of them.
+
+A function of values is a program, too. Its operations are not seen, so that its rounding error is
+an estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.referee.log_terms import Logs, Point
+from bayesmodels.referee.programs import (
+    NotComparableError,
+    Program,
+    Side,
+    Transform,
+    declared,
+    expressions,
+    lacking,
+    mapped_side,
+    one_to_one,
+    own_side,
+    program,
+    with_jacobians,
+)
+
+JOINT = "joint density"
+"""The term of a function that returns one number."""
+
+_UNITS = 16  # in the last place of the value, and of the places
+_NEAR = 3  # neighbouring points
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The terms of two programs over the variables of `source`; `other` is the other's model.
+
+    Variables that are `kept` are the same in both, not functions of each other.
+    """
+
+    sides: tuple[Side, Side]
+    source: Program
+    other: Program | None
+    kept: tuple[str, ...]
+
+
+def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> Pair:
+    """Return two programs over the variables of one; NotComparableError if that cannot be."""
+    import pymc as pm
+
+    models = [isinstance(given, pm.Model) for given in (a, b)]
+    if not any(models) or not all(m or callable(g) for m, g in zip(models, (a, b), strict=True)):
+        raise DataError(
+            "a, b: must be two PyMC models, or one and a function of a dict of values; got "
+            f"{type(a).__name__} and {type(b).__name__}."
+        )
+    if not all(models):
+        source = program(a if models[0] else b, {} if models[0] else rename)
+        own = own_side(source)
+        kept = () if transform else tuple(source.inputs)
+        names = rename if models[0] else {}
+        other = _called(source, b if models[0] else a, names, transform, own)
+        return Pair((own, other) if models[0] else (other, own), source, None, kept)
+    first, second = program(a, {}), program(b, rename)
+    forwards = _fits(second, first, transform)
+    source, target = (second, first) if forwards else (first, second)
+    mapped, own = mapped_side(source, target, transform), own_side(source)
+    kept = tuple(name for name in source.inputs if name in target.inputs and name not in transform)
+    return Pair((mapped, own) if forwards else (own, mapped), source, target, kept)
+
+
+def _fits(second: Program, first: Program, transform: Transform) -> bool:
+    """Whether it is the first's variables that are functions of the second's; else the reverse."""
+    unknown = [sorted(set(transform) - set(side.inputs)) for side in (first, second)]
+    if all(unknown):
+        raise DataError(
+            "transform: must name free variables of one of both programs; the first has "
+            f"{sorted(first.inputs)}, the second {sorted(second.inputs)}, it names "
+            f"{sorted(transform)}."
+        )
+    ways = {True: (second, first, unknown[0]), False: (first, second, unknown[1])}
+    missing = {
+        forwards: lacking(source, target, transform)
+        for forwards, (source, target, others) in ways.items()
+        if not others
+    }
+    for forwards, names in missing.items():
+        if not names:
+            return forwards
+    left = [sorted(set(x.inputs) - set(y.inputs)) for x, y in ((first, second), (second, first))]
+    sizes = [
+        sum(side.variable(name).size for name in names)
+        for side, names in zip((first, second), left, strict=True)
+    ]
+    one, other = (", ".join(names) or "nothing" for names in left)
+    said = f"{one} of the first program and {other} of the second"
+    if sizes[0] != sizes[1]:
+        raise NotComparableError(f"{said} cannot be mapped one to one")
+    raise DataError(
+        f"a, b: {said} have no counterparts. Give rename, if they have other names; transform, if "
+        "one follows from the other; or a Deterministic with the name."
+    )
+
+
+def _called(
+    source: Program,
+    function: Callable[..., Any],
+    rename: Mapping[str, str],
+    transform: Transform,
+    own: Side,
+) -> Side:
+    """Return the terms of a function of values, which are those of a program's variables.
+
+    A function's operations are not seen. What it is off by is taken to be at most the program's own
+    bound, some units in the last place of its value, and some times what it moves by where its
+    arguments are moved in their last places.
+    """
+    theirs = {new: old for old, new in rename.items()}
+    if unknown := sorted({*theirs} - {*source.terms, *transform}):
+        raise DataError(
+            f"rename: {unknown} must be variables of the PyMC model, which has "
+            f"{sorted(source.terms)}."
+        )
+    evaluate, jacobians = _arguments(source, transform)
+
+    def once(point: Point) -> dict[str, float]:
+        values = {theirs.get(n, n): np.array(x) for n, x in evaluate(point).items()}
+        try:
+            with np.errstate(all="ignore"):
+                found = function(values)
+        except KeyError as error:
+            raise DataError(
+                f"b: the function asks for {error}; it has {sorted(values)}. Give rename or "
+                "transform."
+            ) from error
+        parts = found if isinstance(found, Mapping) else {JOINT: found}
+        return {rename.get(n, n): _number(x) for n, x in parts.items()}
+
+    def run(at: list[Point]) -> dict[str, Logs]:
+        scale = own.total(at).bound
+        rows = [once(point) for point in at]
+        near = [[once(_neighbour(point, k)) for point in at] for k in range(_NEAR)]
+        found = {}
+        for name in rows[0]:
+            value, *moved = (np.array([row[name] for row in many]) for many in (rows, *near))
+            with np.errstate(invalid="ignore"):
+                noise = np.nanmax(np.nan_to_num(np.abs(np.array(moved) - value)), axis=0)
+            bound = _UNITS * (_unit(value) * (1 + np.abs(value)) + noise) + scale
+            finite = np.isfinite(value)
+            found[name] = Logs(
+                np.where(np.isnan(value), -np.inf, value), np.where(finite, bound, 0)
+            )
+        return found | (jacobians.run(at) if jacobians else {})
+
+    words = dict(own.words) | (jacobians.words if jacobians else {})
+    return Side(run, words, jacobians=jacobians.jacobians if jacobians else ())
+
+
+def _arguments(
+    source: Program, transform: Transform
+) -> tuple[Callable[[Point], Point], Side | None]:
+    """Return what makes a function's arguments of a point, and the log Jacobians of that."""
+    from bayesmodels.posteriors.change_of_variables import Variable
+    from bayesmodels.posteriors.density import compiled
+    from bayesmodels.posteriors.operations import is_float
+
+    if not transform:
+        return dict, None
+    made = expressions(source, None, transform)
+    inputs = list(source.inputs.values())
+    run = compiled(inputs, list(made.values()))
+
+    def evaluate(point: Point) -> Point:
+        found = run(*(np.asarray(point[v.name], v.dtype) for v in inputs))
+        return dict(zip(made, found, strict=True))
+
+    shapes = evaluate({name: np.ones(shape) for name, shape in source.shapes.items()})
+    mapped = {n: Variable(v, np.shape(shapes[n])) for n, v in made.items() if is_float(v)}
+    inner = {n: source.variable(n) for n in source.inputs if source.continuous(n)}
+    one_to_one(mapped, inner)
+    return evaluate, declared(source, *with_jacobians({}, {}, mapped, inner))
+
+
+def _number(x: Any) -> float:
+    """Return a log density."""
+    try:
+        return float(np.sum(np.asarray(x)))
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            "b: the function must return the joint log density, or its terms by name as a "
+            f"mapping; got {type(x).__name__}."
+        ) from error
+
+
+def _unit(value: Array) -> float:
+    """Return the relative rounding unit: that of single precision if all values have it."""
+    finite = value[np.isfinite(value)]
+    single = len(finite) > 1 and (finite == finite.astype(np.float32)).all() and np.ptp(finite) > 0
+    return float(np.finfo(np.float32 if single else float).eps)
+
+
+def _neighbour(point: Point, number: int) -> Point:
+    """Return a point whose continuous values are moved in the last place."""
+    part = 1 + (number + 1) * float(np.finfo(float).eps)
+    return {name: x * part if np.asarray(x).dtype.kind == "f" else x for name, x in point.items()}

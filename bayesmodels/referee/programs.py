@@ -1,0 +1,194 @@
+"""Two programs of a joint log density, term by term over the same variables.
+
+The points are values of one program's variables; the other's are the same by name, functions that
+are given, or Deterministics of the one that bear the other's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bayesmodels.errors import DataError
+from bayesmodels.referee.log_terms import Declared, Logs, Point, total
+
+Transform = Mapping[str, Callable[[Mapping[str, Any]], Any]]
+
+
+class NotComparableError(Exception):
+    """The variables of two programs cannot be mapped one to one."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A PyMC model over inputs of its free variables, under the names of the other program."""
+
+    model: Any
+    inputs: dict[str, Any]
+    terms: dict[str, Any]
+    deterministics: dict[str, Any]
+    shapes: dict[str, tuple[int, ...]]
+    simplex: frozenset[str]
+    roles: dict[str, str]
+    called: dict[str, str]
+
+    def variable(self, name: str) -> Any:
+        """Return a free variable as one that others may be functions of."""
+        from bayesmodels.posteriors.change_of_variables import Variable
+
+        return Variable(self.inputs[name], self.shapes[name], name in self.simplex)
+
+    def continuous(self, name: str) -> bool:
+        """Whether a free variable has a density."""
+        return str(self.inputs[name].dtype).startswith("float")
+
+
+def program(model: Any, rename: Mapping[str, str]) -> Program:
+    """Read a PyMC model, with some names changed."""
+    from bayesmodels.posteriors.density import deterministics, named_terms, simplexes
+    from bayesmodels.posteriors.support import shaped
+
+    points, terms = named_terms(model)
+    made = deterministics(model, points)
+    called = {name: rename.get(name, name) for name in (*terms, *made)}
+    for name in rename:
+        if name not in called:
+            raise DataError(
+                f"rename: {name!r} must be a variable of the second model; it has {sorted(called)}."
+            )
+    if len({*called.values()}) < len(called):
+        raise DataError("rename: two variables of the second model would have one name.")
+    for point in points:
+        point.name = called[point.name]
+    roles = (
+        {called[v.name]: "the prior of" for v in model.free_RVs}
+        | {called[v.name]: "the likelihood of" for v in model.observed_RVs}
+        | {called[v.name]: "the term" for v in model.potentials}
+    )
+    return Program(
+        model,
+        {str(point.name): point for point in points},
+        {called[name]: term for name, term in terms.items()},
+        {called[name]: value for name, value in made.items()},
+        {called[rv.name]: shape for _, rv, shape in shaped(model)},
+        frozenset(called[name] for name in simplexes(model)),
+        roles,
+        called,
+    )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One program's terms, as functions of the points; `words` say what each term is."""
+
+    run: Callable[[list[Point]], dict[str, Logs]]
+    words: dict[str, str]
+    needs: Callable[[str], set[str]] = field(default=lambda _: set())
+    jacobians: tuple[str, ...] = ()
+
+    def total(self, at: list[Point]) -> Logs:
+        """Return the joint log density at some points."""
+        return total(self.run(at).values(), len(at))
+
+
+def declared(source: Program, terms: Mapping[str, Any], words: dict[str, str]) -> Side:
+    """Return terms that are graphs over a program's inputs."""
+    inside = Declared(source.model, list(source.inputs.values()), terms)
+
+    def run(at: list[Point]) -> dict[str, Logs]:
+        return {name: inside(at, [name]) for name in terms}
+
+    jacobians = tuple(name for name, word in words.items() if word.startswith("the Jacobian"))
+    return Side(run, words, inside.needs, jacobians)
+
+
+def own_side(source: Program) -> Side:
+    """Return the terms of the program whose variables the points are."""
+    return declared(source, source.terms, _words(source))
+
+
+def _words(given: Program) -> dict[str, str]:
+    return {name: f"{role} {name}" for name, role in given.roles.items()}
+
+
+def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
+    """Return the terms of the other program, at functions of the points, and log Jacobians."""
+    from bayesmodels.posteriors.change_of_variables import Variable, substituted
+
+    values = expressions(source, target, transform)
+    both = [name for name in target.inputs if name not in values]
+    for name in both:
+        if source.shapes[name] != target.shapes[name]:
+            shapes = sorted([source.shapes[name], target.shapes[name]])
+            raise DataError(
+                f"a, b: {name} must have one shape in both models; got {shapes[0]} and {shapes[1]}."
+            )
+        if source.continuous(name) != target.continuous(name):
+            raise NotComparableError(f"{name} is continuous in one model and discrete in the other")
+    known = {target.inputs[name]: source.inputs[name] for name in both}
+    known |= {target.inputs[name]: value for name, value in values.items()}
+    terms = substituted(target.terms, known)
+    mapped = {
+        name: Variable(value, target.shapes[name], name in target.simplex)
+        for name, value in values.items()
+        if target.continuous(name)
+    }
+    own = {n: source.variable(n) for n in source.inputs if n not in both and source.continuous(n)}
+    one_to_one(mapped, own)
+    alone = [n for n in source.inputs if n not in both and n not in own]
+    if sum(source.variable(n).size for n in alone) != sum(
+        target.variable(n).size for n in values if n not in mapped
+    ):
+        raise NotComparableError(
+            f"{', '.join(alone) or 'a discrete variable'} is in one program only"
+        )
+    return declared(source, *with_jacobians(terms, _words(target), mapped, own))
+
+
+def with_jacobians(
+    terms: dict[str, Any],
+    words: dict[str, str],
+    mapped: dict[str, Any],
+    own: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Add log Jacobians to terms, and to what they are called."""
+    from bayesmodels.posteriors.change_of_variables import log_jacobians
+
+    found = log_jacobians(mapped, own) if mapped else {}
+    named = {f"Jacobian of {name}": value for name, value in found.items()}
+    return terms | named, words | {name: f"the {name}" for name in named}
+
+
+def one_to_one(mapped: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse a map between spaces of different sizes."""
+    one, other = (sum(v.size for v in side.values()) for side in (mapped, own))
+    if one != other:
+        names = [", ".join(side) or "nothing" for side in (own, mapped)]
+        raise NotComparableError(f"one program has {names[0]} where the other has {names[1]}")
+
+
+def expressions(source: Program, target: Program | None, transform: Transform) -> dict[str, Any]:
+    """Return the target's variables that are functions of the source's, as PyTensor has them."""
+    import pytensor.tensor as pt
+
+    given = source.deterministics | source.inputs
+    found = {}
+    for name, function in transform.items():
+        try:
+            found[name] = pt.as_tensor(function(given))
+        except KeyError as error:
+            raise DataError(
+                f"transform: {name!r} asks for {error}, which the other model does not have; it "
+                f"has {sorted(given)}."
+            ) from error
+    for name in target.inputs if target else ():
+        if name not in found and name not in source.inputs and name in source.deterministics:
+            found[name] = source.deterministics[name]
+    return found
+
+
+def lacking(source: Program, target: Program, transform: Transform) -> list[str]:
+    """Return free variables of the target that nothing of the source is known to be."""
+    known = {*source.inputs, *source.deterministics, *transform}
+    return [name for name in target.inputs if name not in known]

@@ -1,0 +1,105 @@
+"""Random points at which densities are compared: from priors, elsewhere, and outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.referee.log_terms import Point
+from bayesmodels.referee.programs import Program
+
+_WIDE = 1.5  # logits, logs and numbers
+
+
+def random_points(
+    source: Program,
+    other: Program | None,
+    kept: Sequence[str],
+    number: int,
+    rng: np.random.Generator,
+) -> tuple[list[Point], list[Point]]:
+    """Return points of a program's prior or near it, and points where some variable is outside.
+
+    Half are draws of the priors of both programs, as far as they have a variable in common; half
+    have been moved from there, or are in places that no prior has chosen. Outside are variables
+    that are `kept` in both programs: a map need not be one to one elsewhere.
+    """
+    from bayesmodels.posteriors.support import supports
+
+    kinds = {s.name: str(s.kind) for s in supports(source.model, all_known=False)}
+    kinds = {source.called[name]: kind for name, kind in kinds.items()}
+    shapes = source.shapes
+    drawn = _draws(source, number, rng)
+    others = _draws(other, number, rng) if other else {}
+    shared = {n: x for n, x in others.items() if n in shapes and x.shape[1:] == shapes[n]}
+    inside = []
+    for i in range(number):
+        point: Point = {}
+        for name, shape in shapes.items():
+            kind, x = kinds.get(name, ""), drawn[name][i] if name in drawn else None
+            if i % 4 == 1 and name in shared:
+                x = shared[name][i]
+            if x is None or (i % 4 == 0 and kind in _ANYWHERE):
+                x = _anywhere(kind, shape, rng, name)
+            point[name] = _moved(kind, x, rng) if i % 4 == 2 else x  # noqa: PLR2004 - a turn
+        inside.append(point)
+    outside = [
+        point | {name: move(point[name])}
+        for i, name in enumerate(kept)
+        for point, move in zip(inside[i % number :] + inside, _OUTWARDS, strict=False)
+    ]
+    return inside, outside
+
+
+_OUTWARDS: tuple[Any, ...] = (lambda x: -x, lambda x: 3 * x + 1)
+_ANYWHERE = ("real", "positive", "unit", "simplex")
+
+
+def _draws(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
+    """Return draws of a prior; none if it is improper."""
+    import pymc as pm
+    from pytensor.compile.mode import Mode
+
+    free = given.model.free_RVs
+    mode: Any = Mode("py", "fast_compile")
+    try:
+        found = pm.draw(free, number, random_seed=rng, mode=mode)
+    except (NotImplementedError, ValueError, TypeError, np.linalg.LinAlgError):
+        return {}
+    named = {given.called[v.name]: np.asarray(x) for v, x in zip(free, found, strict=True)}
+    return {name: x for name, x in named.items() if np.isfinite(x).all()}
+
+
+def _anywhere(kind: str, shape: tuple[int, ...], rng: np.random.Generator, name: str) -> Any:
+    """Return a point of a support that no prior has chosen."""
+    z = _WIDE * rng.standard_normal(shape)
+    if kind == "positive":
+        return np.exp(z)
+    if kind == "unit":
+        return expit(z)
+    if kind == "simplex":
+        return np.exp(z) / np.exp(z).sum(-1, keepdims=True)
+    if kind == "real":
+        return z
+    raise DataError(
+        f"a, b: {name} has a prior that PyMC cannot draw from, and a support that is not known "
+        "here; give it a proper prior."
+    )
+
+
+def _moved(kind: str, x: Any, rng: np.random.Generator) -> Any:
+    """Return a value moved within its support."""
+    z = _WIDE * rng.standard_normal(np.shape(x))
+    if kind == "positive":
+        return x * np.exp(z)
+    if kind == "unit":
+        return expit(logit(np.clip(x, 1e-6, 1 - 1e-6)) + z)
+    if kind == "simplex":
+        weights = np.maximum(x, 1e-9) * np.exp(z)
+        return weights / weights.sum(-1, keepdims=True)
+    return x + z if kind == "real" else x

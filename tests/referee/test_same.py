@@ -1,0 +1,160 @@
+"""Programs that state one model are not told apart, and one slip is found and named."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+
+import bayesmodels as bm
+from bayesmodels.errors import DataError
+from bayesmodels.referee.same import constant_in_words
+from tests.referee.same_models import SAME, SLIPS, TWIN_SLIPS, TWINS, line, schools
+
+FAST = ("centred, not", "half, folded", "function of one number", "tau squared", "of the logit")
+
+
+def rows(*tables):
+    """Return all rows as parameters; but a few are slow, as a program takes half a second."""
+    return [
+        pytest.param(row, id=row.id, marks=() if row.id in FAST else pytest.mark.slow)
+        for row in sum(tables, [])
+    ]
+
+
+@pytest.mark.parametrize("row", rows(SAME, TWINS))
+def test_the_same_model_is_no_alarm(row):
+    found = bm.same(row.a(), row.b(), rng=0, **row.how)
+    assert found.outcome == "agree", found
+    assert found.terms == ()
+    same = abs(found.constant) <= found.bound
+    assert ("0" if same else constant_in_words(found.constant, found.bound)) == row.constant
+    assert ("constants included" in found.sentence()) == same
+    assert same or f"up to the constant {row.constant}," in found.sentence()
+
+
+@pytest.mark.parametrize("row", rows(SLIPS, TWIN_SLIPS))
+def test_one_slip_is_found_and_named(row):
+    found = bm.same(row.a(), row.b(), rng=0, **row.how)
+    assert found.outcome == "disagree", found
+    assert found.terms == row.terms
+    assert all(term in found.sentence() for term in row.terms)
+    assert found.constant is None
+
+
+def normal(name="mu", shape=None, build=lambda _: None):
+    with pm.Model() as model:
+        build(pm.Normal(name, shape=shape))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "how", "said"),
+    [
+        (lambda _: 0.0, lambda _: 0.0, {}, "must be two PyMC models, or one and a function"),
+        (normal(), 3, {}, "got Model and int"),
+        (normal(), normal("nu"), {}, "mu of the first program and nu of the second"),
+        (normal(), normal("nu"), {"rename": {"other": "mu"}}, "'other' must be a variable"),
+        (normal(shape=2), normal(shape=3), {}, r"one shape in both models; got \(2,\) and \(3,\)"),
+        (normal(), normal("nu"), {"transform": {"tau": abs}}, "free variables of one of both"),
+        (normal(), normal("nu"), {"transform": {"nu": lambda v: v["x"]}}, "asks for 'x'"),
+        (normal(), normal("nu"), {"transform": {"nu": lambda v: pt.stack([v["mu"]])}}, "axes"),
+        (normal(), lambda v: v["nu"], {}, "the function asks for 'nu'"),
+        (normal(), lambda _: "one", {}, "must return the joint log density"),
+        (normal(), lambda _: 0.0, {"rename": {"x": "nu"}}, r"\['nu'\] must be variables"),
+        (normal(), lambda _: 0.0, {"points": 0}, "points"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(a, b, how, said):
+    with pytest.raises(DataError, match=said):
+        bm.same(a, b, rng=0, **how)
+
+
+def test_a_numpyro_site_without_a_value_is_named():
+    import numpyro
+
+    density = bm.numpyro_density(lambda: numpyro.sample("nu", numpyro.distributions.Normal()))
+    with pytest.raises(DataError, match=r"every latent site.*got \['mu'\]"):
+        bm.same(normal(), density, rng=0)
+
+
+def test_rounding_of_single_precision_is_no_difference_and_no_verdict_if_coarse():
+    with pm.Model() as model:
+        pm.Normal("mu", 0, 1)
+
+    def single(v):
+        return np.float32(-0.5 * v["mu"] ** 2 - 0.5 * np.log(2 * np.pi))
+
+    assert bm.same(model, single, rng=0).outcome == "agree"
+    far = bm.same(model, lambda v: single(v) + np.float32(1e6), rng=0)
+    assert far.outcome == "inconclusive"
+    assert "double precision" in far.sentence()
+
+
+def test_supports_are_compared():
+    with pm.Model() as half:
+        pm.HalfNormal("s")
+    with pm.Model() as whole:
+        pm.Normal("s")
+        pm.Potential("two sides", pt.log(2.0))
+    found = bm.same(half, whole, rng=0)
+    assert found.outcome == "disagree"
+    assert found.varies == np.inf
+    assert found.terms == ("the prior of s",)
+
+
+@pytest.mark.parametrize(
+    ("constant", "words"),
+    [
+        (np.log(2), "log 2"),
+        (-np.log(60), "-log 60"),
+        (4 * np.log(2 * np.pi), "4 log 2π"),
+        (-1.5 * np.log(np.pi), "-3/2 log π"),
+        (1.25, "1.25"),
+    ],
+)
+def test_a_constant_is_said_as_what_it_is(constant, words):
+    assert constant_in_words(constant, 1e-12) == words
+
+
+def test_the_second_minus_the_first_is_the_constant():
+    with pm.Model() as model:
+        pm.Normal("mu")
+    with pm.Model() as more:
+        pm.Normal("mu")
+        pm.Potential("constant", pt.log(3.0))
+    for pair, constant in (((model, more), np.log(3)), ((more, model), -np.log(3))):
+        found = bm.same(*pair, rng=0)
+        assert found.constant == pytest.approx(constant, abs=found.bound)
+
+
+def test_points_follow_the_seed():
+    model, other = line()(), line(scale=2.0)()
+    first, again, another = (bm.same(model, other, rng=seed).table for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first.equals(another)
+
+
+def marginal(sd):
+    """Return a model whose effects have been integrated out."""
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 5)
+        pm.Normal("y", mu, sd, observed=[1.0, 2.0, 0.5, 1.5])
+    return model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sd", "outcome"), [(np.sqrt(2), "agree"), (2.0, "disagree")])
+def test_draws_are_compared_where_densities_cannot_be(sd, outcome):
+    with pm.Model() as whole:
+        mu = pm.Normal("mu", 0, 5)
+        theta = pm.Normal("theta", mu, 1, shape=4)
+        pm.Normal("y", theta, 1, observed=[1.0, 2.0, 0.5, 1.5])
+    found = bm.same(whole, marginal(sd), rng=1)
+    assert found.verdict.outcome == found.outcome == outcome
+    assert found.sentence().startswith("Draws were compared, not densities.")
+    assert "one program has nothing where the other has theta" in found.findings[0]
+
+
+def test_no_draws_of_a_function():
+    with pytest.raises(DataError, match="one is a function"):
+        bm.same(schools()(), lambda _: 0.0, rng=0, transform={"mu": lambda v: v["mu"]})
