@@ -62,7 +62,7 @@ _sampler = _options(
         "--draws",
         default=1000,
         show_default=True,
-        type=click.IntRange(min=4),
+        type=click.IntRange(min=8),
         help="Draws a chain.",
     ),
     click.option(

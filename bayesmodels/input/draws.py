@@ -71,8 +71,8 @@ def read(
     """Return arrays of finite numbers with the axes (chain, draw, ...), in the order of `dims`.
 
     Axes of xarray's arrays are matched by their names, places along them by their labels; the
-    labels 0, 1, ... and none at all say nothing, nor do other names of axes. Plain arrays have
-    their axes in order.
+    labels 0, 1, ... are places, and other names of axes say nothing. Plain arrays have their axes
+    in order.
 
     Parameters
     ----------
@@ -193,19 +193,20 @@ def _places(
 ) -> list[int] | None:
     """Return the places of the wanted labels among those given; None where they are in order.
 
-    Labels that a library gives when nobody else did say nothing. Labels are the same if they read
-    the same, whatever their types.
+    Labels are the same if they read the same, whatever their types. The numbers 0, 1, ..., which a
+    library gives when nobody else did, are places.
     """
-    counted = [_counted(labels) for labels in (given, wanted)]
-    if counted[0] and (counted[1] or not _whole(wanted)):
-        return None
+    counted = _whole(given) and set(given) == set(range(len(given)))
     here, there = list(map(_text, given)), list(map(_text, wanted))
     if here == there:
         return None
-    if len(set(here)) == len(here) and set(here) == set(there):
+    if not counted or _whole(wanted):
         at = {text: place for place, text in enumerate(here)}
-        return [at[text] for text in there]
-    if counted[0] or (counted[1] and not (named and _whole(given))):
+        if len(at) == len(here) == len(there) and at.keys() == set(there):
+            return [at[text] for text in there]
+    if counted:
+        return np.argsort(np.array(given, dtype=int)).tolist()
+    if list(wanted) == list(range(len(wanted))) and not (named and _whole(given)):
         return None
     raise DataError(
         f"{said} must have the labels {_few(there)} along the axis {axis!r}, in any order; got "
@@ -216,10 +217,6 @@ def _places(
 
 def _whole(labels: Iterable[Hashable]) -> bool:
     return all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in labels)
-
-
-def _counted(labels: list[Hashable]) -> bool:
-    return _whole(labels) and labels == list(range(len(labels)))
 
 
 def _text(label: Hashable) -> str:
@@ -287,12 +284,10 @@ def _long_enough(said: str, sizes: tuple[int, ...], chains: int, length: int) ->
 
 def _of_shape(said: str, got: Sequence[int], own: Sequence[int | None]) -> str:
     """Say which axes a variable must have."""
-    wanted = ", ".join("any" if n is None else str(n) for n in own)
+    then = f" and then ({', '.join('any' if n is None else str(n) for n in own)})" if own else ""
     way = (
         " Stack the draws of several chains, of one length: np.stack([one, other, ...])."
         if len(got) == 1 + len(own)
         else ""
     )
-    return (
-        f"{said} must have the axes (chain, draw) and then ({wanted}); got shape {tuple(got)}.{way}"
-    )
+    return f"{said} must have the axes (chain, draw){then}; got shape {tuple(got)}.{way}"

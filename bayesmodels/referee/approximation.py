@@ -139,7 +139,8 @@ def approximation_error(approximation: Any, posterior: Any) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If a variable is missing or has another shape, or neither side is draws.
+        If a variable of a law is missing, two sets of draws have none in common, one has other
+        axes or labels, or neither side is draws.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesmodels.input.draws import LEAST_DRAWS
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.verdict import TOLERANCE, Verdict, check_limits, compare
 
@@ -112,7 +113,7 @@ def compare_until_decided(
     >>> found.draws > 120
     True
     """
-    number = count(draws, "draws", 4)
+    number = count(draws, "draws", LEAST_DRAWS)
     rng = None if rng is None else randomness(rng)
     check_limits(level, tolerance)
 

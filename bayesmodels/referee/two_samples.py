@@ -16,12 +16,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.draws import LEAST_DRAWS, axes_of, read, variables
-from bayesmodels.numerics import Array
-from bayesmodels.numerics.convergence import convergence
+from bayesmodels.numerics import Array, threads
+from bayesmodels.numerics.convergence import convergence, ranks
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
 from bayesmodels.referee.copies import copies, copies_between
@@ -122,43 +121,55 @@ def two_samples(
             known[label] = x
     said = []
     for known, which in zip(sets, ("first", "second"), strict=True):
-        if same := copies(known):
+        if same := copies(_by_variable(known)):
             said.append(f"of the {which} set, {of_copies(same)}")
             kept = [k for k in range(len(every[0][1])) if k not in {pair.second for pair in same}]
             known |= {name: x[kept] for name, x in known.items()}
-    if shared := list(copies_between(*sets)):
+    if shared := list(copies_between(*map(_by_variable, sets))):
         said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
     every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
     found = two_sample_tests(every, rng)
     return found, two_sample_table(every, found), _bounds(every), " ".join(said)
 
 
+def _by_variable(scalars: dict[str, Array]) -> dict[str, Array]:
+    """Return scalars of one variable side by side, (chain, draw, scalar)."""
+    found: dict[str, list[Array]] = {}
+    for label, x in scalars.items():
+        found.setdefault(label.partition("[")[0], []).append(x)
+    return {name: np.stack(each, axis=-1) for name, each in found.items()}
+
+
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     """Return all tests of all scalars, alone and together; of those that are the same, once."""
-    found: list[Test] = []
-    seen = set()
-    labels: list[str] = []
-    ranks: list[tuple[Array, Array]] = []
-    for label, x, y in every:
-        if (same := (x.tobytes(), y.tobytes())) in seen:
-            continue
-        seen.add(same)
-        if np.ptp(x) == 0 and np.ptp(y) == 0 and x.flat[0] == y.flat[0]:
-            found.append(Test(label, "location", 0.0, float(min(x.size, y.size)), 1.0, 0.0))
-            continue
-        u, v = _ranked(x, y)
-        found += _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
-        found += _outermost(label, x, y)
-        for moving in (polynomials(u)[:2], polynomials(v)[:2]):
-            spread = moving.std((-2, -1), keepdims=True)
-            varies = np.where(spread > 0, spread, 1.0)
-            found += chain_tests([label], (moving / varies)[:, None])
-        labels.append(label)
-        ranks.append((u, v))
-    if len(ranks) > 1:
-        first, second = (np.array(side) for side in zip(*ranks, strict=True))
-        found += _together(labels, first, second, rng)
+    first = {(x.tobytes(), y.tobytes()): (label, x, y) for label, x, y in reversed(every)}
+    once = [pair for pair in every if first[pair[1].tobytes(), pair[2].tobytes()][0] == pair[0]]
+    varied = [(label, x, y) for label, x, y in once if np.ptp([x.min(), x.max(), y.min(), y.max()])]
+    found = [
+        Test(label, "location", 0.0, float(min(x.size, y.size)), 1.0, 0.0)
+        for label, x, y in once
+        if not np.ptp([x.min(), x.max(), y.min(), y.max()])
+    ]
+    work = sum(x.size + y.size for _, x, y in varied)
+    each = threads.gathered(_of_scalar, varied, work)
+    found += [test for tests_of_one, _ in each for test in tests_of_one]
+    if len(varied) > 1:
+        u, v = (np.array(side) for side in zip(*(pair for _, pair in each), strict=True))
+        found += _together([label for label, *_ in varied], u, v, rng)
     return found
+
+
+def _of_scalar(pair: Pair) -> tuple[list[Test], tuple[Array, Array]]:
+    """Return the tests of one scalar, and its ranks in both sets."""
+    label, x, y = pair
+    u, v = _ranked(x, y)
+    found = _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
+    found += _outermost(label, x, y)
+    for moving in (polynomials(u)[:2], polynomials(v)[:2]):
+        spread = moving.std((-2, -1), keepdims=True)
+        varies = np.where(spread > 0, spread, 1.0)
+        found += chain_tests([label], (moving / varies)[:, None])
+    return found, (u, v)
 
 
 def _outermost(label: str, x: Array, y: Array) -> list[Test]:
@@ -170,18 +181,21 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
     for own, other in ((x, y), (y, x)):
         flat, others = own.reshape(1, -1), other.reshape(1, -1)
         below, above = beyond_others(flat, others)
-        still = _moves(other) >= ENOUGH > 1 >= _moves(own)
-        if still and (flat.max() < others.min() or flat.min() > others.max()):
+        apart = flat.max() < others.min() or flat.min() > others.max()
+        if apart and _still(own) and not _still(other) and _number(other) >= ENOUGH:
             below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
         outside = (flat < others.min()) | (flat > others.max())
         found += extreme_tests([label], flat, np.where(outside, 0.0, 0.5), below, above)
     return found
 
 
-def _moves(x: Array) -> float:
-    """Return the effective number of draws of ranks; of chains that stand still, one at most."""
-    still = (np.ptp(x, axis=-1) == 0).all()
-    return 1.0 if still else float(effective_draws(x[None]).number[0])
+def _still(x: Array) -> bool:
+    """Say whether no chain moves."""
+    return bool((np.ptp(x, axis=-1) == 0).all())
+
+
+def _number(x: Array) -> float:
+    return float(effective_draws(x[None]).number[0])
 
 
 def _bounds(every: list[Pair]) -> Bounds:
@@ -198,8 +212,8 @@ def _bounds(every: list[Pair]) -> Bounds:
 
 def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
     """Return ranks among the draws of both, between zero and one."""
-    ranks = (stats.rankdata([*x.flat, *y.flat]) - 0.5) / (x.size + y.size)
-    return ranks[: x.size].reshape(x.shape), ranks[x.size :].reshape(y.shape)
+    every = (ranks(np.concatenate([x.ravel(), y.ravel()])) - 0.5) / (x.size + y.size)
+    return every[: x.size].reshape(x.shape), every[x.size :].reshape(y.shape)
 
 
 def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -> list[Test]:

@@ -15,7 +15,7 @@ from bayesmodels.draws import load
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
-from bayesmodels.referee.two_samples import Pair, pairs
+from bayesmodels.referee.two_samples import Pair, in_both, pairs
 from bayesmodels.referee.verdict import TOLERANCE
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
@@ -69,9 +69,11 @@ def sets(report: DrawsReport) -> list[tuple[str, str]]:
                 words.append(f"{said[key]} {said.get(f'{key}_version', '')}".strip())
                 break
         facts.append((f"{side.capitalize()} set", f"{name}: {', '.join(words)}"))
-    chosen = report.variables or tuple(map(str, report.first["posterior"].data_vars))
-    every = len(report.comparison.table)
+    found, every = report.comparison, len(report.comparison.table)
+    chosen, _ = in_both(found.law, found.draws, report.variables)
     facts.append(("Variables", f"{', '.join(chosen)} ({every:,} scalars)"))
+    if found.left_out:
+        facts.append(("Not compared", ", ".join(found.left_out)))
     if still := every - len(moving(report)):
         facts.append(("Scalars that do not vary", f"{still:,}, which are not drawn"))
     return facts
@@ -198,7 +200,7 @@ def validate_draws(
         Files of draws (netCDF-4 or zarr; DataTree or the older InferenceData), or draws in memory:
         a group ``posterior``, or variables with the axes (chain, draw, ...).
     var_names : sequence of str, optional
-        The variables to be compared; if not given, both sets must have the same.
+        The variables to be compared; if not given, those that both sets have.
     level : float, default 0.01
         Probability of ``disagree`` if both sets come from one law.
     tolerance : float, default 0.1

@@ -220,7 +220,7 @@ class DrawsReport(Reported):
             "disagree": "A sampler is wrong, or the two models are not the same.",
             "inconclusive": "The draws are too few to judge, or have not mixed.",
         }[self.outcome]
-        if self.same and self.outcome == "agree":
+        if self.same:
             head = "Both sets hold the same draws, which says nothing about either."
         first, second = self.names
         found, also = self.comparison, f"First set: {first}; second set: {second}."
@@ -232,6 +232,7 @@ class DrawsReport(Reported):
             bound=_finite(found.bound),
             more=None if found.more is None else _finite(found.more),
             variables=None if self.variables is None else list(self.variables),
+            left_out=list(found.left_out),
         )
 
     @property

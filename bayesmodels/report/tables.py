@@ -183,7 +183,7 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     both, shift = ("", "location, shift") if exact else (" of both sets", "location")
     note = (
         f"z is the largest discrepancy of the scalar, in Monte-Carlo standard errors{both}, over "
-        f"{shift}, spread, skew, tails, quartiles and chains. {arrows(verdict)}"
+        f"{shift}, spread, skew, tails, quartiles, outermost draws and chains. {arrows(verdict)}"
     )
     caption = "Exact against sampled" if exact else "First set against second"
     table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)

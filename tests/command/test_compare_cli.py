@@ -39,6 +39,7 @@ def write_files():
     save(draws(2, size=900), "other.zarr")
     save(draws(3, bm.DirichletCategorical([5, 4, 3], LAW.categories)), "wrong.nc")
     save(draws(4, size=40), "few.nc")
+    save(LAW.to_datatree(chains=1), "single.nc")
     # InferenceData: no variables at the root, one dataset a group; Stan counts chains from one.
     xr.Dataset().to_netcdf("older.nc", engine="h5netcdf")
     posterior = draws(5).posterior.to_dataset().assign_coords(chain=[1, 2, 3, 4])
@@ -78,7 +79,7 @@ def test_files_that_disagree_or_are_too_short_end_with_1(second, words):
 
 def test_one_file_twice_is_said():
     result = run("one.nc", "one.nc")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "Both sets hold the same draws, which says nothing about either." in result.stdout
 
 
@@ -92,13 +93,26 @@ def test_as_json():
     assert "file" not in found
 
 
-def test_what_is_not_known_is_null_in_json():
-    for name in ("a.nc", "b.nc"):
-        save(LAW.to_datatree(chains=1, rng=np.random.default_rng(len(name))), name)
-    found = json.loads(run("a.nc", "b.nc", "--json").stdout)
-    assert found["largest_r_hat"] is None
-    assert found["table"]["theta[new]"]["r_hat"] is None
-    assert "only one chain" in found["sentences"][1]
+def test_what_one_file_alone_has_is_left_out_and_said():
+    posterior = draws(1).posterior.to_dataset()
+    with_tau = posterior.assign(tau=posterior["theta"].sum("category"))
+    save(xr.DataTree.from_dict({"posterior": with_tau}), "more.nc")
+    found = json.loads(run("more.nc", "other.zarr", "--json").stdout)
+    assert found["outcome"] == "agree"
+    assert found["left_out"] == ["tau of the first set"]
+    assert "Not compared: tau of the first set." in found["sentences"][1]
+    assert json.loads(run("one.nc", "other.zarr", "--json").stdout)["left_out"] == []
+
+
+def test_labels_are_matched_in_any_order_and_foreign_ones_refused():
+    posterior = draws(2).posterior.to_dataset()
+    for name, given in (
+        ("turned.nc", posterior.isel(category=[2, 0, 1]).transpose()),
+        ("foreign.nc", posterior.assign_coords(category=["a", "b", "c"])),
+    ):
+        save(xr.DataTree.from_dict({"posterior": given}), name)
+    assert json.loads(run("one.nc", "turned.nc", "--json").stdout)["outcome"] == "agree"
+    assert "the axis 'category', in any order; got 'a', 'b'" in run("one.nc", "foreign.nc").stderr
 
 
 def test_variables_are_chosen():
@@ -126,8 +140,12 @@ def test_of_many_scalars_the_farthest_apart_are_printed():
         (["one.nc", "."], "'.' can't be read as zarr"),
         (["one.nc", "prior.nc"], "second: 'prior.nc' must have a group posterior"),
         (["prior.nc", "one.nc"], "its groups: prior."),
-        (["one.nc", "renamed.nc"], "must have the same variables"),
-        (["one.nc", "theta.nc"], "'theta' must have one shape in both sets; got (3,), ()"),
+        (["one.nc", "single.nc"], "must have at least 2 chains"),
+        (["one.nc", "renamed.nc"], "must have a variable in common"),
+        (
+            ["one.nc", "theta.nc"],
+            "'theta' of the second set must have the axes (chain, draw) and then (3)",
+        ),
         (["one.nc", "other.zarr", "--var-names", "theta,w"], "'w' must be in both sets"),
         (["one.nc", "other.zarr", "--level", "1"], "level: must be strictly between"),
         (["one.nc", "other.zarr", "--tolerance", "-1"], "tolerance: must be positive"),

@@ -92,7 +92,7 @@ def test_what_has_no_digit_is_an_error_where_it_is_asked_for():
 
 
 def test_a_command_says_it_in_one_line(capsys):
-    with cli._speaking_errors(resumed=False):
+    with cli._speaking_errors(""):
         vectors(1e-5)
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
@@ -100,5 +100,5 @@ def test_a_command_says_it_in_one_line(capsys):
 
 
 def test_a_command_leaves_other_warnings_alone():
-    with pytest.warns(UserWarning, match="something else"), cli._speaking_errors(resumed=False):
+    with pytest.warns(UserWarning, match="something else"), cli._speaking_errors(""):
         warnings.warn("something else", stacklevel=1)

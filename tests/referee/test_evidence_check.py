@@ -297,7 +297,7 @@ def with_draws(x, **other):
         (np.ones((4, 10)), r"draws: must be at least 20 a chain, of 4 chains and 1 coord.*got 10"),
         (np.ones((4, 100)), "draws: must vary in every direction"),
         (np.full((4, 100), -1.0), "draws: must lie inside the support of the model; 400 of 400"),
-        (np.ones((4, 100, 2)), r"draws: 'x' must have the axes \(chain, draw\) and then \(\)"),
+        (np.ones((4, 100, 2)), r"'x' must have the axes \(chain, draw\); got shape"),
     ],
 )
 def test_draws_that_cannot_do_are_named(x, says):

@@ -1,7 +1,10 @@
 """Draws are matched by the names of axes and by labels, or refused in words."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
+import pymc as pm
 import pytest
 import xarray as xr
 
@@ -106,9 +109,119 @@ def test_foreign_and_repeated_labels_are_refused(law, name):
             bm.compare(law, wrong.assign_coords({axis: other}))
 
 
+DAYS = [date(2020, 1, day) for day in (1, 2, 3)]
+STAMPS = np.array(DAYS, "datetime64[ns]")
+NAMED, COUNTED = ["red", "green", "blue"], [0, 1, 2]
+FOREIGN = "along the axis"
+LABELS = {  # of the law; of draws, along which axis; whether by labels, by places, or refused
+    "another axis": (NAMED, NAMED, "k", "labels"),
+    "another axis, foreign": (NAMED, ["a", "b", "c"], "k", FOREIGN),
+    "counted by a library": (NAMED, COUNTED, "arm", "places"),
+    "counted from one": (NAMED, [1, 2, 3], "arm", FOREIGN),
+    "a law without names": (COUNTED, NAMED, "arm", "places"),
+    "numbers in another order": ([2, 0, 1], COUNTED, "arm", "labels"),
+    "numbers as text": (["1", "2", "3"], [1, 2, 3], "arm", "labels"),
+    "whole floats": ([5, 6, 7], [5.0, 6.0, 7.0], "arm", "labels"),
+    "other numbers": (COUNTED, [1, 2, 3], "arm", FOREIGN),
+    "numbers of rows": (COUNTED, [5, 9, 12], "row", "places"),
+    "numbers twice": (COUNTED, [0, 0, 1], "arm", FOREIGN),
+    "dates": (DAYS, STAMPS, "arm", "labels"),
+    "other dates": (DAYS, STAMPS + np.timedelta64(1, "D"), "arm", FOREIGN),
+}
+
+
+@pytest.mark.parametrize(("own", "given", "axis", "how"), LABELS.values(), ids=LABELS)
+def test_labels_say_which_scalar_is_meant_unless_a_library_counted(own, given, axis, how):
+    law = bm.BetaBernoulli([3, 12, 30], [30, 12, 3], coords={"arm": own})
+    x = law.sample(4000, np.random.default_rng(8))["theta"].reshape(4, 1000, 3)
+    text = [str(label)[:10].removesuffix(".0") for label in given]
+    places = [text.index(str(label)) for label in own] if how == "labels" else [0, 1, 2]
+    moved = np.empty_like(x)
+    moved[..., places] = x
+    draws = xr.DataArray(moved, dims=("chain", "draw", axis), coords={axis: given})
+    if how == FOREIGN:
+        with pytest.raises(bm.DataError, match=f"draws: 'theta' .* {FOREIGN} '{axis}'"):
+            bm.compare(law, {"theta": draws})
+    else:
+        straight, verdict = (bm.compare(law, {"theta": each}) for each in (x, draws))
+        assert straight.outcome == "agree"
+        pd.testing.assert_frame_equal(verdict.table, straight.table)
+        known = how == "labels" or given == COUNTED
+        turned_round = {"theta": draws.isel({axis: [2, 0, 1]})}
+        assert bm.compare(law, turned_round).outcome == ("agree" if known else "disagree")
+
+
+def test_axes_that_arviz_numbered_are_in_the_order_of_their_numbers():
+    law, name = LAWS["classes and features"]
+    x = draws_of(law, 9)
+    axes = {a: f"theta_dim_{i}" for i, a in enumerate(law.dims[name])}
+    numbered = x[name].drop_vars(list(axes)).rename(axes).transpose("theta_dim_1", "chain", ...)
+    verdict = bm.compare(law, {"pi": x["pi"], name: numbered})
+    pd.testing.assert_frame_equal(verdict.table, bm.compare(law, x).table)
+
+
+def test_chains_and_draws_of_all_variables_are_the_same():
+    law = bm.NormalInverseGamma(0, 1, 3, 2)
+    x = draws_of(law, 10)
+    turned_round = x["mu"].isel(chain=[2, 0, 3, 1], draw=slice(None, None, -1))
+    verdict = bm.compare(law, {"sigma2": x["sigma2"], "mu": turned_round})
+    pd.testing.assert_frame_equal(verdict.table, bm.compare(law, x).table)
+    with pytest.raises(bm.DataError, match=r"must have as many draws as the other .*4, 1000"):
+        bm.compare(law, {"sigma2": x["sigma2"].values[:, :500], "mu": x["mu"].values})
+    chains = {"sigma2": [1, 2, 3, 4], "mu": [4, 5, 6, 7]}
+    with pytest.raises(bm.DataError, match=r"must have the labels .* along the axis 'chain'"):
+        bm.compare(law, {n: x[n].assign_coords(chain=labels) for n, labels in chains.items()})
+
+
+def mixed():
+    model = bm.NaiveBayesMixture(bm.DirichletCategorical([3, 1]), bm.BetaBernoulli(1, 1))
+    return model.update(BITS.iloc[:8]), BITS.iloc[:8]
+
+
+def of_errors(law, draws):
+    return bm.approximation_error(law, draws)
+
+
+def of_invariants(law, draws):
+    return pd.DataFrame(
+        {"log_density": bm.label_invariants(law, draws, mixed()[1])["log_density"].ravel()}
+    )
+
+
+def of_order(law, draws):
+    return bm.relabel(law, draws, mixed()[1]).table
+
+
+READERS = [
+    (LAWS["columns"][0], of_errors),
+    (mixed()[0], of_invariants),
+    (mixed()[0], of_order),
+]
+
+
+@pytest.mark.parametrize(("law", "reader"), READERS, ids=lambda x: getattr(x, "__name__", ""))
+def test_whoever_reads_draws_goes_by_labels(law, reader):
+    x = draws_of(law, 11)
+    own = [axis for axis in x.dims if axis not in ("chain", "draw")]
+    other = x.isel({axis: np.roll(np.arange(x.sizes[axis]), 1) for axis in own}).transpose()
+    pd.testing.assert_frame_equal(reader(law, other), reader(law, x))
+
+
+def test_bridge_sampling_goes_by_labels():
+    with pm.Model(coords={"arm": ["a", "b"]}) as model:
+        rate = pm.Gamma("rate", [2.0, 90.0], 1.0, dims="arm")
+        pm.Poisson("visits", rate, observed=[3, 80], dims="arm")
+    x = bm.sample(model, rng=1).posterior.to_dataset()
+    found, other = (bm.bridge_sampling(model, d, rng=2) for d in (x, x.isel(arm=[1, 0])))
+    assert found == other
+    with pytest.raises(bm.DataError, match="draws: 'rate' must have the labels 'a', 'b'"):
+        bm.bridge_sampling(model, x.assign_coords(arm=["a", "c"]))
+
+
 X = np.random.default_rng(4).beta(5, 19, (4, 1000))
 REFUSED = {
     "masked": (np.ma.masked_greater(X, 0.4), "no masked values"),
+    "masked chains": ([np.ma.masked_greater(chain, 0.4) for chain in X], "no masked values"),
     "complex": (X + 0j, "real numbers; got values of type complex128"),
     "text": (X.astype(str), "real numbers; got values of type <U"),
     "objects": (X.astype(object), "real numbers"),

@@ -132,7 +132,7 @@ def test_comparison_rounds_to_what_the_spread_carries():
     assert column(table, "exact", "Standard deviation") == ("0.0490",)
     assert column(table, "from", "89 % interval, exact") == ("0.4701",)
     assert column(table, "of", "Discrepancy")[0] == "skew"
-    assert "11 comparisons" in table.note
+    assert "12 comparisons" in table.note
 
 
 def test_comparison_marks_large_discrepancies():
@@ -219,7 +219,7 @@ def test_only_what_is_significant_is_marked():
     far = dataclasses.replace(sample, comparison=dataclasses.replace(few, tests=tests))
     assert tables.comparison(far.comparison)[0].marked == {0}
     note = tables.comparison(far.comparison)[0].note
-    assert "significant among all 11 comparisons at a family-wise level" in note
+    assert "significant among all 12 comparisons at a family-wise level" in note
 
 
 def test_the_fewest_effective_draws_are_the_least_of_the_table():

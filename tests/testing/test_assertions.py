@@ -155,10 +155,10 @@ def test_levels_of_a_test_add_up_to_its_share():
 
 @pytest.mark.parametrize("ending", ["json", "md"])
 def test_verdicts_of_a_script_are_written_as_those_of_a_run(tmp_path, ending):
-    one_chain = {"theta": sampler(1)[0](2000)["theta"][:1]}
+    copied = {"theta": np.repeat(sampler(1)[0](2000)["theta"][:1], 4, axis=0)}
     found = {
         "right": bm.compare(LAW, sampler(1)[0](1000)),
-        "one chain": bm.compare(LAW, one_chain),
+        "copied": bm.compare(LAW, copied),
         "ranks": bm.calibrate(LAW, np.zeros(5), rng=1),
     }
     path = tmp_path / f"all.{ending}"
