@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, Array, Array]
 
+_AS_FAR = 0.1
+"""Part of the way to the outermost draw, from which on draws count as far out."""
 ENOUGH = 400.0
 """Effective draws of one set beside which another that does not move is out of place."""
 
@@ -184,8 +186,9 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
         apart = flat.max() < others.min() or flat.min() > others.max()
         if apart and _still(own) and not _still(other) and _number(other) >= ENOUGH:
             below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
-        outside = (flat < others.min()) | (flat > others.max())
-        found += extreme_tests([label], flat, np.where(outside, 0.0, 0.5), below, above)
+        out = np.abs(flat - np.median(others))
+        far = ((flat < others.min()) | (flat > others.max())) & (out >= _AS_FAR * out.max())
+        found += extreme_tests([label], flat, np.where(far, 0.0, 0.5), below, above)
     return found
 
 

@@ -36,11 +36,12 @@ _BELOW = ("too {way} draws of {label} lie below its {name} ({size}).", ("many", 
 def sentence(test: Test, row: Row | None) -> str:
     """Say what is wrong, of a scalar with its row of the table."""
     if test.kind in ("support", "extreme"):
-        how_many = f"{test.draws or 1:,} of {test.ess:,.0f} draws of {test.label}"
+        be = "is" if test.draws == 1 else "are"
+        how_many = f"{test.draws or 1:,} of {test.ess:,.0f} draws of {test.label} {be}"
         if test.kind == "support":
-            return f"{how_many} have values that are impossible: the density there is zero."
+            return f"{how_many} impossible: the density there is zero."
         end = "lowest" if test.z < 0 else "highest"
-        return f"{how_many} are farther out than any should be, the {end} {test.effect:.6g}."
+        return f"{how_many} farther out than any should be, the {end} {test.effect:.6g}."
     size = f"{abs(test.z):.1f} standard errors"
     if row is not None and (said := _in_the_table(test, row, size)):
         return said

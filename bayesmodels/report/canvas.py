@@ -80,7 +80,11 @@ class Picture(NamedTuple):
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the report's style, whatever the user's settings are."""
-    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
+    with (
+        matplotlib.style.context(["default", _STYLE]),
+        warnings.catch_warnings(),
+        np.errstate(over="ignore", invalid="ignore"),  # of draws that are garbage
+    ):
         # Names from data may hold characters that the font lacks: a box stands for them.
         warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
         # Which model a target of zeros and ones gets has been decided before it is drawn.
