@@ -24,6 +24,7 @@ PARTS = {
     "": "Always",
     "sklearn": "With `bayesmodels[sklearn]`",
     "dask": "With `bayesmodels[dask]`",
+    "numpyro": "With `bayesmodels[numpyro]`",
 }
 NOTE = """
 `bayesmodels[spark]` asks for pyspark (Apache-2.0), which needs Java 17. Packages that only tests
