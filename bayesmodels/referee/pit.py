@@ -191,11 +191,11 @@ def score_tests(
     if rates is None:
         rates = np.zeros((4, len(labels)))
 
-    def some(part: slice) -> list[Test]:
-        return _scores(labels[part], u[part], reference, rates[:, part])
-
-    parts = threads.gathered(some, threads.blocks(u, _TOGETHER, least=1), u.size)
-    return [test for part in parts for test in part]
+    return [
+        test
+        for part in threads.blocks(u, _TOGETHER, least=1)
+        for test in _scores(labels[part], u[part], reference, rates[:, part])
+    ]
 
 
 def tests(

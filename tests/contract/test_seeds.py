@@ -130,6 +130,7 @@ COMPILES = {
     "exact": lambda rng: bm.exact(declared(), rng=rng).explain(),
     "mcmc_draws": lambda rng: bm.mcmc_draws(COIN, BITS, draws=5, tune=5, chains=1, rng=rng),
     "sample": lambda rng: bm.sample(declared(), 5, rng=rng),
+    "same": lambda rng: bm.same(declared(), declared(), rng=rng).varies,
     "validate": lambda rng: bm.validate(COIN, BITS, draws=20, tune=20, rng=rng).outcome,
 }
 CASELESS = {"NaiveBayesMixture": (MIXTURE, TABLE), "LogisticRegression": (LOGISTIC, None)}

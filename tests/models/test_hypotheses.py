@@ -442,7 +442,7 @@ AFTER = GAME.update([16])
     [
         (np.full((4, 500), 10), "'h' must hold whole numbers from 0 to 9.*got 10"),
         (np.full((4, 500), 0.5), "'h' must hold whole numbers"),
-        (np.zeros((4, 500, 2)), r"'h' must have the axes \(chain, draw\) and then \(\)"),
+        (np.zeros((4, 500, 2)), r"'h' must have the axes \(chain, draw\); got"),
     ],
 )
 def test_draws_that_are_no_numbers_of_hypotheses(h, words):
