@@ -244,8 +244,8 @@ def _held(
         why = (
             f"both densities are positive at {used} points only; give priors that are proper."
             if used < _LEAST_POINTS
-            else f"rounding may be as large as {found.tightest:.1g}; let the function compute "
-            "in double precision."
+            else f"rounding may be as large as {found.tightest:.1g}; centre data that lie "
+            "far from zero, and let a function compute in double precision."
         )
         return Equivalence("inconclusive", None, None, used, found.varies, (), (why,), table)
     said = []

@@ -9,7 +9,8 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.errors import DataError
-from bayesmodels.referee.equivalence import constant_in_words
+from bayesmodels.referee.alignment import aligned
+from bayesmodels.referee.equivalence import constant_in_words, judge
 from tests.referee.same_models import SAME, SLIPS, TWIN_SLIPS, TWINS, line, schools
 
 FAST = ("centred, not", "half, folded", "function of one number", "tau squared", "of the logit")
@@ -32,6 +33,14 @@ def test_the_same_model_is_no_alarm(row):
     assert ("0" if same else constant_in_words(found.constant, found.bound)) == row.constant
     assert ("constants included" in found.sentence()) == same
     assert same or f"up to the constant {row.constant}," in found.sentence()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [*SAME, *TWINS], ids=lambda row: row.id)
+def test_no_seed_is_an_alarm(row):
+    pair = aligned(row.a(), row.b(), row.how.get("rename", {}), row.how.get("transform", {}))
+    found = [judge(pair, 20, np.random.default_rng(seed)) for seed in range(20)]
+    assert {each.outcome for each in found} == {"agree"}
 
 
 @pytest.mark.parametrize("row", rows(SLIPS, TWIN_SLIPS))
@@ -90,6 +99,18 @@ def test_rounding_of_single_precision_is_no_difference_and_no_verdict_if_coarse(
     far = bm.same(model, lambda v: single(v) + np.float32(1e6), rng=0)
     assert far.outcome == "inconclusive"
     assert "double precision" in far.sentence()
+
+
+def test_data_far_from_zero_are_no_verdict():
+    def far(offset):
+        with pm.Model() as model:
+            mu = pm.Normal("mu", 0, 10)
+            pm.Normal("y", mu + offset, 1, observed=np.full(200, 1e9) + offset)
+        return model
+
+    found = bm.same(far(0.0), far(1e9), rng=0)
+    assert found.outcome == "inconclusive"
+    assert "centre data" in found.sentence()
 
 
 def test_supports_are_compared():
