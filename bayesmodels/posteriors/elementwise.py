@@ -44,7 +44,7 @@ class Scattered:
             given = np.zeros((*batch, int(np.prod(size, dtype=int))))
             given[...] = flat[..., places[:1]]
             given[..., own] = flat[..., places]
-            found = np.asarray(getattr(law, verb)(given.reshape(*batch, *size)))
+            found = np.asarray(getattr(law, verb)(given.reshape((*batch, *size))))
             result[..., places] = found.reshape(*batch, -1)[..., own]
         return np.asarray(result.reshape(whole))[()]
 
