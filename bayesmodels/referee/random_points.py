@@ -70,7 +70,7 @@ def _draws(given: Program, number: int, rng: np.random.Generator) -> dict[str, A
     try:
         found = pm.draw(free, number, random_seed=rng, mode=mode)
     except (NotImplementedError, ValueError, TypeError, np.linalg.LinAlgError):
-        return {}
+        return {}  # a flat prior, or a law that PyMC cannot draw: points are made without it
     named = {given.called[v.name]: np.asarray(x) for v, x in zip(free, found, strict=True)}
     return {name: x for name, x in named.items() if np.isfinite(x).all()}
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, Array, Array]
 
-_AS_FAR = 0.1
+_FAR_PART = 0.1
 """Part of the way to the outermost draw, from which on draws count as far out."""
 ENOUGH = 400.0
 """Effective draws of one set beside which another that does not move is out of place."""
@@ -187,7 +187,7 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
         if apart and _still(own) and not _still(other) and _number(other) >= ENOUGH:
             below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
         out = np.abs(flat - np.median(others))
-        far = ((flat < others.min()) | (flat > others.max())) & (out >= _AS_FAR * out.max())
+        far = ((flat < others.min()) | (flat > others.max())) & (out >= _FAR_PART * out.max())
         found += extreme_tests([label], flat, np.where(far, 0.0, 0.5), below, above)
     return found
 
