@@ -27,7 +27,6 @@ from bayesmodels.belief.reading import configurations, levels
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.referee.identity import (
-    LOOSEST,
     Identity,
     check_identity,
     inwards,
@@ -132,7 +131,7 @@ def diagnose(
         )
     if identity.holds:
         return Diagnosis(())
-    if identity.looseness > LOOSEST:  # all else is compared within that bound
+    if identity.hidden:  # all else is compared within that bound
         return Diagnosis((ROUNDING,))
     terms, unknown = differing_terms(model, prior, data, points, rng)
     if not terms and not identity.constancy <= 1:

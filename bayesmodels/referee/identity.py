@@ -35,8 +35,8 @@ _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no tru
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
 _NUDGE = 1e-3  # part of the way to the mean
 _IMPOSSIBLE = (np.inf,) * 6
-LOOSEST = 100.0
-"""The belief's own bound in those of PyMC's terms: own models have 0.02 to 30, at any offset."""
+_HIDES = 1e-6  # of a log density: what is smaller than that changes no posterior
+_LOOSEST = 100.0  # own models have 0.02 to 30, and more only where the bound is small
 UNDERFLOW = float(np.log(np.finfo(float).tiny))
 """A log density below which PyMC's probability may be 0."""
 
@@ -60,8 +60,7 @@ class Identity:
     bound : float
         The rounding bound of `constant`.
     looseness : float
-        The belief's own bound over that of PyMC's terms, at the median point. Above 100 the
-        comparison says nothing.
+        The belief's own bound over that of PyMC's terms, at the point with the tightest bound.
     """
 
     points: int
@@ -77,8 +76,13 @@ class Identity:
     def holds(self) -> bool:
         """Whether everything compared is equal up to rounding."""
         # Part by part, since NaN must not hold: max() passes over it.
-        parts = (self.constancy, self.slope, self.evidence or 0.0, self.looseness / LOOSEST)
-        return all(part <= 1 for part in parts)
+        parts = (self.constancy, self.slope, self.evidence or 0.0)
+        return all(part <= 1 for part in parts) and not self.hidden
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the belief's own bound is so wide, without need, that it hides what is wrong."""
+        return self.bound > _HIDES and self.looseness > _LOOSEST
 
     def sentence(self) -> str:
         """Say the finding in words."""
@@ -90,7 +94,7 @@ class Identity:
                 f"Algebra and PyMC declaration differ by {constant} at all {self.points} points, "
                 f"up to rounding ({self.bound:.1g})."
             )
-        if self.looseness > LOOSEST:
+        if self.hidden:
             return (
                 "The posterior's log_density_rounding hides whatever is wrong: it is "
                 f"{self.looseness:.2g} times what rounding can do to PyMC's joint density. Add up "
@@ -190,7 +194,7 @@ def check_identity(
         constant=float(gap[best]),
         log_evidence=None if log_evidence is None else float(log_evidence),
         bound=float(bound[best] + (slack[best] if evidence is not None else 0)),
-        looseness=float(np.median(looseness)),
+        looseness=float(looseness[best]),
     )
 
 
@@ -310,6 +314,7 @@ def _row(
         return _IMPOSSIBLE
     # What is off in the posterior's parameters, as a location far from zero, is off in the point.
     moves = np.sqrt(sum(x.size for x in shape.values())) * abs(slope)
+    size = float(at.rounding + _EPS * (abs(density) + moves))
     row = (
         at.value - density,
         at.rounding + own,
@@ -317,7 +322,7 @@ def _row(
         abs(at.slope - slope),
         # The algebra's summands are sums of PyMC's, so the same bound serves for both sides.
         _SLOPE_SIDES * at.slope_rounding + (abs(moved - slope) if np.isfinite(moved) else 0.0),
-        own / (at.rounding + _EPS * (abs(density) + moves)),
+        own / size if size else 0.0,
     )
     return row if np.isfinite(row).all() else None
 
