@@ -224,7 +224,7 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
-        natural = freeze_dims_and_data(remove_value_transforms(_written_in_double(model)))
+        natural = freeze_dims_and_data(remove_value_transforms(written_in_double(model)))
     named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
     terms = _log_densities(natural, named)
     points = []
@@ -233,7 +233,7 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         point.name = natural.values_to_rvs[value].name  # PyMC's own may keep half a suffix
         points.append(point)
     inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
-    return points, {v.name: t for v, t in zip(named, _in_double(terms, inputs), strict=True)}
+    return points, {v.name: t for v, t in zip(named, in_double(terms, inputs), strict=True)}
 
 
 def deterministics(model: pm.Model, points: list[Any]) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def deterministics(model: pm.Model, points: list[Any]) -> dict[str, Any]:
     made = clone_replace(list(model.deterministics), free, rebuild_strict=False)
     return {
         v.name: expression
-        for v, expression in zip(model.deterministics, _in_double(made, {}), strict=True)
+        for v, expression in zip(model.deterministics, in_double(made, {}), strict=True)
     }
 
 
@@ -289,10 +289,10 @@ def without_initial_values(model: pm.Model) -> Iterator[None]:
         model.rvs_to_initial_values.update(known)
 
 
-def _written_in_double(model: pm.Model) -> pm.Model:
+def written_in_double(model: pm.Model) -> pm.Model:
     """Return a model whose constants are double before PyMC works anything out of them."""
     graph, _ = fgraph_from_model(model)
-    outputs = _in_double(graph.outputs, {})
+    outputs = in_double(graph.outputs, {})
     if outputs == list(graph.outputs):
         return model
     made: Any = FunctionGraph(outputs=outputs, clone=False)
@@ -307,7 +307,7 @@ def _double(point: Any) -> Any:
     return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
 
 
-def _in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
+def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
     """Let numbers be double: PyTensor keeps 1e6 in single and 3 in 8 bits, and their logs too.
 
     Only where they are numbers: a shape or an index must stay a whole number.

@@ -1,0 +1,291 @@
+"""Where a function of a few numbers has its mass: its tops, found from many starts, and frames.
+
+Tops are climbed by the simplex method of Nelder and Mead (1965), *A simplex method for function
+minimization*, Computer Journal 7, for all starts at once: it needs no gradient, and no smoothness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.lattice import Frame, Function, Lattice, Unbounded, cubic
+
+Logs = Callable[[Array], Array]
+"""From points (n, d) to log values, minus infinity where there is no number."""
+
+_STEPS = 120
+_FLAT = 0.03  # difference of log values of a simplex that has arrived
+_DEEP = 8.0  # below the top: what the shape of an island is read off
+_MOST = 20_000
+_ROUNDS = 12
+_ROUND = 1.6  # ratio of sds that is round enough
+_WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
+_OVERFLOW = 300.0  # log of a number that soon is none
+
+
+def logs_of(f: Function) -> Logs:
+    """Return the log values of a function, minus infinity where they are not numbers."""
+
+    def logs(x: Array) -> Array:
+        found = f(x)[0]
+        return np.where(np.isnan(found), -np.inf, found)
+
+    return logs
+
+
+def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
+    """Return the tops that are reached from some starts (n, d), and their log values."""
+    n, d = starts.shape
+    simplex = starts[:, None] + np.concatenate([np.zeros((1, d)), np.diag(scale)])
+    values = _at(logs, simplex)
+    for _ in range(_STEPS):
+        order = np.argsort(-values, axis=1, kind="stable")
+        values = np.take_along_axis(values, order, 1)
+        simplex = np.take_along_axis(simplex, order[..., None], 1)
+        going = values[:, 0] > values[:, -1] + _FLAT
+        if not going.any():
+            break
+        own, fs = simplex[going], values[going]
+        centre = own[:, :-1].mean(1)
+        away = centre - own[:, -1]
+        tried = np.stack([centre + t * away for t in (1.0, 2.0, 0.5, -0.5)], 1)
+        one, two, out, inn = _at(logs, tried).T
+        best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
+        choice = np.select(
+            [one > best, one > second, (one > worst) & (out >= one), ~(one > worst) & (inn > worst)],
+            [np.where(two > one, 1, 0), 0, 2, 3],
+            -1,
+        )
+        moved = choice >= 0
+        rows = np.flatnonzero(moved)
+        own[rows, -1] = tried[rows, choice[rows]]
+        fs[rows, -1] = np.stack([one, two, out, inn], 1)[rows, choice[rows]]
+        if not moved.all():
+            shrunk = (own[~moved][:, :1] + own[~moved][:, 1:]) / 2
+            own[np.flatnonzero(~moved), 1:] = shrunk
+            fs[np.flatnonzero(~moved), 1:] = _at(logs, shrunk)
+        simplex[going], values[going] = own, fs
+    best = values.argmax(1)
+    return simplex[np.arange(n), best], values[np.arange(n), best]
+
+
+def _at(logs: Logs, points: Array) -> Array:
+    return logs(points.reshape(-1, points.shape[-1])).reshape(points.shape[:-1])
+
+
+_REACH = 2.0 ** np.arange(-46, 47, 2)
+_HALF = 0.5
+_LINE = 2.0 ** np.arange(-12, 13)
+
+
+def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
+    """Return a top near a point, and a root of about the inverse of the curvature there.
+
+    Steps are Newton's, from differences over distances at which the log value falls by one half.
+    """
+    here = float(logs(top[None])[0])
+    for _ in range(_ROUNDS):
+        scale, top = _axis_scales(logs, top)
+        slope, curvature = _differences(logs, top, scale)
+        sizes, turn = np.linalg.eigh(curvature)
+        sizes = np.maximum(np.abs(sizes), _LEAST * np.abs(sizes).max())
+        root = scale[:, None] * turn / np.sqrt(sizes)
+        step = root @ (root.T @ (slope / scale))
+        tried = top + _LINE[:, None] * step
+        values = logs(tried)
+        best = float(values.max())
+        before, here = here, max(best, float(logs(top[None])[0]))
+        if best >= here:
+            top = tried[values.argmax()]
+        if not here > before + _FLAT:
+            break
+    return top, _triangular(root)
+
+
+_LEAST = 1e-12
+
+
+def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
+    """Return slope and curvature of minus the log values, per unit of the scale."""
+    d = len(top)
+    axes = np.eye(d)
+    pairs = [(i, j) for i in range(d) for j in range(i)]
+    moves = [np.zeros(d), *axes, *-axes]
+    moves += [s * (axes[i] + t * axes[j]) / 2 for i, j in pairs for s in (1, -1) for t in (1, -1)]
+    values = logs(top + np.array(moves) * scale)
+    values = np.where(np.isfinite(values), values, values[0] - 1.0)
+    up, down = values[1 : d + 1], values[d + 1 : 2 * d + 1]
+    curvature = np.diag(2 * values[0] - up - down)
+    for (i, j), (a, b, c, e) in zip(pairs, values[2 * d + 1 :].reshape(-1, 4), strict=True):
+        curvature[i, j] = curvature[j, i] = -(a + c - b - e)
+    return (up - down) / 2, curvature
+
+
+def _triangular(root: Array) -> Array:
+    """Return the lower triangular root of the same square: one axis moves one number alone."""
+    lower: Array = np.linalg.qr(root.T, mode="r").T
+    return lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+
+
+def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
+    """Return how far along each axis the log value falls by one half; and a top that is not lower.
+
+    Some better point may be met on the way, and is then the top.
+    """
+    unit = np.maximum(np.abs(top), 1.0)
+    steps = np.concatenate([-_REACH[::-1], _REACH])
+    for _ in range(_ROUNDS):
+        points = top + steps[None, :, None] * np.diag(unit)[:, None, :]
+        values, here = _at(logs, points), logs(top[None])[0]
+        best = np.unravel_index(values.argmax(), values.shape)
+        if not values[best] > here + _HALF:
+            break
+        top = points[best]
+    fall = here - values
+    half = len(_REACH)
+    result = np.empty(len(top))
+    for axis in range(len(top)):
+        ends = []
+        for side in (fall[axis, half:], fall[axis, :half][::-1]):
+            beyond = np.flatnonzero(~(side < _HALF))
+            if len(beyond):
+                k = beyond[0]
+                ratio = np.sqrt(_HALF / side[k]) if np.isfinite(side[k]) else 1.0
+                ends.append(_REACH[k] * max(ratio, _HALF / 2))
+        if not ends:
+            raise Unbounded(axis)
+        result[axis] = unit[axis] * np.sqrt(ends[0] * ends[-1])
+    return result, top
+
+
+@dataclass(frozen=True, eq=False)
+class Island:
+    """One of several parts of the mass: its top, its frame and the log value at the top."""
+
+    frame: Frame
+    height: float
+
+    @property
+    def log_mass(self) -> float:
+        """About the log of its integral."""
+        return self.height + self.frame.log_volume
+
+
+def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
+    """Return an island around a top, and the lattice that its shape was read off."""
+    logs = logs_of(f)
+    top, root = polished(logs, top)
+    frame = Frame(top, root, np.zeros(len(top)))
+    height = float(logs(top[None])[0])
+    for _ in range(_ROUNDS):
+        lattice = cubic(f, frame, height + frame.log_volume - _DEEP, _DEEP, _MOST)
+        own = np.where(np.isnan(lattice.logs), -np.inf, lattice.logs)
+        height = max(height, float(own.max()) - frame.log_volume)
+        kept = own > height + frame.log_volume - _DEEP
+        d = len(top)
+        if kept.sum() < 2 * d + 1:
+            middle = lattice.frame.points(lattice.coordinates[own.argmax()][None])[0][0]
+            frame = replace(frame, centre=middle, root=frame.root / 2)
+            continue
+        u, weights = lattice.coordinates[kept], np.exp(own[kept] - own.max())
+        weights = weights / weights.sum()
+        mean = weights @ u
+        gap = u - mean
+        cov = (weights[:, None] * gap).T @ gap
+        sizes = np.linalg.eigvalsh(cov)
+        if sizes[0] <= 0:
+            frame = replace(frame, root=frame.root / 2)
+            continue
+        root = _triangular(frame.root @ np.linalg.cholesky(cov))
+        frame = replace(frame, centre=frame.centre + frame.root @ mean, root=root)
+        if sizes[-1] < _ROUND and sizes[0] > 1 / _ROUND:
+            break
+    return Island(frame, height), lattice
+
+
+def stretched(f: Function, island: Island, depth: float) -> Frame:
+    """Return a frame in which tails along the axes fall fast; see `lattice`.
+
+    Raises
+    ------
+    Unbounded
+        If along some axis the function does not fall.
+    """
+    logs, frame = logs_of(f), island.frame
+    d = len(frame.centre)
+    distances = 4 * 2 ** (np.arange(100) / 2)
+    stretch = np.zeros(d)
+    for axis in range(d):
+        width = 0.0
+        for sign in (1.0, -1.0):
+            direction = frame.root[:, axis]
+            points = frame.centre + sign * distances[:, None] * direction
+            values = logs(points)
+            fallen = np.flatnonzero(~(values > island.height - depth))
+            if not len(fallen):
+                raise Unbounded(int(np.abs(direction).argmax()))
+            k = fallen[0]
+            before = points[max(k - 1, 0)]
+            if not np.isfinite(values[k]) and np.abs(before).max() > _OVERFLOW / 2:
+                level = values[k - 1] if k else island.height
+                if level > island.height - depth / 2:
+                    raise Unbounded(int(np.abs(before).argmax()))
+            width = max(width, distances[k])
+        if width > _WIDE:
+            low, high = 0.0, 20.0
+            for _ in range(60):
+                a = (low + high) / 2
+                low, high = (a, high) if np.arcsinh(a * width) / a > _TARGET else (low, a)
+            stretch[axis] = high
+    return replace(frame, stretch=stretch)
+
+
+def shares(islands: Sequence[Island], x: Array) -> Array:
+    """Return the log of each island's part in the mass at points, (islands, n); they add up to one.
+
+    Each island stands for a normal density with its height and frame.
+    """
+    each = [
+        i.height - (replace(i.frame, stretch=0 * i.frame.stretch).stretched(x) ** 2).sum(-1) / 2
+        for i in islands
+    ]
+    logs = np.stack(each)
+    return logs - logsumexp(logs, axis=0)
+
+
+class Search:
+    """Islands that were found so far, from several sets of starts."""
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.islands: list[Island] = []
+        self._seen: list[Lattice] = []
+
+    def add(self, starts: Array, scale: Array) -> list[Island]:
+        """Climb from some starts, and return the islands that were not known."""
+        tops, heights = climbed(logs_of(self.f), starts, scale)
+        new = []
+        for i in np.argsort(-heights, kind="stable"):
+            if not np.isfinite(heights[i]) or self._known(tops[i]):
+                continue
+            island, lattice = framed(self.f, tops[i])
+            if not self._known(island.frame.centre):
+                new.append(island)
+            self._seen.append(lattice)
+        self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
+        return new
+
+    def _known(self, x: Array) -> bool:
+        return any(_inside(lattice, x) for lattice in self._seen)
+
+
+def _inside(lattice: Lattice, x: Array) -> bool:
+    """Whether a point lies in the part of a lattice that is above its floor."""
+    u = lattice.frame.stretched(x[None])[0]
+    kept = lattice.places[~lattice.halo]
+    return bool((np.abs(kept - 2 * u) <= 2).all(-1).any())  # noqa: PLR2004 - one step

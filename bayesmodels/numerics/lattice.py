@@ -1,0 +1,264 @@
+r"""Integrals of smooth positive functions of a few numbers, by the trapezoidal rule.
+
+Of a function that is analytic in a strip around the real axis the rule on the points of a lattice
+converges geometrically: with half the step the number of right digits is doubled. Every second
+refinement adds the centres of all cells (a body-centred lattice), which doubles the points and has
+the same effect; the other ones halve the step. Sources: Trefethen and Weideman (2014), *The
+exponentially convergent trapezoidal rule*, SIAM Review 56, sections 3 to 5; Conway and Sloane
+(1999), *Sphere Packings, Lattices and Groups*, chapter 4 (body-centred lattices).
+
+The lattice lies in coordinates u in which the function looks like a normal density,
+
+.. math:: x = c + B s(u), \qquad s_i(u) = \sinh(a_i u) / a_i,
+
+where a is zero but where tails are heavy: there it lets them fall exponentially.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from bayesmodels.numerics import Array
+
+Function = Callable[[Array], tuple[Array, Array]]
+"""From points (n, d) to log values (n), and to numbers (n, k) that are carried along."""
+
+_BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
+_HALF = 1 << 14  # largest coordinate on the lattice
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The coordinates: `centre` c, `root` B of shape (d, d), and `stretch` a."""
+
+    centre: Array
+    root: Array
+    stretch: Array
+
+    def points(self, u: Array) -> tuple[Array, Array]:
+        """Return the points x and the log Jacobian at coordinates (n, d)."""
+        a = self.stretch
+        some = np.where(a > 0, a, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            s = np.where(a > 0, np.sinh(a * u) / some, u)
+            log_slope = np.logaddexp(a * u, -a * u) - np.log(2)
+        return self.centre + s @ self.root.T, log_slope.sum(-1) + self.log_volume
+
+    def along(self, s: Array, axis: int) -> Array:
+        """Return the coordinate u where the stretched one is s, along one axis."""
+        a = self.stretch[axis]
+        return np.arcsinh(a * s) / a if a > 0 else s
+
+    def stretched(self, x: Array) -> Array:
+        """Return s(u) at points (n, d)."""
+        return np.linalg.solve(self.root, (x - self.centre).T).T
+
+    @property
+    def log_volume(self) -> float:
+        """The log determinant of the root."""
+        return float(np.linalg.slogdet(self.root)[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Points of a lattice with the log of value times Jacobian; and numbers carried along.
+
+    Coordinates are `step / 2` times the whole numbers `places`. All of these are even where the
+    lattice is cubic, and all even or all odd where it has the `centres` of the cells too. Kept are
+    the points above `floor`, and their neighbours.
+    """
+
+    frame: Frame
+    f: Function
+    floor: float
+    step: float
+    centres: bool
+    places: NDArray[np.int64]
+    logs: Array
+    carried: Array
+
+    def __len__(self) -> int:
+        return len(self.logs)
+
+    @property
+    def log_cell(self) -> float:
+        """Log volume of a cell, per point."""
+        d = self.places.shape[1]
+        return d * float(np.log(self.step)) - (float(np.log(2)) if self.centres else 0.0)
+
+    @property
+    def log_weights(self) -> Array:
+        """Log weights of the points, which add up to the integral."""
+        return self.logs + self.log_cell
+
+    @property
+    def coordinates(self) -> Array:
+        """Coordinates u of the points."""
+        return self.places * (self.step / 2)
+
+    @property
+    def coarser(self) -> NDArray[np.bool_]:
+        """Which points belong to the lattice before the last refinement."""
+        if self.centres:
+            return (self.places % 2 == 0).all(-1)
+        rest = self.places % 4
+        even = (rest == 0).all(-1)
+        return even if rest.shape[1] == 1 else even | (rest == 2).all(-1)  # noqa: PLR2004
+
+    @property
+    def log_coarser_cell(self) -> float:
+        """What `log_cell` was before the last refinement."""
+        d = self.places.shape[1]
+        if self.centres:
+            return d * float(np.log(self.step))
+        return d * float(np.log(2 * self.step)) - (float(np.log(2)) if d > 1 else 0.0)
+
+    @property
+    def halo(self) -> NDArray[np.bool_]:
+        """Which points are below the floor: those at the border."""
+        return ~(self.logs > self.floor)
+
+    @property
+    def finest(self) -> bool:
+        """Whether there are no whole numbers left for the places of a finer lattice."""
+        return bool(np.abs(self.places).max() >= _HALF // 4)
+
+    def log_unknown(self) -> float:
+        """Return the log of about what mass there is where the function is not a number.
+
+        It is as much as that of the neighbours of such points.
+        """
+        bad = self.places[np.isnan(self.logs)]
+        if not len(bad):
+            return -np.inf
+        near = np.concatenate([bad + move for move in _neighbours(bad.shape[1], centres=True)])
+        beside = np.isin(_keys(self.places), _keys(near)) & ~np.isnan(self.logs)
+        return log_sum(self.log_weights[beside]) if beside.any() else np.inf
+
+    def finer(self) -> int:
+        """Return about how many points the next refinement has to look at."""
+        d = self.places.shape[1]
+        return int((~self.halo).sum()) * (2 ** (d - 1) if self.centres else 2)
+
+    def with_floor(self, floor: float, most: int) -> Lattice:
+        """Return the lattice grown, or kept, down to another floor."""
+        return _grown(replace(self, floor=floor), self.places[self.logs > floor], most)
+
+    def refined(self, most: int) -> Lattice:
+        """Return a lattice with twice as many points, or in turn half the step.
+
+        On a line, where the centres of the cells are half the step, it is always that.
+        """
+        inside = self.places[~self.halo]
+        if self.centres or inside.shape[1] == 1:
+            places, step, centres = 2 * self.places, self.step / 2, False
+            new = _spread(2 * inside, 2)
+        else:
+            places, step, centres = self.places, self.step, True
+            new = _spread(inside, 1)
+        new = new[~np.isin(_keys(new), _keys(places))]
+        logs, carried = _values(self.f, self.frame, new * (step / 2))
+        every = replace(
+            self,
+            step=step,
+            centres=centres,
+            places=np.concatenate([places, new]),
+            logs=np.concatenate([self.logs, logs]),
+            carried=np.concatenate([self.carried, carried]),
+        )
+        return _grown(every, new[logs > self.floor], most)
+
+
+class Unbounded(Exception):  # noqa: N818 - said in other words to the user
+    """Mass that still grows, along the numbered coordinate, where the lattice ends."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+
+def cubic(
+    f: Function, frame: Frame, floor: float, depth: float, most: int, step: float = 1.0
+) -> Lattice:
+    """Return a cubic lattice, grown from its middle to all points above a floor.
+
+    A normal density falls by `depth` from its top to the floor; more than `most` points end it.
+    """
+    d = len(frame.centre)
+    reach = int(np.sqrt(2 * _BALL * depth) / step)
+    axes = np.meshgrid(*[np.arange(-reach, reach + 1)] * d, indexing="ij")
+    ball = np.stack(axes, -1).reshape(-1, d)
+    places = 2 * ball[(ball**2).sum(-1) <= reach**2]
+    logs, carried = _values(f, frame, places * (step / 2))
+    first = Lattice(frame, f, floor, step, False, places, logs, carried)  # noqa: FBT003 - cubic
+    return _grown(first, places[logs > floor], most)
+
+
+def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
+    """Evaluate neighbours of points above the floor until there are none left."""
+    places, logs, carried = lattice.places, lattice.logs, lattice.carried
+    moves = _neighbours(places.shape[1], centres=lattice.centres)
+    keys = np.sort(_keys(places))
+    while len(front):
+        if np.abs(front).max() >= _HALF // 2:
+            raise Unbounded(int(np.abs(front).max(0).argmax()))
+        near = np.concatenate([front + move for move in moves])
+        own, first = np.unique(_keys(near), return_index=True)
+        fresh = ~np.isin(own, keys, assume_unique=True)
+        new = near[first[fresh]]
+        if not len(new) or len(logs) + len(new) > most:
+            break
+        found, beside = _values(lattice.f, lattice.frame, new * (lattice.step / 2))
+        keys = np.sort(np.concatenate([keys, own[fresh]]))
+        places, logs = np.concatenate([places, new]), np.concatenate([logs, found])
+        carried = np.concatenate([carried, beside])
+        front = new[found > lattice.floor]
+    return replace(lattice, places=places, logs=logs, carried=carried)
+
+
+def _neighbours(d: int, *, centres: bool) -> NDArray[np.int64]:
+    """Return the ways from a point to those nearest to it."""
+    axes = 2 * np.eye(d, dtype=np.int64)
+    corners = np.stack(np.meshgrid(*[[-1, 1]] * d, indexing="ij"), -1).reshape(-1, d)
+    return np.concatenate([axes, -axes, *([corners] if centres else [])])
+
+
+def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
+    """Return places with all neighbours in a cube: at even distances if `reach` is two."""
+    found = places
+    for axis in range(places.shape[1]):
+        move = np.zeros(places.shape[1], dtype=np.int64)
+        move[axis] = reach
+        if reach == 1:  # from even to odd: none stays
+            every = np.concatenate([found + move, found - move])
+        else:
+            every = np.concatenate([found, found + move, found - move])
+        found = every[np.unique(_keys(every), return_index=True)[1]]
+    return found
+
+
+def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one whole number for each place."""
+    result = np.zeros(len(places), dtype=np.int64)
+    for column in places.T:
+        result = result * (2 * _HALF) + (column + _HALF)
+    return result
+
+
+def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
+    """Return the logs of value times Jacobian, NaN where the function is not a number."""
+    x, log_jacobian = frame.points(u)
+    logs, carried = f(x)
+    return logs + log_jacobian, carried
+
+
+def log_sum(logs: Array) -> float:
+    """Return the log of a sum, of what is a number."""
+    some = logs[~np.isnan(logs)]
+    return float(logsumexp(some)) if len(some) else -np.inf
