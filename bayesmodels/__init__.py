@@ -85,6 +85,8 @@ if TYPE_CHECKING:
         SharedNormalStatistic as SharedNormalStatistic,
     )
     from bayesmodels.posteriors.exact import exact as exact
+    from bayesmodels.posteriors.integrate import integrate as integrate
+    from bayesmodels.posteriors.integrated import IntegratedPosterior as IntegratedPosterior
     from bayesmodels.posteriors.partial import PartialPosterior as PartialPosterior
     from bayesmodels.posteriors.posterior import ExactPosterior as ExactPosterior
     from bayesmodels.posteriors.sampling import sample as sample
@@ -174,6 +176,8 @@ _HOMES = {
     "diagnose": "referee",
     "estimators": "",
     "exact": "posteriors.exact",
+    "integrate": "posteriors.integrate",
+    "IntegratedPosterior": "posteriors.integrated",
     "exact_draws": "draws",
     "gibbs_draws": "models.mixture.gibbs",
     "label_invariants": "models.mixture.label_switching",

@@ -28,7 +28,9 @@ from bayesmodels.numerics.triangular import EPS
 
 Elements = NDArray[np.intp]
 
-_KEPT = 1e-3  # relative error of a precision that is allowed
+KEPT = 1e-3
+"""Relative error of a precision that is allowed."""
+_SOME = 0.3  # the same, where little mass is: some digit is left
 _DERIVATIVES = 10.0  # operations for each log term and probe, about
 
 
@@ -67,19 +69,21 @@ class Arrow:
         moves[width + np.arange(hubs), self.hubs] = step[self.hubs]
         return moves
 
-    def solve(self, slopes: Array, step: Array, noise: Array) -> Array:
+    def solve(self, slopes: Array, step: Array, noise: Array, kept: float = KEPT) -> Array:
         """Return where the normal law has its mean, from the centre, plus its root times `noise`.
 
-        There is one law a row, with its own slopes and noise.
+        There is one law a row, with its own slopes and noise. What a precision may lose to rounding
+        is `kept`, relative to its size.
         """
-        found, lost = _solutions(slopes, self.groups, self.hubs, step, noise)
+        found, loss = _solutions(slopes, self.groups, self.hubs, step, noise)
+        lost = ~(loss < kept)
         # Where a group's scale is near zero, what the hubs' precision is before and after the
         # groups are integrated out are both huge and nearly the same.
         if lost.any():
             raise DataError(
                 f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
-                f"{int(lost.argmax())}) some scale is so near zero that rounding leaves less than "
-                "three digits of the law of the others. Keep such scales away from zero by their "
+                f"{int(lost.argmax())}) some scale is so near zero that rounding leaves "
+                "too few digits of the law of the others. Keep such scales away from zero by their "
                 "prior, or leave these draws out."
             )
         if not np.isfinite(found).all():
@@ -122,11 +126,11 @@ def _factors(  # noqa: C901, PLR0912 - loops, which Numba is good at
     """Return roots and results; NaN where the precision is not positive definite.
 
     These are the groups' roots, the same solved for B and h, the hubs' root below k, half the
-    square and half the log determinant, and whether some hub's precision has lost its digits.
+    square and half the log determinant, and how much some hub's precision may be off, relatively.
     """
     number, width = groups.shape
     last = len(hubs)
-    lost = False
+    loss = 0.0
     roots = np.zeros((number, width, width))
     rights = np.zeros((number, width, last + 1))
     top = np.zeros((last + 1, last + 1))
@@ -160,7 +164,7 @@ def _factors(  # noqa: C901, PLR0912 - loops, which Numba is good at
                 for b in range(a + 1):
                     top[a, b] -= right[i, a] * right[i, b]
     for a in range(last):
-        lost |= whole[a] * EPS >= _KEPT * top[a, a]
+        loss = max(loss, whole[a] * EPS / top[a, a]) if top[a, a] > 0 else np.inf
     for a in range(last + 1):
         for b in range(a + 1):
             value = top[a, b]
@@ -173,7 +177,7 @@ def _factors(  # noqa: C901, PLR0912 - loops, which Numba is good at
                 log_det += np.log(top[a, b])
             else:
                 top[a, b] = value / top[b, b]
-    return roots, rights, top, -top[last, last] / 2, log_det, lost
+    return roots, rights, top, -top[last, last] / 2, log_det, loss
 
 
 @_compiled
@@ -192,9 +196,9 @@ def _inverse(root: Any, size: int) -> Any:
 
 @_compiled
 def integral(slopes: Any, groups: Any, hubs: Any, step: Any) -> Any:
-    r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`."""
-    _, _, _, square, log_det, _ = _factors(slopes, groups, hubs, step)
-    return np.array([square, log_det])
+    r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
+    _, _, _, square, log_det, loss = _factors(slopes, groups, hubs, step)
+    return np.array([square, log_det]) if loss < _SOME else np.array([np.nan, np.nan])
 
 
 @_compiled
@@ -264,13 +268,13 @@ def integral_slope(  # noqa: C901, PLR0912 - as above
 
 @_compiled
 def _solutions(slopes: Any, groups: Any, hubs: Any, step: Any, noise: Any) -> Any:
-    """Return P^-1 h + R^-1 noise, and whether digits are lost, for each row of slopes."""
+    """Return P^-1 h + R^-1 noise, and how much a precision is off, for each row of slopes."""
     number, width = groups.shape
     last = len(hubs)
     x = np.empty_like(noise)
-    lost = np.zeros(len(noise), dtype=np.bool_)
+    loss = np.zeros(len(noise))
     for row in range(len(noise)):
-        roots, rights, top, _, _, lost[row] = _factors(slopes[row], groups, hubs, step)
+        roots, rights, top, _, _, loss[row] = _factors(slopes[row], groups, hubs, step)
         at = x[row]
         for a in range(last - 1, -1, -1):
             value = top[last, a] + noise[row, hubs[a]]
@@ -289,7 +293,7 @@ def _solutions(slopes: Any, groups: Any, hubs: Any, step: Any, noise: Any) -> An
                     if groups[g, m] >= 0:
                         value -= roots[g, m, i] * at[groups[g, m]]
                 at[e] = value / roots[g, i, i]
-    return x, lost
+    return x, loss
 
 
 def arrow(linked: NDArray[np.bool_], rows: int) -> Arrow:

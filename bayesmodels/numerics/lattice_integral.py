@@ -52,6 +52,11 @@ class Integral:
         """How many points there are."""
         return len(self.weights)
 
+    def points_at(self, chosen: NDArray[np.intp]) -> Array:
+        """Return the points x with some numbers."""
+        each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
+        return np.concatenate(each)[chosen]
+
 
 def integral(
     f: Function, start: Array, tolerance: float, seconds: float, rng: np.random.Generator

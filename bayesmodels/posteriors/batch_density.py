@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pymc as pm
+from numpy.typing import NDArray
+from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, LogTransform
 from pymc.logprob.utils import CheckParameterValue
 from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
-from pytensor.graph.traversal import io_toposort
+from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Clip
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
@@ -30,6 +33,23 @@ _TOGETHER = 400_000  # observed numbers times points in one call, about what a c
 _MOST_LEVELS = 2**10  # configurations of finite variables
 
 
+@dataclass(frozen=True)
+class Maps:
+    """A coordinate's number; from the natural value to it and back, and the slope of the first."""
+
+    coordinate: int
+    there: Callable[[Array], Array]
+    back: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+
+
+def _same(x: Array) -> Array:
+    return np.asarray(x, dtype=float)
+
+
+_ELEMENTWISE = (LogTransform, LogExpM1, LogOddsTransform, Interval)
+
+
 class BatchDensity:
     """The log density of a model's continuous variables, its finite ones added up.
 
@@ -43,7 +63,7 @@ class BatchDensity:
         whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in whole]
         self.levels = self._levels()
-        written = written_in_double(model)
+        self._model = written = written_in_double(model)
         self.names = [rv.name for rv in written.free_RVs if rv.name not in whole]
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
@@ -62,6 +82,69 @@ class BatchDensity:
         observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
         self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))
         self.slices = self._places()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of coordinates of each continuous variable."""
+        free = [i for i, finite in enumerate(self._is_finite) if not finite]
+        sizes = [int(np.prod(self._values[i][2], dtype=int)) for i in free]
+        return dict(zip(self.names, sizes, strict=True))
+
+    @property
+    def coordinate_names(self) -> list[str]:
+        """The variable of each coordinate."""
+        return [name for name, size in self.sizes.items() for _ in range(size)]
+
+    def rows(self, natural: Array, chosen: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Return values of all variables, by name, a row for each point.
+
+        Each point comes with all configurations of the finite variables, or with the chosen one.
+        """
+        many = len(self.levels)
+        wide = np.repeat(natural, many, 0) if chosen is None else natural
+        number = np.tile(np.arange(many), len(natural)) if chosen is None else chosen
+        result = {
+            name: wide[:, self.slices[name]].reshape(len(wide), *self.shapes[name])
+            for name in self.names
+        }
+        for k, s in enumerate(self.finite):
+            result[s.name] = np.stack([row[k] for row in self.levels])[number]
+        return result
+
+    def maps(self, name: str, element: int) -> Maps:
+        """Return how one scalar depends on a coordinate of its own, where it does."""
+        model, rv = self._model, self._model[name]
+        transform = model.rvs_to_transforms[rv]
+        start = list(self.sizes).index(name)
+        coordinate = sum(list(self.sizes.values())[:start]) + element
+        if transform is None:
+            return Maps(coordinate, _same, _same, np.ones_like)
+        own = int(np.prod(self.shapes[name], dtype=int))
+        inputs = list(rv.owner.inputs)
+        free: set[Any] = set(model.free_RVs) & set(ancestors(inputs))
+        if own != self.sizes[name] or free or not isinstance(transform, _ELEMENTWISE):
+            raise NotConjugate(
+                f"{name}: its elements depend on several coordinates ({type(transform).__name__}), "
+                "and there is no law of each of them here: read mean() and var(), or sample()."
+            )
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            x = pt.tensor("x", dtype="float64", shape=(None, *self.shapes[name]))
+            there, back = transform.forward(x, *inputs), transform.backward(x, *inputs)
+            slope = transform.log_jac_det(x, *inputs)
+            run = compiled([x], _plain(in_double([there, back, slope], {})), LIGHT_MODE)
+
+        def at(which: int) -> Callable[[Array], Array]:
+            def of(t: Array) -> Array:
+                t = np.asarray(t, dtype=float)
+                given = np.repeat(t.reshape(-1, 1), own, 1).reshape(-1, *self.shapes[name])
+                with np.errstate(all="ignore"):
+                    found = np.asarray(run(given)[which])
+                return found.reshape(len(given), -1)[:, element].reshape(t.shape)
+
+            return of
+
+        forward, backward, jacobian = at(0), at(1), at(2)
+        return Maps(coordinate, forward, backward, lambda t: np.exp(-jacobian(forward(t))))
 
     def _levels(self) -> list[list[Any]]:
         """Return every configuration of the finite variables."""
@@ -130,7 +213,7 @@ class BatchDensity:
                 inputs.append(value.astype(dtype))
             with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
                 logs, *parts = self._run(*inputs)
-            columns.append(np.broadcast_to(logs, n))
+            columns.append(np.where(logs == np.inf, np.nan, np.broadcast_to(logs, n)))
             if not natural.shape[1]:
                 flat = [np.broadcast_to(p, (n, *p.shape[1:])).reshape(n, -1) for p in parts]
                 natural = np.concatenate([natural, *flat], 1)

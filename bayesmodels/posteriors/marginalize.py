@@ -32,7 +32,7 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.arrowhead import Arrow
+from bayesmodels.numerics.arrowhead import KEPT, Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import Conditionals
@@ -269,7 +269,9 @@ class Marginal:
             own = slopes[one.name]
             yield one, one.parameters(own[:, 0], own[:, 1])
 
-    def parameters(self, rest: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
+    def parameters(
+        self, rest: Mapping[str, Any], kept: float = KEPT
+    ) -> dict[str, dict[str, Array]]:
         """Return the parameters of every variable's law given the rest, one a row."""
         slopes = self.slopes(rest)
         result: dict[str, dict[str, Array]] = {}
@@ -277,7 +279,7 @@ class Marginal:
             n = self.normals
             flat = self._flat(slopes)
             none = np.zeros((len(flat), n.arrow.size))
-            means = n.split(n.centre + n.arrow.solve(flat, n.step, none))
+            means = n.split(n.centre + n.arrow.solve(flat, n.step, none, kept))
             sds = n.split(n.arrow.sd(flat, n.step))
             result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
         for one, found in self._others(slopes):

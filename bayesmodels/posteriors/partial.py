@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
+from numpy.typing import NDArray
+from scipy import stats
 
 from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError, NotConjugate
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _POINTS = 3
+_SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
 def partial_posterior(
@@ -268,6 +271,32 @@ class PartialPosterior:
         found = self._marginal.draw(rows, randomness(rng))
         return {name: _unflattened(found[name], batch) for name in self.integrated}
 
+    def laws(self, rows: Point) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+        """Return each variable's law for every row of the rest, and which rows have digits left."""
+        found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
+        families = {one.name: one.family for one in self._marginal.alone}
+        laws = {
+            name: families[name].law(*of.values()) if name in families else _normal(**of)
+            for name, of in found.items()
+        }
+        return laws, known
+
+    def drawn(
+        self, rows: Point, rng: np.random.Generator
+    ) -> tuple[dict[str, Array], NDArray[np.bool_]]:
+        """Return one draw for every row of the rest, NaN in rows that have no digits left."""
+        found, known = _where_known(lambda some: {"": self._marginal.draw(some, rng)}, rows)
+        result = {}
+        for name, x in found[""].items():
+            result[name] = np.full((len(known), *x.shape[1:]), np.nan)
+            result[name][known] = x
+        return result, known
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the integrated variables."""
+        return {name: x.shape[1:] for name, x in self._marginal.probes.items()}
+
     def _rows(self, rest: Mapping[str, Any]) -> tuple[Point, tuple[int, ...]]:
         """Return values with one sample axis, and what axes there were."""
         result: Point = {}
@@ -377,6 +406,33 @@ class PartialPosterior:
             f"PartialPosterior(integrated: {', '.join(self.integrated)}; remaining: "
             f"{', '.join(self.remaining)}; verified {self.verified})"
         )
+
+
+def _normal(mean: Array, sd: Array) -> Any:
+    return stats.norm(mean, sd)
+
+
+def _where_known(
+    run: Callable[[Point], dict[str, dict[str, Array]]], rows: Point
+) -> tuple[dict[str, dict[str, Array]], NDArray[np.bool_]]:
+    """Evaluate for all rows but those that rounding leaves no digits of; say which these are."""
+    number = len(next(iter(rows.values())))
+    try:
+        return run(rows), np.ones(number, dtype=bool)
+    except (DataError, np.linalg.LinAlgError):
+        if number == 1:
+            return {}, np.zeros(1, dtype=bool)
+    half = number // 2
+    parts = [
+        _where_known(run, {name: x[some] for name, x in rows.items()})
+        for some in (slice(half), slice(half, number))
+    ]
+    both = [found for found, _ in parts if found]
+    joined = {
+        name: {key: np.concatenate([found[name][key] for found in both]) for key in of}
+        for name, of in (both[0] if both else {}).items()
+    }
+    return joined, np.concatenate([known for _, known in parts])
 
 
 def _unflattened(value: Array, batch: tuple[int, ...]) -> Array:

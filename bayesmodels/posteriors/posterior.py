@@ -34,6 +34,53 @@ if TYPE_CHECKING:
 _IMPROPER = ("Flat", "HalfFlat")
 
 
+def tree_of(
+    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+) -> xr.DataTree:
+    """Return exact, independent draws as PyMC's sampler would, Deterministics included.
+
+    Parameters
+    ----------
+    draws, chains : int
+        Numbers of draws a chain and of chains. Chains differ in nothing.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+    """
+    tree = reading.to_datatree(self, draws, chains, rng)
+    free = tree.posterior.to_dataset()
+    tree["posterior"] = free.assign(deterministics(self.model, free).data_vars)
+    return tree
+
+
+def draws_of_new_data(
+    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
+) -> xr.DataTree:
+    """Return new data given exact draws, by PyMC's forward sampling.
+
+    Parameters
+    ----------
+    draws, chains : int
+        As in `to_datatree`.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+
+    Returns
+    -------
+    xarray.DataTree
+        With the group ``posterior_predictive``, beside ``posterior``.
+    """
+    rng = randomness(rng)
+    tree = self.to_datatree(draws, chains, rng)
+    with self.model, same_rounding():
+        pm.sample_posterior_predictive(
+            tree,
+            extend_inferencedata=True,
+            random_seed=int(rng.integers(2**31)),
+            progressbar=False,
+        )
+    return tree
+
+
 class ExactPosterior:
     """A PyMC model's posterior in closed form; made by `bayesmodels.exact`.
 
@@ -76,6 +123,8 @@ class ExactPosterior:
     var = reading.var
     interval = reading.interval
     summary = reading.summary
+    to_datatree = tree_of
+    predictive = draws_of_new_data
 
     @property
     def log_evidence(self) -> float:
@@ -243,51 +292,6 @@ class ExactPosterior:
         draws, rng = asked(draws, rng)
         values = self._solution.field.variables(*self._solution.sample(draws, rng))
         return {name: values[name] for name in self._order}
-
-    def to_datatree(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
-    ) -> xr.DataTree:
-        """Return exact, independent draws as PyMC's sampler would, Deterministics included.
-
-        Parameters
-        ----------
-        draws, chains : int
-            Numbers of draws a chain and of chains. Chains differ in nothing.
-        rng : numpy.random.Generator or int, optional
-            Source of randomness, or a seed; fresh if not given.
-        """
-        tree = reading.to_datatree(self, draws, chains, rng)
-        free = tree.posterior.to_dataset()
-        tree["posterior"] = free.assign(deterministics(self.model, free).data_vars)
-        return tree
-
-    def predictive(
-        self, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
-    ) -> xr.DataTree:
-        """Return new data given exact draws, by PyMC's forward sampling.
-
-        Parameters
-        ----------
-        draws, chains : int
-            As in `to_datatree`.
-        rng : numpy.random.Generator or int, optional
-            Source of randomness, or a seed; fresh if not given.
-
-        Returns
-        -------
-        xarray.DataTree
-            With the group ``posterior_predictive``, beside ``posterior``.
-        """
-        rng = randomness(rng)
-        tree = self.to_datatree(draws, chains, rng)
-        with self.model, same_rounding():
-            pm.sample_posterior_predictive(
-                tree,
-                extend_inferencedata=True,
-                random_seed=int(rng.integers(2**31)),
-                progressbar=False,
-            )
-        return tree
 
     def digits_lost(self, statistic: Any = None) -> float | None:
         """Return about how many digits are lost, by the condition of normal blocks.

@@ -1,0 +1,213 @@
+r"""The law of one of the numbers that a function was integrated over, from its lattice.
+
+Along one axis of the lattice the function is known at equal steps h, and so is its integral up to
+any place, by the sinc function that goes through the points:
+
+.. math:: \int_{-\infty}^u f \approx \sum_k h f_k \left(\tfrac12 + \tfrac1\pi
+    \operatorname{Si}\left(\pi \frac{u - u_k}h\right)\right).
+
+Added up over all lines of the lattice this is a distribution function; it is tabulated. Source:
+Stenger (1993), *Numerical Methods Based on Sinc and Analytic Functions*, section 3.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
+from scipy.special import sici
+
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.lattice import Lattice
+from bayesmodels.numerics.lattice_integral import Integral
+
+_NODES = 257
+_NOTHING = 1e-12  # of the mass: points that are left out of tables
+_TOGETHER = 2_000_000  # numbers in one step
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A distribution function of a coordinate, tabulated; and by how much it may be off."""
+
+    nodes: Array
+    below: CubicHermiteSpline
+    error: float
+
+    def cdf(self, x: Array) -> Array:
+        """Return the probability of at most x."""
+        inside = self.below(np.clip(x, self.nodes[0], self.nodes[-1]))
+        return np.clip(np.where(np.isnan(x), np.nan, inside), 0.0, 1.0)
+
+    def pdf(self, x: Array) -> Array:
+        """Return the density; zero beyond the lattice."""
+        inside = (x >= self.nodes[0]) & (x <= self.nodes[-1])
+        return np.where(inside, np.maximum(self.below(x, 1), 0.0), 0.0)
+
+    def ppf(self, q: float) -> float:
+        """Return the quantile with probability q below it."""
+        low, high = self.nodes[0], self.nodes[-1]
+        if not self.below(low) < q < self.below(high):
+            return float(low if q <= self.below(low) else high)
+        found: Any = brentq(lambda x: float(self.below(x)) - q, low, high, xtol=1e-300, rtol=1e-14)
+        return float(found)
+
+
+def table(found: Integral, number: int) -> Table:
+    """Return the distribution function of a coordinate x, by its number."""
+    own, before = found.weights, found.before
+    every = np.concatenate(
+        [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in found.lattices]
+    )
+    kept = own > _NOTHING
+    middle = own[kept] @ every[kept]
+    spread = float(np.sqrt(own[kept] @ (every[kept] - middle) ** 2))
+    low, high = every[kept].min(), every[kept].max()
+    del spread
+    nodes = np.unique(_nodes(every[kept], own[kept], low, high))
+    one, slope = _added(found.lattices, own, number, nodes, fine=True)
+    other, _ = _added(found.lattices, before, number, nodes, fine=False)
+    below = CubicHermiteSpline(nodes, one, slope)
+    return Table(nodes, below, float(np.abs(one - other).max()))
+
+
+def _nodes(x: Array, weights: Array, low: float, high: float) -> Array:
+    """Return nodes: at equal steps within each of several ranges, closer where more mass is."""
+    order = np.argsort(x)
+    mass = np.cumsum(weights[order])
+    ends = x[order][np.searchsorted(mass, [1e-9, 1e-4, 0.05, 0.95, 1 - 1e-4, 1 - 1e-9]).clip(max=len(x) - 1)]
+    every = np.concatenate([[low], ends, [high]])
+    return np.concatenate([np.linspace(a, b, _NODES // 3) for a, b in zip(every[:-1], every[1:], strict=True)])
+
+
+def _added(
+    lattices: Sequence[Lattice], weights: Array, number: int, nodes: Array, *, fine: bool
+) -> tuple[Array, Array]:
+    """Return distribution function and density at some nodes."""
+    below, density, start = np.zeros(len(nodes)), np.zeros(len(nodes)), 0
+    for lattice in lattices:
+        own = weights[start : start + len(lattice)]
+        start += len(lattice)
+        kept = own > _NOTHING
+        row = lattice.frame.root[number]
+        axis = int(np.abs(row).argmax())
+        u, own = lattice.coordinates[kept], own[kept]
+        x = lattice.frame.points(u)[0][:, number]
+        a = lattice.frame.stretch[axis]
+        s = np.sinh(a * u[:, axis]) / a if a > 0 else u[:, axis]
+        step = lattice.step / 2 if lattice.centres and len(row) > 1 else lattice.step
+        if not fine:  # before the last refinement
+            step = lattice.step if lattice.centres or len(row) > 1 else 2 * lattice.step
+        many = max(1, _TOGETHER // max(len(u), 1))
+        for at in range(0, len(nodes), many):
+            z = nodes[at : at + many, None]
+            there = s + (z - x) / row[axis]
+            gap = (lattice.frame.along(there, axis) - u[:, axis]) / step
+            inner = np.sqrt(1 + (a * there) ** 2) * np.abs(row[axis]) * step
+            below[at : at + many] += (0.5 + np.sign(row[axis]) * sici(np.pi * gap)[0] / np.pi) @ own
+            density[at : at + many] += (np.sinc(gap) / inner) @ own
+    return below, density
+
+
+Map = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A number with a law: its table over a coordinate, and the maps there and back.
+
+    Moments are those of the number itself. `back` need not increase.
+    """
+
+    table: Table
+    there: Map
+    back: Map
+    slope: Map
+    moments: tuple[float, float, float]
+
+    @property
+    def _rises(self) -> bool:
+        low, high = self.back(self.table.nodes[[0, -1]])
+        return bool(high >= low)
+
+    def cdf(self, t: Array) -> Array:
+        """Return the probability of at most t."""
+        below = self.table.cdf(self.there(t))
+        return below if self._rises else 1 - below
+
+    def pdf(self, t: Array) -> Array:
+        """Return the density."""
+        with np.errstate(all="ignore"):
+            found = self.table.pdf(self.there(t)) * np.abs(self.slope(t))
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def ppf(self, q: float) -> float:
+        """Return the quantile."""
+        return float(self.back(np.array([self.table.ppf(q if self._rises else 1 - q)]))[0])
+
+
+class LatticeLaw:
+    """The laws of the elements of an array, used like a frozen SciPy law."""
+
+    def __init__(self, shape: tuple[int, ...], numbers: Sequence[Number]) -> None:
+        self.shape, self.numbers = shape, list(numbers)
+
+    def entry(self, at: tuple[int, ...]) -> LatticeLaw:
+        """Return the law of one element."""
+        return LatticeLaw((), [self.numbers[int(np.ravel_multi_index(at, self.shape))]])
+
+    def _each(self, values: Sequence[Any]) -> Array:
+        return np.array(values, dtype=float).reshape(self.shape)[()]
+
+    def mean(self) -> Array:
+        """Return the means."""
+        return self._each([n.moments[0] for n in self.numbers])
+
+    def std(self) -> Array:
+        """Return the standard deviations."""
+        return self._each([n.moments[1] for n in self.numbers])
+
+    def var(self) -> Array:
+        """Return the variances."""
+        return self.std() ** 2
+
+    def stats(self, _moments: str) -> Array:
+        """Return the excess kurtosis, the only moment that is asked for."""
+        return self._each([n.moments[2] for n in self.numbers])
+
+    def ppf(self, q: float) -> Array:
+        """Return the quantiles with probability q below them."""
+        return self._each([n.ppf(q) for n in self.numbers])
+
+    def isf(self, q: float) -> Array:
+        """Return the quantiles with probability q above them."""
+        return self._each([n.ppf(1 - q) for n in self.numbers])
+
+    def _at(self, verb: str, x: ArrayLike) -> Array:
+        x = np.asarray(x, dtype=float)
+        whole = np.broadcast_shapes(x.shape, self.shape)
+        flat = np.broadcast_to(x, whole).reshape(-1, len(self.numbers))
+        columns = [getattr(n, verb)(flat[:, k]) for k, n in enumerate(self.numbers)]
+        return np.stack(columns, -1).reshape(whole)[()]
+
+    def cdf(self, x: ArrayLike) -> Array:
+        """Return the probability of at most x."""
+        return self._at("cdf", x)
+
+    def sf(self, x: ArrayLike) -> Array:
+        """Return the probability of more than x."""
+        return 1 - self.cdf(x)
+
+    def pdf(self, x: ArrayLike) -> Array:
+        """Return the density."""
+        return self._at("pdf", x)
+
+    def logpdf(self, x: ArrayLike) -> Array:
+        """Return the log density."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.pdf(x))

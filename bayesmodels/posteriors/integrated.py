@@ -1,0 +1,350 @@
+"""What `bm.integrate` returns: a posterior by numerical integration, with an error on every number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pytensor.configdefaults import config
+from pytensor.graph.replace import vectorize_graph
+
+from bayesmodels.belief import notebook, reading
+from bayesmodels.belief.protocol import Draws, Law
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.labels import Coords
+from bayesmodels.input.parameters import asked, proportion
+from bayesmodels.numerics import Array, lattice_draws
+from bayesmodels.numerics.lattice_integral import Integral
+from bayesmodels.numerics.lattice_law import LatticeLaw, Number, table
+from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.density import add, compiled, natural_terms
+from bayesmodels.posteriors.elementwise import Certain
+from bayesmodels.posteriors.partial import PartialPosterior
+from bayesmodels.posteriors.posterior import (
+    draws_of_new_data,
+    improper,
+    labelled_axes,
+    tree_of,
+)
+from bayesmodels.posteriors.support import listed
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_NOTHING = 1e-10  # of the mass: what is left out of mixtures
+
+
+class IntegratedPosterior:
+    """A PyMC model's posterior by numerical integration; made by `bayesmodels.integrate`.
+
+    Read like a belief: `mean`, `var`, `interval`, `summary`, `marginals`, `sample` and
+    `to_datatree`, under the model's own names, dims and coords; `errors` says how far off they
+    may be.
+
+    Attributes
+    ----------
+    model : pymc.Model
+        The model.
+    integrated, remaining : tuple of str
+        Names of the variables in the conjugate block, and of those integrated on the lattice.
+    dims : dict of tuple of str
+        Names of each variable's axes.
+    coords : dict of tuple
+        Labels along every axis.
+    levels : dict of tuple
+        Values of finite variables.
+    points : int
+        Number of points of the lattice.
+    seconds : float
+        What it took.
+    tolerance : float
+        What was asked for.
+    """
+
+    def __init__(
+        self,
+        model: pm.Model,
+        density: BatchDensity,
+        found: Integral,
+        part: PartialPosterior | None,
+        tolerance: float,
+        seconds: float,
+    ) -> None:
+        self.model, self.tolerance, self.seconds = model, tolerance, seconds
+        self._density, self._integral, self._part = density, found, part
+        self.integrated = part.integrated if part else ()
+        order = [rv.name for rv in model.free_RVs]
+        self.remaining = tuple(name for name in order if name not in self.integrated)
+        self.dims: dict[str, tuple[str, ...]] = {}
+        self.coords: Coords = {}
+        shapes = density.shapes | (part.shapes if part else {})
+        for name in order:
+            axes = labelled_axes(model, name, shapes[name])
+            self.dims[name] = tuple(axis for axis, _ in axes)
+            self.coords |= dict(axes)
+        self._shapes = shapes
+        self.levels: dict[str, tuple[Hashable, ...]] = {
+            s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
+        }
+        self.points = found.points
+
+    mean = reading.mean
+    var = reading.var
+    interval = reading.interval
+    summary = reading.summary
+    to_datatree = tree_of
+    predictive = draws_of_new_data
+
+    @property
+    def log_evidence(self) -> float:
+        r"""The log density of the data with everything integrated out, :math:`\ln p(y)`.
+
+        Raises
+        ------
+        PriorError
+            If a prior is improper (`Flat`, `HalfFlat`): the data then have no density.
+        """
+        for name, kind in improper(self.model):
+            raise PriorError(
+                f"log_evidence: the prior of {name} is improper ({kind}), so that the data have "
+                "no density; give it a proper prior."
+            )
+        return self._integral.log_total
+
+    @cached_property
+    def errors(self) -> dict[str, Any]:
+        """How far off the numbers may be: ``log_evidence``, ``mean`` and ``sd`` by variable.
+
+        From how they changed with the last refinements of the lattice, and what is beyond it. They
+        are in the units of the numbers themselves.
+        """
+        means, sds = {}, {}
+        for name in self.dims:
+            if name in self.integrated:
+                means[name], sds[name] = self._errors_of_block(name)
+                continue
+            at, shape = self._density.slices[name], self._shape(name)
+            unit = self._integral.sd[at]
+            means[name] = (self._integral.mean_error[at] * unit).reshape(shape)[()]
+            sds[name] = (self._integral.sd_error[at] * unit).reshape(shape)[()]
+        return {"log_evidence": self._integral.log_error, "mean": means, "sd": sds}
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of what is read off a variable."""
+        more = (len(self.levels[name]),) if name in self.levels else ()
+        return (*self._shapes[name], *more)
+
+    def marginals(self) -> dict[str, Law]:
+        """Return each variable's law, elementwise over its shape.
+
+        Of the block they are mixtures, over the lattice, of laws given the rest. Of a finite
+        variable they are those of the indicators of its values, along a last axis.
+        """
+        return {name: self._laws[name] for name in self.dims}
+
+    @cached_property
+    def _laws(self) -> dict[str, Law]:
+        result: dict[str, Law] = {}
+        for name in self.remaining:
+            at, shape = self._density.slices[name], self._shape(name)
+            if name in self.levels:
+                result[name] = Certain(self._integral.mean[at].reshape(shape))
+                continue
+            numbers = [self._number(name, k) for k in range(at.start, at.stop)]
+            result[name] = LatticeLaw(shape, numbers)
+        if self._part:
+            weights, laws = self._mixture
+            result |= {name: MixtureLaw(weights, law) for name, law in laws.items()}
+        return result
+
+    def _number(self, name: str, k: int) -> Number:
+        """Return the law of one scalar."""
+        found, density = self._integral, self._density
+        maps = density.maps(name, k - density.slices[name].start)
+        gap = (found.numbers[:, k] - found.mean[k]) / found.sd[k]
+        kurtosis = float(found.weights @ gap**4) - 3.0
+        moments = (float(found.mean[k]), float(found.sd[k]), kurtosis)
+        return Number(table(found, maps.coordinate), maps.there, maps.back, maps.slope, moments)
+
+    @cached_property
+    def _rows(self) -> tuple[dict[str, Array], Array, Array]:
+        """Values of the remaining variables, a point and level of the finite ones a row.
+
+        And the weights of the rows, of the last lattice and of the one before.
+        """
+        found, density = self._integral, self._density
+        kept = np.flatnonzero((found.weights > _NOTHING) | (found.before > _NOTHING))
+        points = found.points_at(kept)
+        each, natural = density.by_level(points)
+        share = np.exp(each - each.max(1, keepdims=True))
+        share = share / share.sum(1, keepdims=True)
+        rows = density.rows(natural)
+        own, before = (w[kept, None] * share for w in (found.weights, found.before))
+        return rows, own.ravel(), before.ravel()
+
+    @cached_property
+    def _conditionals(self) -> tuple[dict[str, Any], Array, Array]:
+        """Laws of the block given the rest, and weights of these; what has no digits is left out."""
+        assert self._part is not None  # noqa: S101 - asked for with a block only
+        rows, own, before = self._rows
+        laws, known = self._part.laws(rows)
+        lost = own[~known].sum()
+        if lost > self.tolerance:
+            raise PriorError(
+                f"{listed(self.integrated)}: given values of the rest that have {lost:.1g} of the "
+                "mass, rounding leaves no digits of the law. Keep scales away from zero."
+            )
+        return laws, own[known] / own[known].sum(), before[known] / before[known].sum()
+
+    @property
+    def _mixture(self) -> tuple[Array, dict[str, Any]]:
+        laws, own, _ = self._conditionals
+        return own, laws
+
+    def _errors_of_block(self, name: str) -> tuple[Array, Array]:
+        laws, own, before = self._conditionals
+        one, other = (MixtureLaw(w, laws[name]) for w in (own, before))
+        rows, every, _ = self._rows
+        del rows
+        sd = one.std()
+        of_rest = np.concatenate([self._integral.mean_error, self._integral.sd_error])
+        least = max(self._integral.log_error, float(np.nanmax(of_rest, initial=0.0)))
+        del every
+        mean = np.maximum(np.abs(one.mean() - other.mean()), least * sd)
+        return mean, np.maximum(np.abs(sd - other.std()), least * sd)
+
+    def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+        """Return how far off the ends of `interval` may be.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability inside, between 0 and 1.
+        """
+        prob = proportion(prob, "prob")
+        ends, laws = self.interval(prob), self.marginals()
+        result = {}
+        for name, pair in ends.items():
+            pdf = [np.exp(np.asarray(laws[name].logpdf(end))) for end in pair]
+            off = self._cdf_error(name)
+            with np.errstate(divide="ignore"):
+                result[name] = (off / pdf[0], off / pdf[1])
+        return result
+
+    def _cdf_error(self, name: str) -> Array:
+        law = self._laws[name]
+        if isinstance(law, LatticeLaw):
+            each = [n.table.error for n in law.numbers]
+            return np.array(each).reshape(self._shape(name))[()]
+        least = self._integral.log_error
+        return np.full(self._shape(name), max(least, self.tolerance))[()]
+
+    def log_density(self, draws: Draws) -> Array:
+        """Return the joint log density in natural space.
+
+        Parameters
+        ----------
+        draws : mapping
+            Values by name, with any number of sample axes before the variable's own.
+        """
+        flat, batch = {}, ()
+        for name, shape in self._shapes.items():
+            value = np.asarray(draws[name])
+            batch = value.shape[: value.ndim - len(shape)]
+            if value.shape[len(batch) :] != shape:
+                raise DataError(
+                    f"draws: {name!r} must have shape (..., {shape}); got {value.shape}."
+                )
+            flat[name] = value.reshape(-1, *shape)
+        with np.errstate(all="ignore"):  # -inf is an answer
+            total = self._joint(flat)
+        return np.asarray((total - self._integral.log_total).reshape(batch))[()]
+
+    @cached_property
+    def _joint(self) -> Any:
+        points, terms = natural_terms(self.model)
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
+            total = add([term.sum() for term in terms])
+            run = compiled(list(rows.values()), vectorize_graph([total], rows), LIGHT_MODE)
+
+        def joint(values: dict[str, Any]) -> Array:
+            given = [np.asarray(values[p.name], dtype=p.dtype) for p in points]
+            return np.asarray(run(*given)[0])
+
+        return joint
+
+    def sample(
+        self, draws: int, rng: np.random.Generator | int | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """Return independent draws, sample axis first."""
+        draws, rng = asked(draws, rng)
+        rest, values = self._drawn(draws, rng), {}
+        if self._part:
+            for _ in range(_AGAIN):
+                values, known = self._part.drawn(rest, rng)
+                if known.all():
+                    break
+                fresh = self._drawn(int((~known).sum()), rng)
+                rest = {name: x.copy() for name, x in rest.items()}
+                for name, x in rest.items():
+                    x[~known] = fresh[name]
+        both = rest | values
+        return {name: both[name] for name in self.dims}
+
+    def _drawn(self, number: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Return draws of the remaining variables."""
+        density = self._density
+        if density.size:
+            points = lattice_draws.draws(self._integral, number, rng)
+        else:
+            points = np.zeros((number, 0))
+        each, natural = density.by_level(points)
+        each = each + rng.gumbel(size=each.shape)
+        return density.rows(natural, each.argmax(1))
+
+    def explain(self) -> str:
+        """Say what was integrated how, and how far off it may be."""
+        parts = []
+        if self._part:
+            laws = [f"{name} ({self._part.conjugate[name]})" for name in self.integrated]
+            parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
+        if self.levels:
+            many = len(self._density.levels)
+            parts.append(f"{listed(self.levels)}: all {many} configurations added up")
+        names = [name for name in self.remaining if name not in self.levels]
+        if names:
+            modes = len(self._integral.lattices)
+            parts.append(
+                f"{listed(names)} ({self._density.size} "
+                f"scalar{'s' if self._density.size > 1 else ''}) integrated on a lattice of "
+                f"{self.points:,} points" + (f" around {modes} modes" if modes > 1 else "")
+            )
+        worst = float(np.nanmax([*self._integral.mean_error, *self._integral.sd_error, 0.0]))
+        parts.append(
+            f"Log evidence known to {self._integral.log_error:.1g}, means and standard deviations "
+            f"to {worst:.1g} sd"
+        )
+        return ". ".join(parts) + "."
+
+    def _repr_html_(self) -> str:
+        return notebook.frame(
+            "Posterior by integration",
+            notebook.paragraph(self.explain()),
+            notebook.summary(self),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"IntegratedPosterior(closed form: {', '.join(self.integrated) or 'nothing'}; on a "
+            f"lattice: {', '.join(self.remaining)}; {self.points:,} points)"
+        )
+
+
+_AGAIN = 20
