@@ -84,7 +84,8 @@ def integral(
     while True:
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
-        errors = _errors(history) + beyond
+        unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
+        errors = _errors(history) + beyond + unknown
         error = float(np.max(errors[exists]))
         if error <= tolerance:
             return _integral(lattices, found, np.where(exists, errors, np.nan))
@@ -189,9 +190,8 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
     halo = np.concatenate([lattice.halo for lattice in lattices])
     gap = np.abs(numbers[halo] - mean) / np.where(sd > 0, sd, 1.0)
     own = weights[halo]
-    lost = sum(float(np.exp(lattice.log_unknown() - log_total)) for lattice in lattices)
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2])
-    return np.concatenate([[log_total], mean, sd]), 2 * parts + lost
+    return np.concatenate([[log_total], mean, sd]), 2 * parts
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
