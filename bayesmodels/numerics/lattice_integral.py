@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,15 @@ class Integral:
     def points(self) -> int:
         """How many points there are."""
         return len(self.weights)
+
+    def less_sure(self, by: float) -> Integral:
+        """Return the same with larger errors, as of log values that may be off by so much."""
+        return replace(
+            self,
+            log_error=self.log_error + by,
+            mean_error=self.mean_error + by,
+            sd_error=self.sd_error + by,
+        )
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
