@@ -25,6 +25,7 @@ _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
+_FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _OVERFLOW = 300.0  # log of a number that soon is none
 
 
@@ -93,7 +94,7 @@ def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
         scale, top = _axis_scales(logs, top)
         slope, curvature = _differences(logs, top, scale)
         sizes, turn = np.linalg.eigh(curvature)
-        sizes = np.maximum(np.abs(sizes), _LEAST * np.abs(sizes).max())
+        sizes = np.maximum(np.abs(sizes), _LEAST * (np.abs(sizes).max() or 1 / _LEAST))
         root = scale[:, None] * turn / np.sqrt(sizes)
         step = root @ (root.T @ (slope / scale))
         tried = top + _LINE[:, None] * step
@@ -271,7 +272,7 @@ class Search:
         tops, heights = climbed(logs_of(self.f), starts, scale)
         new = []
         for i in np.argsort(-heights, kind="stable"):
-            if not np.isfinite(heights[i]) or self._known(tops[i]):
+            if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i]):
                 continue
             island, lattice = framed(self.f, tops[i])
             if not self._known(island.frame.centre):

@@ -131,14 +131,26 @@ class Lattice:
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
 
-        It is as much as that of the neighbours of such points.
+        As it falls on the way there, along each axis, so it falls on.
         """
         bad = self.places[np.isnan(self.logs)]
-        if not len(bad):
-            return -np.inf
-        near = np.concatenate([bad + move for move in _neighbours(bad.shape[1], centres=True)])
-        beside = np.isin(_keys(self.places), _keys(near)) & ~np.isnan(self.logs)
-        return log_sum(self.log_weights[beside]) if beside.any() else np.inf
+        order = np.argsort(_keys(self.places))
+        keys, logs = _keys(self.places)[order], self.logs[order]
+
+        def at(places: NDArray[np.int64]) -> Array:
+            own = _keys(places)
+            spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
+            return np.where(keys[spot] == own, logs[spot], np.nan)
+
+        total = -np.inf
+        for move in _neighbours(self.places.shape[1], centres=False) if len(bad) else ():
+            last, before = at(bad + move), at(bad + 2 * move)
+            last = last[known := np.isfinite(last) & (last > self.floor)]
+            fall = before[known] - last
+            with np.errstate(invalid="ignore", divide="ignore"):
+                beyond = np.where(fall > 0, last - np.log(np.expm1(np.abs(fall))), np.inf)
+            total = np.logaddexp(total, log_sum(beyond))
+        return float(total + self.log_cell)
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""

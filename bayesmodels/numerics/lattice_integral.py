@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,15 @@ class Integral:
         """How many points there are."""
         return len(self.weights)
 
+    def less_sure(self, by: float) -> Integral:
+        """Return the same with larger errors, as of log values that may be off by so much."""
+        return replace(
+            self,
+            log_error=self.log_error + by,
+            mean_error=self.mean_error + by,
+            sd_error=self.sd_error + by,
+        )
+
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
         each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
@@ -84,7 +93,8 @@ def integral(
     while True:
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
-        errors = _errors(history) + beyond
+        unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
+        errors = _errors(history) + beyond + unknown
         error = float(np.max(errors[exists]))
         if error <= tolerance:
             return _integral(lattices, found, np.where(exists, errors, np.nan))
@@ -189,9 +199,8 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
     halo = np.concatenate([lattice.halo for lattice in lattices])
     gap = np.abs(numbers[halo] - mean) / np.where(sd > 0, sd, 1.0)
     own = weights[halo]
-    lost = sum(float(np.exp(lattice.log_unknown() - log_total)) for lattice in lattices)
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2])
-    return np.concatenate([[log_total], mean, sd]), 2 * parts + lost
+    return np.concatenate([[log_total], mean, sd]), 2 * parts
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
