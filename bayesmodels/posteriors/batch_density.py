@@ -77,7 +77,8 @@ class BatchDensity:
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
         free = [np.ravel(start[name]) for name, dtype, _ in self._values if "float" in str(dtype)]
-        self.start: Array = np.concatenate([np.zeros(0), *free]).astype(float)
+        free = np.concatenate([np.zeros(0), *free]).astype(float)
+        self.start: Array = np.where(np.isfinite(free), free, 0.0)  # at an end of a support
         self.size = len(self.start)
         observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
         self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))
@@ -211,13 +212,25 @@ class BatchDensity:
                     value = points[:, at : at + size].reshape((n, *shape))
                     at += size
                 inputs.append(value.astype(dtype))
-            with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
-                logs, *parts = self._run(*inputs)
-            columns.append(np.where(logs == np.inf, np.nan, np.broadcast_to(logs, n)))
+            logs, *parts = self._evaluated(inputs)
+            columns.append(np.where(logs == np.inf, np.nan, logs))
             if not natural.shape[1]:
-                flat = [np.broadcast_to(p, (n, *p.shape[1:])).reshape(n, -1) for p in parts]
-                natural = np.concatenate([natural, *flat], 1)
+                natural = np.concatenate([natural, *(p.reshape(n, -1) for p in parts)], 1)
         return np.stack(columns, 1).astype(float), natural
+
+    def _evaluated(self, inputs: list[Any]) -> list[Any]:
+        """Return log densities and natural values, NaN where a matrix has no inverse."""
+        n, shapes = len(inputs[0]), [(), *(self.shapes[name] for name in self.names)]
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
+                found = self._run(*inputs)
+        except np.linalg.LinAlgError:
+            if n == 1:
+                return [np.full((1, *shape), np.nan) for shape in shapes]
+            halves = [[x[: n // 2] for x in inputs], [x[n // 2 :] for x in inputs]]
+            pairs = zip(*map(self._evaluated, halves), strict=True)
+            return [np.concatenate(pair) for pair in pairs]
+        return [np.broadcast_to(x, (n, *shape)) for x, shape in zip(found, shapes, strict=True)]
 
 
 def _known(model: pm.Model, name: str) -> Support:
