@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 
@@ -64,7 +65,7 @@ class Integral:
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
         each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
-        return np.concatenate(each)[chosen]
+        return np.concatenate(each)[chosen] if each else np.zeros((len(chosen), 0))
 
 
 def integral(
@@ -80,6 +81,8 @@ def integral(
         If the mass grows without end.
     """
     end = time.thread_time() + seconds
+    if not len(start):
+        return _point(f)
     islands = _islands(f, start, rng)
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
@@ -110,6 +113,15 @@ def integral(
         each = (time.thread_time() - begun) / max(new, 1)
 
 
+def _point(f: Function) -> Integral:
+    """Return the value of a function of no number at all."""
+    logs, numbers = f(np.zeros((1, 0)))
+    if not np.isfinite(logs[0]):
+        raise NotSettled("no point was found at which the density is positive")
+    one, zero = np.ones(1), np.zeros(numbers.shape[1])
+    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero)
+
+
 def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island]:
     """Return where the mass is; refuse if two sets of starts do not agree about it.
 
@@ -135,7 +147,7 @@ def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island
 def _starts(f: Function, start: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return points to climb from: the best of many, and some others."""
     d = len(start)
-    spread = np.exp(rng.uniform(*np.log(_SPREADS), (_EXPLORED, 1)))
+    spread = np.exp(rng.uniform(*map(math.log, _SPREADS), size=(_EXPLORED, 1)))
     points = start + spread * rng.standard_normal((_EXPLORED, d))
     values = f(points)[0]
     order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
