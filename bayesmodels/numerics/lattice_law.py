@@ -27,9 +27,9 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 
-_NODES = 80  # in each of the ranges
+_NODES = 40  # in each of the ranges
 _RANGES = (1e-9, 1e-4, 0.05, 0.95, 1 - 1e-4, 1 - 1e-9)
-_NOTHING = 1e-12  # of the mass: points that are left out of tables
+_NOTHING = 1e-11  # of the mass: points that are left out of tables
 _TOGETHER = 2_000_000  # numbers in one step
 
 

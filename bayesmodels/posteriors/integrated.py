@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
@@ -16,12 +16,13 @@ from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import Coords
-from bayesmodels.input.parameters import asked, proportion
+from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import LatticeLaw, Number, table
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, natural_terms
 from bayesmodels.posteriors.elementwise import Certain
@@ -32,7 +33,11 @@ from bayesmodels.posteriors.posterior import (
     labelled_axes,
     tree_of,
 )
+from bayesmodels.posteriors.rows_left_out import rows_left_out
 from bayesmodels.posteriors.support import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _NOTHING = 1e-10  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
@@ -305,6 +310,39 @@ class IntegratedPosterior:
         each, natural = density.by_level(points)
         each = each + rng.gumbel(size=each.shape)
         return density.rows(natural, each.argmax(1))
+
+    def leave_one_out(
+        self, *, seconds: float = SECONDS, rng: np.random.Generator | int | None = None
+    ) -> pd.DataFrame:
+        r"""Return the log predictive density of each observed number by all others.
+
+        .. math:: \ln p(y_i \mid y_{-i}) = \ln p(y) - \ln p(y_{-i})
+
+        Parameters
+        ----------
+        seconds : float, default 50
+            What it may compute.
+        rng : numpy.random.Generator or int, optional
+            Source of the points at which the block is looked at, or a seed; fresh if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``log_density`` and ``error``, one row an observed number; the sum of the
+            former is what ArviZ's `loo` estimates from draws.
+
+        Raises
+        ------
+        DataError
+            If it would take longer than `seconds`.
+        """
+        import pandas as pd
+
+        block = self._part is not None
+        rows, logs, errors = rows_left_out(
+            self.model, self._integral, seconds, randomness(rng), block=block
+        )
+        return pd.DataFrame({"log_density": logs, "error": errors}, index=rows)
 
     def explain(self) -> str:
         """Say what was integrated how, and how far off it may be."""
