@@ -1,5 +1,7 @@
 """Normal coefficients integrated out of a normal likelihood, for many hyperparameters at once."""
 
+import contextlib
+
 import numpy as np
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -71,7 +73,7 @@ def covariance(y, S, *, mean=0.0, cross=None, prior=None):
         Their variances.
     """
     r = np.broadcast_to(y - mean, (len(S), len(y)))
-    L = np.linalg.cholesky(S)
+    L = _root(S)
     half = np.linalg.solve(L, r[..., None])[..., 0]
     logs = -(half**2).sum(-1) / 2 - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(-1)
     logs = logs - len(y) * LOG_2PI / 2
@@ -79,6 +81,81 @@ def covariance(y, S, *, mean=0.0, cross=None, prior=None):
         return logs
     back = np.linalg.solve(L, np.swapaxes(cross, 1, 2))
     return logs, (np.einsum("gni,gn->gi", back, half), prior - (back**2).sum(1))
+
+
+def _root(S):
+    """Return Cholesky factors; of a matrix that is singular up to rounding, not a number."""
+    try:
+        return np.linalg.cholesky(S)
+    except np.linalg.LinAlgError:
+        found = np.full_like(S, np.nan)
+        for one, to in zip(S, found, strict=True):
+            with contextlib.suppress(np.linalg.LinAlgError):
+                to[:] = np.linalg.cholesky(one)
+        return found
+
+
+class Grouped:
+    """y = W b + Z c[group] + e: coefficients c of each group, independent given their scales.
+
+    Only matrices as small as the columns of Z and W are made for a point. Prior means of c are
+    zero: their mean is a part of b.
+
+    Parameters
+    ----------
+    group : ndarray of int, shape (n,)
+    Z : ndarray of shape (n, q)
+    W : ndarray of shape (n, r)
+    y : ndarray of shape (n,)
+    sd, mean : array_like of shape (r,)
+        Prior sds and means of b.
+    """
+
+    def __init__(self, group, Z, W, y, sd, mean=0.0):
+        rest = y - W @ np.broadcast_to(mean, W.shape[1])
+        rows = [np.flatnonzero(group == g) for g in range(group.max() + 1)]
+        self.ZZ, self.ZW, self.Zy = (
+            np.stack([Z[i].T @ part[i] for i in rows]) for part in (Z, W, rest)
+        )
+        self.WW, self.Wy, self.yy = W.T @ W, W.T @ rest, rest @ rest
+        self.n, self.mean, self.sd = len(y), mean, np.asarray(sd, dtype=float)
+
+    def at(self, spread, noise):
+        """Return log densities, mean and covariance of b, and a function of the law of c.
+
+        `spread` is (points, q), `noise` (points,).
+        """
+        q, s2 = spread.shape[1], noise[:, None, None, None] ** 2
+        root = spread[:, None, :, None] * spread[:, None, None, :]
+        A = np.eye(q) + root * self.ZZ / s2
+        inner = root * np.linalg.inv(A)  # the covariance of c given b
+        M = inner / s2
+        gain = M @ self.ZW
+        flat = np.einsum("gqr,ngqs->nrs", self.ZW, gain, optimize=True)
+        precision = np.diag(self.sd**-2) + (self.WW - flat) / s2[:, 0]
+        moved = np.einsum("ngqr,gq->nr", gain, self.Zy, optimize=True)
+        pull = (self.Wy - moved) / s2[:, 0, 0]
+        cov = np.linalg.inv(precision)
+        b = np.einsum("nij,nj->ni", cov, pull)
+        rest = self.yy - np.einsum("gi,ngij,gj->n", self.Zy, M, self.Zy, optimize=True)
+        logs = (pull * b).sum(1) / 2 - rest / (2 * s2[:, 0, 0, 0])
+        logs = logs - np.linalg.slogdet(precision)[1] / 2 - np.log(self.sd).sum()
+        logs = logs - np.linalg.slogdet(A)[1].sum(1) / 2
+        logs = logs - self.n * (np.log(noise) + LOG_2PI / 2)
+
+        def effects(T=None, *, scaled=False):
+            """Return mean and variance (points, groups, q) of T b + c, or of c / spread."""
+            T = np.zeros(self.ZW.shape) if T is None else np.broadcast_to(T, self.ZW.shape)
+            unit = spread[:, None, :] if scaled else 1.0
+            slope = T - gain
+            fixed = np.einsum("gqr,r->gq", T, np.broadcast_to(self.mean, len(self.sd)))
+            middle = np.einsum("ngqr,nr->ngq", slope, b) + fixed
+            middle = middle + np.einsum("ngij,gj->ngi", M, self.Zy)
+            own = np.diagonal(inner, axis1=2, axis2=3)
+            more = np.einsum("ngqr,nrs,ngqs->ngq", slope, cov, slope, optimize=True)
+            return middle / unit, (own + more) / unit**2
+
+        return logs, (b + self.mean, np.diagonal(cov, axis1=1, axis2=2)), effects
 
 
 def columns(points, **parts):

@@ -19,7 +19,7 @@ NODES = {
     3: (16, 24, 34, 48, 68, 96, 136),
     4: (12, 18, 26, 36, 48, 64),
 }
-SETTLED = 1e-10
+SETTLED = 1e-9
 GROWTH = 0.06  # of the box from level to level
 ROWS = 2**21  # numbers that a density may hold at a time
 
