@@ -65,9 +65,14 @@ def poisson(k, rate):
     return xlogy(k, rate) - rate - gammaln(k + 1)
 
 
+def rising(x, k):
+    """Return the log of x (x + 1) … (x + k - 1), to full digits however large x is."""
+    return sum(np.where(i < k, np.log(x + i), 0.0) for i in range(int(np.max(k))))
+
+
 def negative_binomial(k, mean, size):
-    choose = gammaln(k + size) - gammaln(size) - gammaln(k + 1)
-    return choose + size * np.log(size / (size + mean)) + xlogy(k, mean / (size + mean))
+    logs = rising(size, k) - gammaln(k + 1) - size * np.log1p(mean / size)
+    return logs + k * (np.log(mean) - np.log(size + mean))
 
 
 def choose(n, k):
@@ -87,11 +92,10 @@ def binomial_probit(k, n, eta):
 
 
 def beta_binomial(k, n, a, b):
-    return choose(n, k) + betaln(a + k, b + n - k) - betaln(a, b)
+    return choose(n, k) + rising(a, k) + rising(b, n - k) - rising(a + b, n)
 
 
 def gamma_poisson(k, exposure, shape, rate):
-    """Log probability of a count, its rate a Gamma variable times the exposure."""
-    rate_after = rate + exposure
-    logs = gammaln(shape + k) - gammaln(shape) - gammaln(k + 1)
-    return logs + shape * np.log(rate / rate_after) + xlogy(k, exposure / rate_after)
+    """Return the log probability of a count, its rate a Gamma variable times the exposure."""
+    logs = rising(shape, k) - gammaln(k + 1) - shape * np.log1p(exposure / rate)
+    return logs + k * (np.log(exposure) - np.log(rate + exposure))

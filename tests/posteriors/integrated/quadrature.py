@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from scipy import ndimage, optimize
 
-DEPTH = 30.0  # the box ends where the density is below exp(-DEPTH) of its top
+DEPTH = 26.0  # the box ends where the density is below exp(-DEPTH) of its top
 NODES = {
     1: (40, 64, 100, 160, 256, 400, 640, 1024),
     2: (24, 34, 48, 68, 96, 136, 192, 272, 384),
-    3: (16, 24, 34, 48, 68, 96, 136),
-    4: (12, 18, 26, 36, 48, 64),
+    3: (16, 24, 34, 48, 68, 96, 136, 192, 272),
+    4: (12, 18, 26, 36, 48, 64, 84),
 }
 SETTLED = 1e-9
+SHRINKING = 10  # turns in which a box may also shrink
 GROWTH = 0.06  # of the box from level to level
 ROWS = 2**21  # numbers that a density may hold at a time
 
@@ -64,13 +65,14 @@ def above(low):
     return Line(lambda u: low + np.exp(u), lambda u: u, lambda x: np.log(x - low))
 
 
-def between(low, high):
+def between(low, high, *breaks):
     """Return the values of an interval, on the logit scale."""
     width = high - low
     return Line(
         lambda u: low + width / (1 + np.exp(-u)),
         lambda u: np.log(width) - np.logaddexp(0, u) - np.logaddexp(0, -u),
         lambda x: np.log((x - low) / (high - x)),
+        breaks,
     )
 
 
@@ -216,7 +218,7 @@ class _Box:
 
     def fit(self, n):
         """Move the faces until the density on each is below the depth, and little room is left."""
-        for _ in range(60):
+        for turn in range(60):
             axes = self.axes(n)
             logs = self.logs(axes)
             logs = logs - logs.max()
@@ -229,11 +231,11 @@ class _Box:
                 first, last = inside[0], inside[-1]
                 if first == 0:
                     self.low[i] -= 0.25 * width
-                else:
+                elif turn < SHRINKING:
                     self.low[i] = nodes[first - 1]
                 if last == len(nodes) - 1:
                     self.high[i] += 0.25 * width
-                else:
+                elif turn < SHRINKING:
                     self.high[i] = nodes[last + 1]
                 grown |= first == 0 or last == len(nodes) - 1
                 grown |= self.high[i] - self.low[i] < 0.8 * width
