@@ -201,8 +201,8 @@ def rows_known_to_a_whole_number():
     sigma = pm.HalfNormal("sigma", 3)
     law = pm.Normal.dist(mu, sigma)
     whole = np.floor(X)
-    mass = pm.math.exp(pm.logcdf(law, whole + 1)) - pm.math.exp(pm.logcdf(law, whole))
-    pm.Potential("rows", pm.math.log(mass).sum())
+    both = pm.logcdf(law, whole + 1), pm.logcdf(law, whole)
+    pm.Potential("rows", pm.math.logdiffexp(*both).sum())
 
 
 def _weibull(k, scale):

@@ -64,7 +64,7 @@ def _rats_mean(mean, size):
     return logs + laws.half_cauchy(size, 20), block
 
 
-@row(_rats_mean, own=True, mean=between(0, 1), size=POSITIVE)
+@row(_rats_mean, own=True, without=("size",), mean=between(0, 1), size=POSITIVE)
 def tumours_of_rats_by_mean_and_size():
     with pm.Model(coords={"group": np.arange(71)}) as model:
         number = pm.Data("number", RATS, dims="group")
@@ -80,7 +80,7 @@ def _rats_potential(a, b):
     return logs - 2.5 * np.log(a + b), block
 
 
-@row(_rats_potential, a=POSITIVE, b=POSITIVE, start={"a": 2, "b": 14})
+@row(_rats_potential, without=("a", "b"), a=POSITIVE, b=POSITIVE, start={"a": 2, "b": 14})
 def tumours_of_rats_as_in_bda():
     a = pm.HalfFlat("a")
     b = pm.HalfFlat("b")

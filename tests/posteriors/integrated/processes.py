@@ -102,7 +102,7 @@ def matern_process_about_a_line():
 
 
 def _exponential(length, size, noise):
-    K = up(size) ** 2 * np.exp(-YEARS / up(length))
+    K = up(size) ** 2 * np.exp(-YEARS / (2 * up(length)))  # as PyMC defines it
     S = K + up(noise) ** 2 * np.eye(20)
     prior = laws.log_normal(length, 1, 1) + laws.half_normal(size, 2) + laws.half_normal(noise, 2)
     return covariance(NILE, S) + prior

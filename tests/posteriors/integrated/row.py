@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytensor
+
+from tests.posteriors.check import AS_WRITTEN
 from tests.posteriors.entry import opened
 from tests.posteriors.integrated.quadrature import integrated
 
@@ -17,7 +20,7 @@ class Row:
     name : str
         Shown in the names of the tests.
     build : callable
-        Makes the PyMC model afresh.
+        Makes the PyMC model afresh, with every number in double precision.
     scalars : dict
         What remains: by variable its line and its size (see `quadrature.integrated`).
     density : callable
@@ -37,6 +40,16 @@ class Row:
         return integrated(self.scalars, self.density, **self.options)
 
 
+def as_written(build):
+    """Return what builds a model of which PyTensor keeps no number in single precision."""
+
+    def built():
+        with pytensor.config.change_flags(**AS_WRITTEN):
+            return build()
+
+    return built
+
+
 def row(density, *, own=False, rows=100, start=None, without=(), **scalars):
     """Put a function that fills a model beside the density of the scalars that remain.
 
@@ -46,7 +59,7 @@ def row(density, *, own=False, rows=100, start=None, without=(), **scalars):
     given = {name: line if isinstance(line, tuple) else (line, None) for name, line in scalars.items()}
     return lambda fill: Row(
         fill.__name__.replace("_", " "),
-        fill if own else opened(fill),
+        as_written(fill if own else opened(fill)),
         given,
         density,
         {"rows": rows, "start": start, "without": without},
