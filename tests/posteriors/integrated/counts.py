@@ -202,7 +202,7 @@ def coal_mining_rates_with_a_hyperparameter():
     b = pm.Gamma("b", 1, 1)
     rate = pm.Gamma("rate", 2, b, shape=2)
     change = pm.DiscreteUniform("change", 1, 111)
-    pm.Poisson("disasters", pm.math.switch(YEARS < change, rate[0], rate[1]), observed=DISASTERS)
+    pm.Poisson("disasters", pm.math.switch(change > YEARS, rate[0], rate[1]), observed=DISASTERS)
 
 
 def _coal_two(shape, scale):

@@ -171,9 +171,7 @@ def student_regression():
 
 
 def _robust(a, b, sigma, nu):
-    logs = laws.student(
-        HEAVY, nu[:, None], a[:, None] + b[:, None] * Z, sigma[:, None]
-    ).sum(1)
+    logs = laws.student(HEAVY, nu[:, None], a[:, None] + b[:, None] * Z, sigma[:, None]).sum(1)
     prior = laws.normal(a, 0, 2) + laws.normal(b, 0, 2) + laws.half_normal(sigma, 1)
     return logs + prior + laws.gamma(nu, 2, 0.1)
 

@@ -233,10 +233,7 @@ CLASS = np.arange(18)
 SCHOOL = np.repeat(np.arange(6), 3)
 PUPILS = np.repeat(CLASS, 4)
 MARKS = np.round(
-    50
-    + RNG.normal(0, 5, 6)[SCHOOL][PUPILS]
-    + RNG.normal(0, 3, 18)[PUPILS]
-    + RNG.normal(0, 4, 72),
+    50 + RNG.normal(0, 5, 6)[SCHOOL][PUPILS] + RNG.normal(0, 3, 18)[PUPILS] + RNG.normal(0, 4, 72),
     1,
 )
 
@@ -304,7 +301,9 @@ def _players(tau):
     design = np.column_stack([np.ones(18), np.eye(18)])
     sd = columns(len(tau), mu=2.0, theta=(tau, 18))
     watch = {"mu": np.eye(19)[0], "theta": design}
-    logs, block = linear(design, ARCSINE, sd, np.ones(len(tau)), mean=-3 * np.eye(19)[0], watch=watch)
+    logs, block = linear(
+        design, ARCSINE, sd, np.ones(len(tau)), mean=-3 * np.eye(19)[0], watch=watch
+    )
     return logs + laws.half_normal(tau, 1), block
 
 

@@ -125,6 +125,13 @@ class _Density:
         block = {name: law for name, law in block.items() if name in self.shown(block)}
         return np.where(np.isfinite(logs), logs, -np.inf), block
 
+    def at(self, start):
+        """Return values of scalars on their lines; without any, zeros."""
+        if start is None:
+            return np.zeros(len(self.lines))
+        flat = np.concatenate([np.ravel(start[name]) for name in self.sizes])
+        return np.array([line.back(x) for line, x in zip(self.lines, flat, strict=True)])
+
     def shown(self, names):
         return {name for name in names if name[0] != "_" and name not in self.without}
 
@@ -154,7 +161,10 @@ def _top(density, start):
     best = start
     for _ in range(3):
         best = optimize.minimize(
-            cost, best, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000}
+            cost,
+            best,
+            method="Nelder-Mead",
+            options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000},
         ).x
     d, step = len(best), 1e-3
     at = np.eye(d) * step
@@ -296,11 +306,7 @@ def integrated(scalars, density, *, rows=100, start=None, without=()):
     """
     known = _Density(scalars, density, rows, without)
     d = len(known.lines)
-    first = np.zeros(d)
-    if start is not None:
-        flat = np.concatenate([np.ravel(start[name]) for name in scalars])
-        first = np.array([line.back(x) for line, x in zip(known.lines, flat, strict=True)])
-    centre, root = _top(known, first)
+    centre, root = _top(known, known.at(start))
     top = known.logs(centre[None])[0]
     wide = np.sqrt((root**2).sum(1))
     known.middle = (centre - wide)[None], centre[None], (centre + wide)[None]
@@ -316,6 +322,12 @@ def integrated(scalars, density, *, rows=100, start=None, without=()):
                 break
         last = found
     return Figures(found.log_evidence, found.mean, found.sd, error, done)
+
+
+def around(scalars, start, rng, number):
+    """Return points near zero on every line, or near the start of the search."""
+    known = _Density(scalars, None, 1, ())
+    return known.natural(known.at(start) + rng.normal(0, 0.3, (number, len(known.lines))))
 
 
 def difference(one, other):

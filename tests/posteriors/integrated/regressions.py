@@ -413,4 +413,3 @@ def regression_with_a_least_noise():
     a = pm.Normal("a", 0, 20)
     w = pm.Normal("w", 0, 10, shape=3)
     pm.Normal("y", a + X @ w, sigma, observed=Y)
-

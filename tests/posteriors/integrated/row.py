@@ -8,7 +8,7 @@ import pytensor
 
 from tests.posteriors.check import AS_WRITTEN
 from tests.posteriors.entry import opened
-from tests.posteriors.integrated.quadrature import integrated
+from tests.posteriors.integrated.quadrature import around, integrated
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ class Row:
     density: Callable[..., Any]
     options: dict[str, Any]
 
+    def points(self, rng, number):
+        """Return points near the middle of every line, or near where a search would start."""
+        return around(self.scalars, self.options["start"], rng, number)
+
     def reference(self):
         """Return the `quadrature.Figures`."""
         return integrated(self.scalars, self.density, **self.options)
@@ -56,7 +60,9 @@ def row(density, *, own=False, rows=100, start=None, without=(), **scalars):
     A scalar is given by its line, a vector by its line and its size. If `own`, the function returns
     a model that it made itself.
     """
-    given = {name: line if isinstance(line, tuple) else (line, None) for name, line in scalars.items()}
+    given = {
+        name: line if isinstance(line, tuple) else (line, None) for name, line in scalars.items()
+    }
     return lambda fill: Row(
         fill.__name__.replace("_", " "),
         as_written(fill if own else opened(fill)),

@@ -27,9 +27,7 @@ CONTROL_WELL = np.array(
 )
 LATITUDE = np.array([44, 55, 42, 52, 13, 44, 19, 13, 27, 42, 18, 33, 33])
 RATIO = np.log(INFECTED / (INFECTED + WELL) * (CONTROL + CONTROL_WELL) / CONTROL)
-ERROR = np.sqrt(
-    1 / INFECTED - 1 / (INFECTED + WELL) + 1 / CONTROL - 1 / (CONTROL + CONTROL_WELL)
-)
+ERROR = np.sqrt(1 / INFECTED - 1 / (INFECTED + WELL) + 1 / CONTROL - 1 / (CONTROL + CONTROL_WELL))
 FAR = (LATITUDE - LATITUDE.mean()) / 10
 TRIALS = len(RATIO)
 
@@ -240,6 +238,7 @@ def meta_analysis_with_inflated_errors():
     mu = pm.Normal("mu", 0, 3)
     extra = pm.Exponential("extra", 0.3)
     pm.Normal("log_ratio", mu, ERROR * pm.math.sqrt(1 + extra), observed=RATIO)
+
 
 DEATHS, TREATED = np.array([[3, 7], [2, 5]]), np.array([[39, 38], [44, 45]])
 

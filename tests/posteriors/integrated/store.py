@@ -8,6 +8,7 @@ command line are the rows to work out; the others are kept as they are.
 import json
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ FILE = Path(__file__).with_name("figures.json")
 LONG = 3.0  # seconds
 
 
+@cache
 def kept():
     """Return the figures that are kept, by name of the row."""
     found = json.loads(FILE.read_text(encoding="utf-8"))
