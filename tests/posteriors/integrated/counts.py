@@ -80,7 +80,7 @@ def _rats_potential(a, b):
     return logs - 2.5 * np.log(a + b), block
 
 
-@row(_rats_potential, without=("a", "b"), a=POSITIVE, b=POSITIVE, start={"a": 2, "b": 14})
+@row(_rats_potential, proper=False, without=("a", "b"), a=POSITIVE, b=POSITIVE, start={"a": 2, "b": 14})
 def tumours_of_rats_as_in_bda():
     a = pm.HalfFlat("a")
     b = pm.HalfFlat("b")

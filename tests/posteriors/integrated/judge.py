@@ -31,21 +31,37 @@ class Gap:
         return self.true <= 2 * self.stated + self.own
 
 
-def gaps(found, reference):
-    """Return the gaps of all figures that the reference has."""
+def gaps(found, reference, *, proper=True):
+    """Return the gaps of all figures that the reference has.
+
+    A finite variable is one number in the reference, and shares of its values in what was found.
+    Without a proper prior there is no log evidence.
+    """
     own = OWN * reference.error
-    true = abs(found.log_evidence - reference.log_evidence)
-    every = [Gap("log evidence", true, float(found.errors["log_evidence"]), own)]
+    every = []
+    if proper:
+        true = abs(found.log_evidence - reference.log_evidence)
+        every = [Gap("log evidence", true, float(found.errors["log_evidence"]), own)]
     means, variances = found.mean(), found.var()
     for name, sd in reference.sd.items():
-        pairs = {
-            "mean": (means[name], reference.mean[name]),
-            "sd": (np.sqrt(variances[name]), sd),
-        }
-        for kind, (here, there) in pairs.items():
-            off = np.abs(np.asarray(here, dtype=float) - there) / sd
-            stated = np.broadcast_to(found.errors[kind][name] / sd, np.shape(off))
+        here = [means[name], np.sqrt(variances[name])]
+        stated = [found.errors[kind][name] for kind in ("mean", "sd")]
+        if name in found.levels:
+            here, stated = _as_number(found.levels[name], here[0], stated[0])
+        for kind, x, error, there in zip(
+            ("mean", "sd"), here, stated, (reference.mean[name], sd), strict=True
+        ):
+            off = np.abs(np.asarray(x, dtype=float) - there) / sd
+            said = np.broadcast_to(error / sd, np.shape(off))
             for at in np.ndindex(np.shape(off)):
                 label = f"{kind} of {name}{list(at) if at else ''}"
-                every.append(Gap(label, float(off[at]), float(stated[at]), own))
+                every.append(Gap(label, float(off[at]), float(said[at]), own))
     return every
+
+
+def _as_number(levels, shares, errors):
+    """Return mean and sd of a finite variable, and the errors that those of its shares imply."""
+    x = np.asarray(levels, dtype=float)
+    mean = x @ shares
+    sd = np.sqrt((x - mean) ** 2 @ shares)
+    return [mean, sd], [np.abs(x - mean) @ errors, (x - mean) ** 2 @ errors / (2 * sd)]

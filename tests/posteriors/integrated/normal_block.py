@@ -42,15 +42,19 @@ def linear(X, y, sd, noise, *, mean=0.0, watch=(), scaled=()):
     # With v = (b - mean) / sd: a standard normal prior, and the precision A of v given y.
     A = np.eye(p) + sd[:, :, None] * gram * sd[:, None, :]
     pull = sd * ((r / s) @ X)
-    L = np.linalg.cholesky(A)
-    half = np.linalg.solve(L, pull[..., None])[..., 0]
-    logs = (half**2).sum(-1) / 2 - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(-1)
-    logs = logs - (r**2).sum(-1) / 2 - np.log(s).sum(-1) - len(y) * LOG_2PI / 2
+    L = _root(A)
+    singular = ~np.isfinite(L).all((1, 2))
+    L[singular] = np.nan
+    A[singular] = np.eye(p)
     cov = np.linalg.inv(A)
     v = np.einsum("gij,gj->gi", cov, pull)
+    # The least penalised sum of squares, which does not cancel where the noise is small
+    rest = r - ((sd * v) @ X.T) / s
+    logs = -(rest**2).sum(-1) / 2 - (v**2).sum(-1) / 2 - np.log(s).sum(-1)
+    logs = logs - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(-1) - len(y) * LOG_2PI / 2
     block = {}
-    for name, C in dict(watch).items():
-        C = np.asarray(C, dtype=float)
+    for name, matrix in dict(watch).items():
+        C = np.asarray(matrix, dtype=float)
         wide = np.broadcast_to(C, (points, *C.shape)) * sd.reshape(points, *[1] * (C.ndim - 1), p)
         var = np.einsum("g...i,gij,g...j->g...", wide, cov, wide, optimize=True)
         block[name] = np.einsum("...i,gi->g...", C, m) + np.einsum("g...i,gi->g...", wide, v), var
@@ -119,6 +123,8 @@ class Grouped:
         )
         self.WW, self.Wy, self.yy = W.T @ W, W.T @ rest, rest @ rest
         self.n, self.mean, self.sd = len(y), mean, np.asarray(sd, dtype=float)
+        every = np.column_stack([W, *((group == g)[:, None] * Z for g in range(len(rows)))])
+        self.least = np.sum((rest - every @ np.linalg.lstsq(every, rest)[0]) ** 2)
 
     def at(self, spread, noise):
         """Return log densities, mean and covariance of b, and a function of the law of c.
@@ -138,7 +144,9 @@ class Grouped:
         cov = np.linalg.inv(precision)
         b = np.einsum("nij,nj->ni", cov, pull)
         rest = self.yy - np.einsum("gi,ngij,gj->n", self.Zy, M, self.Zy, optimize=True)
-        logs = (pull * b).sum(1) / 2 - rest / (2 * s2[:, 0, 0, 0])
+        squares = rest / s2[:, 0, 0, 0] - (pull * b).sum(1)
+        # Rounding must not make them less than without any prior
+        logs = -np.maximum(squares, self.least / s2[:, 0, 0, 0]) / 2
         logs = logs - np.linalg.slogdet(precision)[1] / 2 - np.log(self.sd).sum()
         logs = logs - np.linalg.slogdet(A)[1].sum(1) / 2
         logs = logs - self.n * (np.log(noise) + LOG_2PI / 2)

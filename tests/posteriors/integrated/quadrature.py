@@ -182,7 +182,7 @@ def _top(density, start):
 
 
 def _axis(low, high, n, breaks):
-    """Return nodes and log weights of the rule on the pieces between breaks, denser in the middle."""
+    """Return nodes and log weights of the rule on the pieces, denser in the middle."""
     x, w = np.polynomial.legendre.leggauss(n)
     ends = np.arcsinh([low, *sorted(b for b in breaks if low < b < high), high])
     halves, middles = np.diff(ends) / 2, (ends[1:] + ends[:-1]) / 2

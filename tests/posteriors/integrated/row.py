@@ -27,6 +27,8 @@ class Row:
         The log density of what remains and, with a block, its means and variances.
     options : dict
         As `quadrature.integrated` takes them.
+    proper : bool
+        Every prior is proper, so that there is a log evidence.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Row:
     scalars: dict[str, Any]
     density: Callable[..., Any]
     options: dict[str, Any]
+    proper: bool = True
 
     def points(self, rng, number):
         """Return points near the middle of every line, or near where a search would start."""
@@ -54,7 +57,7 @@ def as_written(build):
     return built
 
 
-def row(density, *, own=False, rows=100, start=None, without=(), **scalars):
+def row(density, *, own=False, proper=True, rows=100, start=None, without=(), **scalars):
     """Put a function that fills a model beside the density of the scalars that remain.
 
     A scalar is given by its line, a vector by its line and its size. If `own`, the function returns
@@ -69,4 +72,5 @@ def row(density, *, own=False, rows=100, start=None, without=(), **scalars):
         given,
         density,
         {"rows": rows, "start": start, "without": without},
+        proper,
     )

@@ -181,7 +181,7 @@ def _flat(tau):
     return logs + np.log(big) + laws.LOG_2PI / 2 - np.log(40), block
 
 
-@row(_flat, tau=between(0, 40))
+@row(_flat, proper=False, tau=between(0, 40))
 def eight_schools_with_a_flat_mean():
     mu = pm.Flat("mu")
     tau = pm.Uniform("tau", lower=0, upper=40)
@@ -248,7 +248,7 @@ def _two_trials(_level, _gap, tau):
     d = np.stack([_level + tau * _gap, _level - tau * _gap], -1)
     eta = np.log(DEATHS[:, 0] / (TREATED[:, 0] - DEATHS[:, 0])) + d
     logs = laws.binomial_logit(DEATHS[:, 1], TREATED[:, 1], eta).sum(-1)
-    # The mean of the two is N(mu, tau / √2) with mu ~ N(0, 1), half of their difference N(0, tau / √2).
+    # Given mu the mean of the two is N(mu, tau / √2), half of their difference N(0, tau / √2).
     logs = logs + laws.normal(_level, 0, np.sqrt(1 + tau**2 / 2)) + laws.normal(_gap, 0, 0.5**0.5)
     precision = 1 + 2 / tau**2
     mean = 2 * _level / tau**2 / precision

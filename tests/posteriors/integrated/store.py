@@ -43,7 +43,9 @@ def main(names):
         begin = time.perf_counter()
         one = ROWS[name].reference()
         seconds = time.perf_counter() - begin
-        print(f"{name:62}{seconds:8.1f} s{one.log_evidence:20.10f}{one.error:9.0e}", flush=True)
+        text = f"{name:62}{seconds:8.1f} s{one.log_evidence:20.10f}{one.error:9.0e}\n"
+        sys.stdout.write(text)
+        sys.stdout.flush()
         if seconds > LONG or names:
             found[name] = {
                 "log_evidence": one.log_evidence,

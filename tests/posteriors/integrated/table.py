@@ -11,11 +11,12 @@ from tests.posteriors.integrated import (
     regressions,
     schools,
     series,
+    weights,
 )
 from tests.posteriors.integrated.row import Row
 from tests.posteriors.integrated.store import kept
 
-MODULES = (schools, regressions, panels, series, processes, generalized, counts, bounded)
+MODULES = (schools, regressions, weights, panels, series, processes, generalized, counts, bounded)
 ROWS = {
     entry.name: entry
     for module in MODULES
