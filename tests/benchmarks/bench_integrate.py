@@ -135,15 +135,10 @@ def main() -> None:
                     text += f" sampling {other['seconds']:.1f} s, ratio {ratios[-1]:.2f}"
         print(text, flush=True)
     if seconds:
-        print(
-            f"\n{len(seconds)} integrated, {refused} not; seconds: median {median(seconds):.1f}, ",
-            end="",
-        )
-        print(f"most {max(seconds):.1f}")
+        times = f"median {median(seconds):.1f}, most {max(seconds):.1f}"
+        print(f"\n{len(seconds)} integrated, {refused} not; seconds: {times}")
     if ratios:
-        print(
-            f"integrate against pm.sample (4 x 1,000), median ratio of wall time {median(ratios):.2f}"
-        )
+        print(f"against pm.sample (4 x 1,000): median ratio of wall times {median(ratios):.2f}")
 
 
 if __name__ == "__main__":
