@@ -1,7 +1,7 @@
 """Counts in groups: rates and shares integrated out, their hyperparameters left.
 
 Rats: Tarone (1982), 71 groups, and pumps: Gaver and O'Muircheartaigh (1987), both printed in
-*Bayesian Data Analysis* and the BUGS book. Coal-mining disasters in Britain, 1851 to 1962: Jarrett
+*Bayesian Data Analysis* and the BUGS book. Coal-mining disasters in Britain, 1851 to 1961: Jarrett
 (1979). Waterbuck: Carroll and Lombard (1985). Facts of published tables.
 """
 

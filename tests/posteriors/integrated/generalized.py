@@ -173,7 +173,7 @@ def student_regression():
 def _robust(a, b, sigma, nu):
     logs = laws.student(HEAVY, nu[:, None], a[:, None] + b[:, None] * Z, sigma[:, None]).sum(1)
     prior = laws.normal(a, 0, 2) + laws.normal(b, 0, 2) + laws.half_normal(sigma, 1)
-    return logs + prior + laws.gamma(nu, 2, 0.1)
+    return logs + prior + laws.log_normal(nu, 1.5, 0.5)
 
 
 @row(_robust, rows=40, a=REAL, b=REAL, sigma=POSITIVE, nu=POSITIVE)
@@ -181,7 +181,7 @@ def student_regression_of_unknown_scale_and_tails():
     a = pm.Normal("a", 0, 2)
     b = pm.Normal("b", 0, 2)
     sigma = pm.HalfNormal("sigma", 1)
-    nu = pm.Gamma("nu", alpha=2, beta=0.1)
+    nu = pm.LogNormal("nu", 1.5, 0.5)
     pm.StudentT("y", nu=nu, mu=a + b * Z, sigma=sigma, observed=HEAVY)
 
 

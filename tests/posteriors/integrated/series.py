@@ -19,7 +19,7 @@ SPOTS = np.sqrt(sm.datasets.sunspots.load_pandas().data["SUNACTIVITY"].to_numpy(
 N = len(NILE)
 
 
-def _filtered(y, level, start_sd, q, r, phi=1.0):
+def filtered(y, level, start_sd, q, r, phi=1.0):
     """Return the log density of a walk, or of order one, plus noise, and the smoothed states."""
     points = len(q)
     m, P = np.full(points, float(level)), np.broadcast_to(start_sd, points) ** 2.0
@@ -42,7 +42,7 @@ def _filtered(y, level, start_sd, q, r, phi=1.0):
 
 
 def _walk(walk, noise):
-    logs, block = _filtered(NILE, 1000, 500, walk, noise)
+    logs, block = filtered(NILE, 1000, 500, walk, noise)
     return logs + laws.half_normal(walk, 100) + laws.half_normal(noise, 200), {"level": block}
 
 
@@ -82,7 +82,7 @@ def the_nile_as_a_sum_of_steps():
 
 
 def _looped(walk, noise):
-    logs, (mean, var) = _filtered(FEW[:12], 10, 5, walk, noise)
+    logs, (mean, var) = filtered(FEW[:12], 10, 5, walk, noise)
     block = {f"level_{i}": (mean[:, i], var[:, i]) for i in range(12)}
     return logs + laws.inverse_gamma(walk, 2, 1) + laws.inverse_gamma(noise, 2, 1), block
 
@@ -99,7 +99,7 @@ def a_walk_written_as_a_loop():
 
 
 def _ratio(ratio, noise):
-    logs, block = _filtered(FEW, 10, 5, ratio * noise, noise)
+    logs, block = filtered(FEW, 10, 5, ratio * noise, noise)
     return logs + laws.half_normal(ratio, 1) + laws.half_cauchy(noise, 1), {"level": block}
 
 
@@ -233,7 +233,7 @@ def _latent(phi, _total, _share):
     # The variance of a row, and how much of it is the process: s and noise in polar coordinates.
     own = _total * np.sqrt(_share)
     s, noise = own * np.sqrt(1 - phi**2), _total * np.sqrt(1 - _share)
-    logs, block = _filtered(SHORT, 0, own, s, noise, phi)
+    logs, block = filtered(SHORT, 0, own, s, noise, phi)
     prior = laws.beta(phi, 2, 2) + laws.half_normal(s, 2) + laws.half_normal(noise, 2)
     slope = np.log(_total / 2) + (np.log1p(-(phi**2)) - np.log(_share) - np.log1p(-_share)) / 2
     return logs + prior + slope, {"x": block, "s": (s, 0 * s), "noise": (noise, 0 * s)}
