@@ -31,7 +31,6 @@ Elements = NDArray[np.intp]
 KEPT = 1e-3
 """Relative error of a precision that is allowed."""
 _SOME = 0.3  # the same, where little mass is: some digit is left
-_LARGE = 2.0**40  # a square of which hardly a digit is left when all but little cancels
 _DERIVATIVES = 10.0  # operations for each log term and probe, about
 
 
@@ -199,8 +198,9 @@ def _inverse(root: Any, size: int) -> Any:
 def integral(slopes: Any, groups: Any, hubs: Any, step: Any) -> Any:
     r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
     _, _, _, square, log_det, loss = _factors(slopes, groups, hubs, step)
-    some = loss < _SOME and square < _LARGE
-    return np.array([square, log_det]) if some else np.array([np.nan, np.nan])
+    # What the square is added to is as large, and of the other sign.
+    known = loss < _SOME and square * EPS < 1
+    return np.array([square, log_det]) if known else np.array([np.nan, np.nan])
 
 
 @_compiled

@@ -19,6 +19,7 @@ Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
 
 _STEPS = 120
+_ONCE, _TWICE, _OUTSIDE, _INSIDE, _SHRINK = range(5)  # ways of a simplex
 _FLAT = 0.03  # difference of log values of a simplex that has arrived
 _DEEP = 8.0  # below the top: what the shape of an island is read off
 _MOST = 20_000
@@ -45,9 +46,9 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
     simplex = starts[:, None] + np.concatenate([np.zeros((1, d)), np.diag(scale)])
     values = _at(logs, simplex)
     for _ in range(_STEPS):
-        order = np.argsort(-values, axis=1, kind="stable")
-        values = np.take_along_axis(values, order, 1)
-        simplex = np.take_along_axis(simplex, order[..., None], 1)
+        worse = np.argsort(-values, axis=1, kind="stable")
+        values = np.take_along_axis(values, worse, 1)
+        simplex = np.take_along_axis(simplex, worse[..., None], 1)
         going = values[:, 0] > values[:, -1] + _FLAT
         if not going.any():
             break
@@ -58,11 +59,16 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         one, two, out, inn = _at(logs, tried).T
         best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
         choice = np.select(
-            [one > best, one > second, (one > worst) & (out >= one), ~(one > worst) & (inn > worst)],
-            [np.where(two > one, 1, 0), 0, 2, 3],
-            -1,
+            [
+                one > best,
+                one > second,
+                (one > worst) & (out >= one),
+                ~(one > worst) & (inn > worst),
+            ],
+            [np.where(two > one, _TWICE, _ONCE), _ONCE, _OUTSIDE, _INSIDE],
+            _SHRINK,
         )
-        moved = choice >= 0
+        moved = choice != _SHRINK
         rows = np.flatnonzero(moved)
         own[rows, -1] = tried[rows, choice[rows]]
         fs[rows, -1] = np.stack([one, two, out, inn], 1)[rows, choice[rows]]
@@ -71,8 +77,8 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
             own[np.flatnonzero(~moved), 1:] = shrunk
             fs[np.flatnonzero(~moved), 1:] = _at(logs, shrunk)
         simplex[going], values[going] = own, fs
-    best = values.argmax(1)
-    return simplex[np.arange(n), best], values[np.arange(n), best]
+    tops = values.argmax(1)
+    return simplex[np.arange(n), tops], values[np.arange(n), tops]
 
 
 def _at(logs: Logs, points: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The posterior of a PyMC model without a sampler: what is not conjugate is integrated numerically."""
+"""The posterior of a PyMC model without a sampler: closed form and a numerical integral."""
 
 from __future__ import annotations
 
