@@ -147,6 +147,22 @@ class BatchDensity:
         forward, backward, jacobian = at(0), at(1), at(2)
         return Maps(coordinate, forward, backward, lambda t: np.exp(-jacobian(forward(t))))
 
+    def prior(self, number: int, rng: np.random.Generator) -> Array:
+        """Return points drawn from the prior; none if there is no way to draw from it."""
+        model, values = self._model, []
+        for rv in map(model.__getitem__, self.names):
+            transform = model.rvs_to_transforms[rv]
+            values.append(transform.forward(rv, *rv.owner.inputs) if transform else rv)
+        try:
+            with config.change_flags(floatX="float64", traceback__limit=0):
+                seed = int(rng.integers(2**31))
+                drawn: Any = pm.draw(values, number, mode=LIGHT_MODE, random_seed=seed)
+        except (NotImplementedError, ValueError):  # improper, without a sampler, or out of range
+            return np.zeros((0, self.size))
+        flat = [np.reshape(x, (number, -1)) for x in drawn]
+        points = np.concatenate([np.zeros((number, 0)), *flat], 1)
+        return points[np.isfinite(points).all(1)]
+
     def _levels(self) -> list[list[Any]]:
         """Return every configuration of the finite variables."""
         sizes = [float(s.levels) ** s.size for s in self.finite]
