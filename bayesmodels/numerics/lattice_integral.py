@@ -38,7 +38,8 @@ class Integral:
 
     `numbers` are those carried along, of shape (points, k). Beside `weights` there are `before`,
     those of the lattice before the last refinement. The errors are of the log integral, and of
-    means and standard deviations in units of the latter; NaN where a moment does not exist.
+    means and standard deviations in a `unit`: the latter, or the distance of quartiles where there
+    is none; NaN where a moment does not exist.
     """
 
     lattices: tuple[Lattice, ...]
@@ -49,6 +50,7 @@ class Integral:
     log_error: float
     mean: Array
     sd: Array
+    unit: Array
     mean_error: Array
     sd_error: Array
 
@@ -127,7 +129,7 @@ def _point(f: Function) -> Integral:
     if not np.isfinite(logs[0]):
         raise NotSettled("no point was found at which the density is positive")
     one, zero = np.ones(1), np.zeros(numbers.shape[1])
-    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero)
+    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
 
 
 def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
@@ -205,28 +207,30 @@ def _lowered(
     does not exist, which is marked.
     """
     _reach(lattices)
-    found, beyond = _estimates(lattices, exists)
+    found, beyond, unit = _estimates(lattices, exists)
     before = [beyond]
-    while (beyond[exists] > tolerance).any():
+    while (beyond / unit > tolerance)[exists].any():
         depth = found[0] - lattices[0].floor
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
         _reach(lattices)
-        found, beyond = _estimates(lattices, exists)
+        found, beyond, unit = _estimates(lattices, exists)
         before.append(beyond)
+        many = beyond / unit > tolerance
         times = max(_WHILE[0], math.ceil(_WHILE[1] * max(lattice.step for lattice in lattices)))
-        if len(before) <= times:
-            continue
-        stays = (beyond > tolerance) & (beyond > _STAYS * before[-1 - times]) & exists
-        if stays[0] or depth > _DEEPEST:
+        stays = np.zeros_like(exists)
+        if len(before) > times:
+            stays = many & (beyond > _STAYS * before[-1 - times]) & exists
+        if stays[0] or (many[0] and depth > _DEEPEST):
             number = int(np.abs(lattices[0].places).max(0).argmax())
             raise Unbounded(int(np.abs(lattices[0].frame.root[:, number]).argmax()))
+        if depth > _DEEPEST:
+            raise NotSettled("a mean or a deviation depends on where hardly any mass is")
         if stays.any():
             exists[stays] = False
             k = (len(exists) - 1) // 2
             exists[1 + k :] &= exists[1 : 1 + k]  # no deviation without a mean
-            found, beyond = _estimates(lattices, exists)
-            before = [beyond]  # which has other units now
-    return lattices, found, beyond
+            found, beyond, unit = _estimates(lattices, exists)
+    return lattices, found, beyond / unit
 
 
 def _reach(lattices: list[Lattice]) -> None:
@@ -234,25 +238,28 @@ def _reach(lattices: list[Lattice]) -> None:
         raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
 
 
-def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return log integral, means and deviations in one row; and the parts of them at the border.
+def _estimates(
+    lattices: list[Lattice], exists: NDArray[np.bool_]
+) -> tuple[Array, Array, Array]:
+    """Return log integral, means and deviations in one row; the parts beyond the border; and units.
 
-    The latter are in units: of a mean the deviation, of a deviation itself. Where there is no
-    deviation, it is about as far as half of the mass reaches.
+    Parts are those of the integral, of means and of variances. The unit of a mean is the deviation;
+    where there is none, it is about as far as half of the mass reaches.
     """
     weights, numbers, log_total = _weighted(lattices)
     mean, sd = _moments(weights, numbers)
     k = len(mean)
     for column in np.flatnonzero(~exists[1 + k :]):
         order = np.argsort(numbers[:, column])
-        ends = np.searchsorted(np.cumsum(weights[order]), _QUARTERS)
-        sd[column] = np.ptp(numbers[order[ends], column])
+        below = np.cumsum(weights[order]) - weights[order] / 2
+        sd[column] = np.ptp(np.interp(_QUARTERS, below, numbers[order, column]))
+    unit = np.where(sd > 0, sd, 1.0)
     halo = np.concatenate([lattice.halo for lattice in lattices])
-    gap = np.abs(numbers[halo] - mean) / np.where(sd > 0, sd, 1.0)
-    own = weights[halo]
-    parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2])
+    gap, own = np.abs(numbers[halo] - mean), weights[halo]
     closer = min(1.0, *(lattice.step for lattice in lattices))  # and fewer beside the border
-    return np.concatenate([[log_total], mean, sd]), 2 * parts / closer
+    parts = 2 * np.concatenate([[own.sum()], own @ gap, own @ gap**2]) / closer
+    found = np.concatenate([[log_total], mean, sd])
+    return found, parts, np.concatenate([[1.0], unit, unit**2])
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
@@ -300,6 +307,8 @@ def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
     logs = np.where(np.isnan(logs), -np.inf, logs)
     k = numbers.shape[1]
     exists = ~np.isnan(errors)
+    unit = found[1 + k :]
+    rounding = np.finfo(float).eps * np.abs(found[1 : 1 + k]) / np.where(unit > 0, unit, 1.0)
     return Integral(
         tuple(lattices),
         numbers,
@@ -309,6 +318,7 @@ def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
         float(errors[0]),
         np.where(exists, found, np.nan)[1 : 1 + k],
         np.where(exists, found, np.nan)[1 + k :],
-        errors[1 : 1 + k],
-        errors[1 + k :],
+        unit,
+        errors[1 : 1 + k] + rounding,
+        errors[1 + k :] + rounding,
     )

@@ -133,7 +133,7 @@ class IntegratedPosterior:
                 means[name], sds[name] = self._errors_of_block(name)
                 continue
             at, shape = self._density.slices[name], self._shape(name)
-            unit = self._integral.sd[at]
+            unit = self._integral.unit[at]
             of_mean, of_sd = (
                 self._integral.mean_error[at] * unit,
                 self._integral.sd_error[at] * unit,
