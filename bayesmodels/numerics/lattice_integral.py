@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -67,6 +68,11 @@ class Integral:
             mean_error=self.mean_error + by,
             sd_error=self.sd_error + by,
         )
+
+    @property
+    def beyond(self) -> float:
+        """About what part of the mass is below the floor."""
+        return float(self.weights[_halo(self.lattices)].sum()) * _beside(self.lattices)
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
@@ -254,12 +260,20 @@ def _estimates(
         below = np.cumsum(weights[order]) - weights[order] / 2
         sd[column] = np.ptp(np.interp(_QUARTERS, below, numbers[order, column]))
     unit = np.where(sd > 0, sd, 1.0)
-    halo = np.concatenate([lattice.halo for lattice in lattices])
+    halo = _halo(lattices)
     gap, own = np.abs(numbers[halo] - mean), weights[halo]
-    closer = min(1.0, *(lattice.step for lattice in lattices))  # and fewer beside the border
-    parts = 2 * np.concatenate([[own.sum()], own @ gap, own @ gap**2]) / closer
+    parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
     found = np.concatenate([[log_total], mean, sd])
     return found, parts, np.concatenate([[1.0], unit, unit**2])
+
+
+def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:
+    return np.concatenate([lattice.halo for lattice in lattices] or [np.zeros(1, dtype=bool)])
+
+
+def _beside(lattices: Sequence[Lattice]) -> float:
+    """Return how much more there is beyond the points at the border than at them."""
+    return 2.0 / min([1.0, *(lattice.step for lattice in lattices)])
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
