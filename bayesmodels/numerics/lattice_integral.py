@@ -296,18 +296,23 @@ def _moments(weights: Array, numbers: Array) -> tuple[Array, Array]:
 def _errors(history: list[Array]) -> Array:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
-    One refinement may leave an error as it is, in one direction; two do not.
+    One refinement may leave an error as it is, in one direction; two do not. Where the changes do
+    not shrink like those of an analytic function (kinks, steps), as little as the steps is said.
     """
     if len(history) < 3:  # noqa: PLR2004 - two differences
         return np.full(len(history[0]), np.inf)
     k = (len(history[0]) - 1) // 2
     sd = history[-1][1 + k :]
     unit = np.where(sd > 0, sd, 1.0)
-    last, one_before = (
-        np.abs(a - b) / np.concatenate([[1.0], unit, unit])
-        for a, b in zip(history[-1:-3:-1], history[-2:-4:-1], strict=True)
+    every = np.concatenate([[1.0], unit, unit])
+    last, before, *first = (
+        np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
     )
-    return np.maximum(last, one_before**_POWER)
+    found = np.maximum(last, before**_POWER)
+    if not first:
+        return found
+    slow = before > first[0] ** _POWER
+    return np.where(slow, np.max([last, before / 2, first[0] / 4], 0), found)
 
 
 def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
