@@ -107,7 +107,7 @@ def integral(
         lattices.append(cubic(own, frame, top - _DEPTH, _DEPTH, _MOST, _FIRST_STEP))
     history: list[Array] = []
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
-    more = 0
+    more, settled = 0, None
     while True:
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
@@ -120,9 +120,12 @@ def integral(
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
-            if more > _MORE or number > _CHEAP or needs > _SOON or finest:
-                return _integral(lattices, found, np.where(exists, errors, np.nan))
+            settled = _integral(lattices, found, np.where(exists, errors, np.nan))
+            if more > _MORE or number > _CHEAP or needs > _SOON:
+                return settled
         if number > _MOST or needs > left or finest:
+            if settled:
+                return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
         begun = time.thread_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
@@ -146,7 +149,9 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
     search = Search(f)
     for number in range(4):
         given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        new = search.add(*_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng))
+        new = search.add(
+            *_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng)
+        )
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pymc as pm
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import ndimage, special, stats
 
 HIGH = 40.0
 DROPPED = 36.0  # of the log density, below its top: panels that are left out
@@ -135,12 +135,13 @@ def _integral(density, axes):
 
 def _once(density, axes, nodes):
     x, w = np.polynomial.legendre.leggauss(nodes)
-    edges = np.stack(np.meshgrid(*[np.arange(len(a) - 1) for a in axes], indexing="ij"), -1)
-    cells = edges.reshape(-1, len(axes))
-    middles = np.stack([(a[c] + a[c + 1]) / 2 for a, c in zip(axes, cells.T, strict=True)])
-    with np.errstate(all="ignore"):
-        tops = density(*middles)
-    cells = cells[tops > tops.max() - DROPPED]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
+    corners = density(*grid.reshape(-1, len(axes)).T).reshape(grid.shape[:-1])
+    for axis in range(len(axes)):  # of each panel the highest corner, over its neighbours too
+        last = corners.shape[axis] - 1
+        corners = np.maximum(np.delete(corners, 0, axis), np.delete(corners, last, axis))
+    tops = ndimage.maximum_filter(corners, 3)
+    cells = np.argwhere(tops > tops.max() - DROPPED)
     local = np.stack(np.meshgrid(*[x] * len(axes), indexing="ij"), -1).reshape(-1, len(axes))
     weights = np.log(np.stack(np.meshgrid(*[w] * len(axes), indexing="ij"), -1).prod(-1)).ravel()
     total = -np.inf
