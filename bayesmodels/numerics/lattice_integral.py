@@ -249,9 +249,7 @@ def _reach(lattices: list[Lattice]) -> None:
         raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
 
 
-def _estimates(
-    lattices: list[Lattice], exists: NDArray[np.bool_]
-) -> tuple[Array, Array, Array]:
+def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
     """Return log integral, means and deviations in one row; the parts beyond the border; and units.
 
     Parts are those of the integral, of means and of variances. The unit of a mean is the deviation;
