@@ -39,6 +39,7 @@ from bayesmodels.posteriors.support import listed
 if TYPE_CHECKING:
     import pandas as pd
 
+_LIGHT = 0.1  # of the points: the lightest ones
 _NOTHING = 1e-12  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
@@ -133,7 +134,7 @@ class IntegratedPosterior:
                 means[name], sds[name] = self._errors_of_block(name)
                 continue
             at, shape = self._density.slices[name], self._shape(name)
-            unit = self._integral.sd[at]
+            unit = self._integral.unit[at]
             of_mean, of_sd = (
                 self._integral.mean_error[at] * unit,
                 self._integral.sd_error[at] * unit,
@@ -216,14 +217,24 @@ class IntegratedPosterior:
         return own[known], before[known], laws
 
     def _errors_of_block(self, name: str) -> tuple[Array, Array]:
-        """Return how far off mean and deviation are: at least as far as those of the rest."""
+        """Return how far off mean and deviation are: at least as far as those of the rest.
+
+        What mass is left out is as far off as the block is where hardly any mass is.
+        """
         own, before, laws = self._mixtures
-        one, other = (MixtureLaw(weights, laws[name]) for weights in (own, before))
+        law = laws[name]
+        one, other = (MixtureLaw(weights, law) for weights in (own, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
-        least = np.nanmax([self._integral.log_error, *of_rest]) * one.std()
+        mean, sd = one.mean(), one.std()
+        lost = max(0.0, 1 - own.sum()) + self._integral.beyond
+        light = own <= np.quantile(own, _LIGHT)
+        far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)
+        least = np.nanmax([self._integral.log_error, *of_rest]) * sd
+        with np.errstate(invalid="ignore", divide="ignore"):
+            off = np.where(sd > 0, lost * far / sd, 0.0)
         return (
-            np.maximum(np.abs(one.mean() - other.mean()), least),
-            np.maximum(np.abs(one.std() - other.std()), least),
+            np.maximum(np.abs(mean - other.mean()), least) + lost * np.sqrt(far),
+            np.maximum(np.abs(sd - other.std()), least) + off,
         )
 
     def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
