@@ -20,7 +20,10 @@ _PRIORS = {
     "Exponential": lambda _, b: ({"lam": b}, stats.expon(0, 1 / b).logpdf),
     "Gamma": lambda a, b: ({"alpha": a, "beta": b}, stats.gamma(a, 0, 1 / b).logpdf),
     "InverseGamma": lambda a, b: ({"alpha": a, "beta": b}, stats.invgamma(a, 0, b).logpdf),
-    "LogNormal": lambda a, b: ({"mu": np.log(b), "sigma": a / 3}, stats.lognorm(a / 3, 0, b).logpdf),
+    "LogNormal": lambda a, b: (
+        {"mu": np.log(b), "sigma": a / 3},
+        stats.lognorm(a / 3, 0, b).logpdf,
+    ),
     "Uniform": lambda _, b: ({"lower": 0, "upper": 2 * b}, stats.uniform(0, 2 * b).logpdf),
     "HalfStudentT": lambda a, b: (
         {"nu": 2 * a, "sigma": b},
@@ -59,14 +62,20 @@ class Plan:
             columns = np.c_[np.ones(n), np.eye(p)[np.arange(n) % p]]
             return columns, np.zeros(p + 1), [3.0] + [None if len(self.priors) > 1 else 1.0] * p
         steps = np.tri(n)[:, 1:]  # a random walk that starts at a normal level
-        return np.c_[np.ones(n), steps], np.zeros(n), [4.0] + [None if len(self.priors) > 1 else 0.5] * (n - 1)
+        return (
+            np.c_[np.ones(n), steps],
+            np.zeros(n),
+            [4.0] + [None if len(self.priors) > 1 else 0.5] * (n - 1),
+        )
 
     def data(self):
         """Return the rows."""
         columns, means, sds = self.design()
         rng = self.rng()
         rng.normal(size=1000)
-        block = means + [self.spread if sd is None else sd for sd in sds] * rng.normal(size=len(means))
+        block = means + [self.spread if sd is None else sd for sd in sds] * rng.normal(
+            size=len(means)
+        )
         return columns @ block + self.spread * rng.normal(size=self.rows)
 
     def model(self):
@@ -111,7 +120,9 @@ class Plan:
             half = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1)
             found = -len(y) / 2 * np.log(2 * np.pi) - half - (x**2).sum(1) / 2
             with np.errstate(divide="ignore"):
-                found = found + sum(log(one) + np.log(one) for log, one in zip(logs, s, strict=True))
+                found = found + sum(
+                    log(one) + np.log(one) for log, one in zip(logs, s, strict=True)
+                )
             return np.where(sound, found, -np.inf)
 
         axes = [self._axis(law, b) for law, _, b in self.priors]
