@@ -283,10 +283,13 @@ def shares(islands: Sequence[Island], x: Array) -> Array:
 
 
 class Search:
-    """Islands that were found so far, from several sets of starts."""
+    """Islands that were found so far, from several sets of starts.
 
-    def __init__(self, f: Function) -> None:
-        self.f = f
+    Where rounding leaves no digits, as it says at a point, there is no top.
+    """
+
+    def __init__(self, f: Function, rounding: Callable[[Array], float]) -> None:
+        self.f, self._rounding = f, rounding
         self.islands: list[Island] = []
         self._seen: list[Lattice] = []
 
@@ -295,6 +298,8 @@ class Search:
         if not len(starts):
             return []
         tops, heights = climbed(logs_of(self.f), starts, scale)
+        believed = np.array([self.believed(x) for x in tops])
+        tops, heights = tops[believed], heights[believed]
         new = []
         for i in np.argsort(-heights, kind="stable"):
             if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
@@ -305,6 +310,10 @@ class Search:
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
         return new
+
+    def believed(self, x: Array) -> bool:
+        """Whether the log value at a point has digits left."""
+        return self._rounding(x) < 1
 
     def _known(self, x: Array, height: float) -> bool:
         return any(_inside(lattice, x, height) for lattice in self._seen)

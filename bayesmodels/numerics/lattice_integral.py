@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,11 +81,17 @@ class Integral:
 
 
 def integral(
-    f: Function, starts: Array, tolerance: float, seconds: float, rng: np.random.Generator
+    f: Function,
+    starts: Array,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    rounding: Callable[[Array], float] = lambda _: 0.0,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
-    Mass is looked for near `starts` (n, d), of which the first one is a middle.
+    Mass is looked for near `starts` (n, d), of which the first one is a middle. At a point (d),
+    `rounding` bounds the error of the log value.
 
     Raises
     ------
@@ -97,7 +103,8 @@ def integral(
     end = time.thread_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    islands = _islands(f, starts, rng)
+    islands = _islands(f, starts, rng, rounding)
+    f = _capped(f, max(island.height for island in islands))
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -132,6 +139,16 @@ def integral(
         each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
+def _capped(f: Function, height: float) -> Function:
+    """Return a function without what is above all of its tops: there rounding left no digits."""
+
+    def capped(x: Array) -> tuple[Array, Array]:
+        logs, carried = f(x)
+        return np.where(logs > height + 1, np.nan, logs), carried
+
+    return capped
+
+
 def _point(f: Function) -> Integral:
     """Return the value of a function of no number at all."""
     logs, numbers = f(np.zeros((1, 0)))
@@ -141,17 +158,18 @@ def _point(f: Function) -> Integral:
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
 
 
-def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
+def _islands(
+    f: Function, starts: Array, rng: np.random.Generator, rounding: Callable[[Array], float]
+) -> list[Island]:
     """Return where the mass is; refuse if two sets of starts do not agree about it.
 
     A third and a fourth set decide whether an island that only one of two has found is the last.
     """
-    search = Search(f)
+    search = Search(f, rounding)
     for number in range(4):
         given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        new = search.add(
-            *_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng)
-        )
+        points = np.concatenate([given, _around(given, search.islands, rng)])
+        new = search.add(*_tops(search, points, rng))
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:
@@ -178,12 +196,12 @@ def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Ar
     return np.concatenate([i.frame.centre + part @ i.frame.root.T for i, part in pairs])
 
 
-def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _tops(search: Search, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return local tops among points, and how far their neighbours are from them.
 
     Neighbours are nearest in ranks, axis by axis, of which no units matter.
     """
-    values = f(points)[0]
+    values = search.f(points)[0]
     possible = values > -np.inf
     points, values = points[possible], values[possible]
     if not len(points):
@@ -194,6 +212,7 @@ def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, 
     near = near.reshape(len(points), -1)
     tops = np.flatnonzero(values >= values[near].max(1))
     tops = tops[np.argsort(-values[tops], kind="stable")]
+    tops = tops[[search.believed(points[i]) for i in tops]]
     chosen = np.concatenate([tops[:_BEST], rng.permutation(tops[_BEST:])[:_OTHERS]])
     scale = np.abs(points[near[chosen, min(1, near.shape[1] - 1)]] - points[chosen])
     return points[chosen], np.where(scale > 0, scale, 1.0)

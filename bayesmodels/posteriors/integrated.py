@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LIGHT = 0.1  # of the points: the lightest ones
-_NOTHING = 1e-10  # of the mass: what is left out of mixtures
+_NOTHING = 1e-12  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
 
@@ -190,7 +190,7 @@ class IntegratedPosterior:
         And the weights of the rows, of the last lattice and of the one before.
         """
         found, density = self._integral, self._density
-        kept = np.flatnonzero((found.weights > _NOTHING) | (found.before > _NOTHING))
+        kept = np.flatnonzero(_heavy(found.weights) | _heavy(found.before))
         points = found.points_at(kept)
         each, natural = density.by_level(points)
         share = np.exp(each - each.max(1, keepdims=True))
@@ -391,6 +391,12 @@ class IntegratedPosterior:
             f"IntegratedPosterior(closed form: {', '.join(self.integrated) or 'nothing'}; on a "
             f"lattice: {', '.join(self.remaining)}; {self.points:,} points)"
         )
+
+
+def _heavy(weights: Array) -> NDArray[np.bool_]:
+    """Return which of the points have all of the mass but next to nothing."""
+    order = np.argsort(weights)
+    return weights > weights[order[np.searchsorted(np.cumsum(weights[order]), _NOTHING)]]
 
 
 def _deviation(p: Array) -> Array:
