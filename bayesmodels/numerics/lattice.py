@@ -133,7 +133,8 @@ class Lattice:
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
 
-        As it falls on the way there, along each axis over one unit, so it falls on.
+        As it falls on the way there over one unit, so it falls on: along the axis on which it falls
+        most, as not all of them lead there.
         """
         bad = self.places[np.isnan(self.logs)]
         order = np.argsort(_keys(self.places))
@@ -144,17 +145,17 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where(keys[spot] == own, logs[spot], np.nan)
 
-        total, unit = -np.inf, max(1, round(1 / self.step))
-        for move in _neighbours(self.places.shape[1], centres=False) if len(bad) else ():
+        unit = max(1, round(1 / self.step))
+        least = np.full(len(bad), np.nan)
+        for move in _neighbours(self.places.shape[1], centres=False):
             last, far = at(bad + move), at(bad + (1 + unit) * move)
-            known = np.isfinite(last) & (last > self.floor)
-            last, fall = last[known], (far - last)[known] / unit
+            fall = (far - last) / unit
             with np.errstate(invalid="ignore", divide="ignore"):
                 tail = last - np.log(np.expm1(np.abs(fall)))
             # Of a single point among others about as much is unknown as is beside it.
             beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
-            total = np.logaddexp(total, log_sum(beyond))
-        return float(total + self.log_cell)
+            least = np.fmin(least, np.where(last > self.floor, beyond, np.nan))
+        return log_sum(least) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""
