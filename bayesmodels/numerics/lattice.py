@@ -162,6 +162,24 @@ class Lattice:
         d = self.places.shape[1]
         return int((~self.halo).sum()) * (2 ** (d - 1) if self.centres else 2)
 
+    def joined(self, x: Array, most: int) -> Lattice:
+        """Return a cubic lattice with what is above the floor near other points, too."""
+        s = self.frame.stretched(x)
+        u = np.stack([self.frame.along(s[:, k], k) for k in range(s.shape[1])], -1)
+        places = 2 * np.rint(u / self.step).astype(np.int64)
+        places = places[np.unique(_keys(places), return_index=True)[1]]
+        new = places[~np.isin(_keys(places), _keys(self.places))]
+        if not len(new):
+            return self
+        logs, carried = _values(self.f, self.frame, _times(new, self.step / 2))
+        every = replace(
+            self,
+            places=np.concatenate([self.places, new]),
+            logs=np.concatenate([self.logs, logs]),
+            carried=np.concatenate([self.carried, carried]),
+        )
+        return _grown(every, new[logs > self.floor], most)
+
     def with_floor(self, floor: float, most: int) -> Lattice:
         """Return the lattice grown, or kept, down to another floor."""
         return _grown(replace(self, floor=floor), self.places[self.logs > floor], most)

@@ -116,6 +116,7 @@ def integral(
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
     more, settled = 0, None
     while True:
+        lattices = [_with_others(lattice, lattices) for lattice in lattices]
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
         unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
@@ -226,6 +227,16 @@ def _shared(f: Function, islands: list[Island], k: int) -> Function:
         return logs + shares(islands, x)[k], carried
 
     return own
+
+
+def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
+    """Return an island's lattice with its part of the others, which a valley may hide from it."""
+    own = lattice
+    for other in lattices:
+        if other is not own and not own.centres:
+            x = other.frame.points(other.coordinates[~other.halo])[0]
+            lattice = lattice.joined(x, _MOST)
+    return lattice
 
 
 def _lowered(
