@@ -30,6 +30,8 @@ Function = Callable[[Array], tuple[Array, Array]]
 
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
 _FAR = 1 << 12  # largest coordinate u
+_OUT = 5.0  # coordinates from which on digits are looked at
+_PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
 _BITS = 60  # of a whole number for a place
 
 
@@ -133,9 +135,11 @@ class Lattice:
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
 
-        As it falls on the way there, along each axis over one unit, so it falls on.
+        As it falls on the way there, over one unit along the axis where it falls most, it falls on.
         """
         bad = self.places[np.isnan(self.logs)]
+        if not len(bad):
+            return -np.inf
         order = np.argsort(_keys(self.places))
         keys, logs = _keys(self.places)[order], self.logs[order]
 
@@ -144,17 +148,17 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where(keys[spot] == own, logs[spot], np.nan)
 
-        total, unit = -np.inf, max(1, round(1 / self.step))
-        for move in _neighbours(self.places.shape[1], centres=False) if len(bad) else ():
-            last, far = at(bad + move), at(bad + (1 + unit) * move)
-            known = np.isfinite(last) & (last > self.floor)
-            last, fall = last[known], (far - last)[known] / unit
-            with np.errstate(invalid="ignore", divide="ignore"):
-                tail = last - np.log(np.expm1(np.abs(fall)))
-            # Of a single point among others about as much is unknown as is beside it.
-            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
-            total = np.logaddexp(total, log_sum(beyond))
-        return float(total + self.log_cell)
+        unit = max(1, round(1 / self.step))
+        moves = _neighbours(self.places.shape[1], centres=False)
+        last, far = (np.array([at(bad + k * move) for move in moves]) for k in (1, 1 + unit))
+        known = np.isfinite(last) & (last > self.floor)
+        fall = (far - last) / unit
+        with np.errstate(invalid="ignore", divide="ignore"):
+            tail = last - np.log(np.expm1(np.abs(fall)))
+        # Of a single point among others about as much is unknown as is beside it.
+        beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
+        least = np.where(known, beyond, np.inf).min(0)
+        return log_sum(least[known.any(0)]) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""
@@ -281,10 +285,25 @@ def _half(d: int) -> int:
 
 
 def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
-    """Return the logs of value times Jacobian, NaN where the function is not a number."""
+    """Return the logs of value times Jacobian, NaN where the function is not a number.
+
+    Far out it is none either where rounding has left no digits.
+    """
     x, log_jacobian = frame.points(u)
     logs, carried = f(x)
+    far = np.flatnonzero((np.abs(u) > _OUT).any(1) & (logs > -np.inf))
+    logs[far[~with_digits(f, x[far])]] = np.nan
     return logs + log_jacobian, carried
+
+
+def with_digits(f: Function, x: Array) -> NDArray[np.bool_]:
+    """Return at which points the log value hardly changes with the last places of x."""
+    if not len(x):
+        return np.ones(0, dtype=bool)
+    moved = np.concatenate([x * (1 + k * _PLACES) for k in range(_LOOKS)])
+    logs = f(moved)[0].reshape(_LOOKS, -1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.ptp(logs, axis=0) < _DIGITS)
 
 
 def log_sum(logs: Array) -> float:
