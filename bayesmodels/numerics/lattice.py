@@ -135,7 +135,8 @@ class Lattice:
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
 
-        As it falls on the way there, over one unit along the axis where it falls most, it falls on.
+        As it falls on the way there over one unit, so it falls on: along the axis on which it falls
+        most, as not all of them lead there.
         """
         bad = self.places[np.isnan(self.logs)]
         if not len(bad):
@@ -149,16 +150,16 @@ class Lattice:
             return np.where(keys[spot] == own, logs[spot], np.nan)
 
         unit = max(1, round(1 / self.step))
-        moves = _neighbours(self.places.shape[1], centres=False)
-        last, far = (np.array([at(bad + k * move) for move in moves]) for k in (1, 1 + unit))
-        known = np.isfinite(last) & (last > self.floor)
-        fall = (far - last) / unit
-        with np.errstate(invalid="ignore", divide="ignore"):
-            tail = last - np.log(np.expm1(np.abs(fall)))
-        # Of a single point among others about as much is unknown as is beside it.
-        beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
-        least = np.where(known, beyond, np.inf).min(0)
-        return log_sum(least[known.any(0)]) + self.log_cell
+        least = np.full(len(bad), np.nan)
+        for move in _neighbours(self.places.shape[1], centres=False):
+            last, far = at(bad + move), at(bad + (1 + unit) * move)
+            fall = (far - last) / unit
+            with np.errstate(invalid="ignore", divide="ignore"):
+                tail = last - np.log(np.expm1(np.abs(fall)))
+            # Of a single point among others about as much is unknown as is beside it.
+            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
+            least = np.fmin(least, np.where(last > self.floor, beyond, np.nan))
+        return log_sum(least) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""

@@ -107,7 +107,7 @@ def integral(
         lattices.append(cubic(own, frame, top - _DEPTH, _DEPTH, _MOST, _FIRST_STEP))
     history: list[Array] = []
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
-    more = 0
+    more, settled = 0, None
     while True:
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
@@ -120,9 +120,12 @@ def integral(
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
-            if more > _MORE or number > _CHEAP or needs > _SOON or finest:
-                return _integral(lattices, found, np.where(exists, errors, np.nan))
+            settled = _integral(lattices, found, np.where(exists, errors, np.nan))
+            if more > _MORE or number > _CHEAP or needs > _SOON:
+                return settled
         if number > _MOST or needs > left or finest:
+            if settled:
+                return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
         begun = time.thread_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]

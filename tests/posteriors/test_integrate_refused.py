@@ -1,0 +1,61 @@
+"""What bm.exact refuses is integrated where few scalars are left, or there is a reason why not."""
+
+import re
+import time
+
+import pytest
+
+import bayesmodels as bm
+from tests.posteriors.refused import REFUSED
+
+SECONDS = 12.0
+QUICK = {
+    "logistic regression",
+    "eight schools",
+    "share with a prior of ones own",
+    "stairs by a floor",
+}
+MANY = {  # more than four scalars, or configurations without end
+    "softmax regression",
+    "a chain with a wave",
+    "more labels than can be listed",
+    "a count without end",
+    "one cell of six hundred with mistaken rows",
+    "one cell of six hundred with a wave",
+    "one rate of six hundred with a square",
+    "one mean of six hundred with a heavy tail",
+    "two cells of six hundred that touch",
+}
+STEPS = {  # of which a lattice does not see where they are
+}
+IMPROPER = {}
+
+
+def became(refused):
+    """Return whether a model is integrated, and a number or the reason."""
+    try:
+        posterior = bm.integrate(refused.build(), rng=20261124, seconds=SECONDS)
+    except bm.NotConjugate as no:
+        return False, no.reason
+    return True, f"{posterior.points:,} points, error {posterior.errors['log_evidence']:.0e}"
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        pytest.param(one, id=one.name, marks=() if one.name in QUICK else pytest.mark.slow)
+        for one in REFUSED
+    ],
+)
+def test_it_is_integrated_or_there_is_a_reason(refused, record_property):
+    begun = time.process_time()
+    done, said = became(refused)
+    record_property("was refused", [refused.name, time.process_time() - begun, said])
+    assert done == (refused.name not in {*MANY, *STEPS, *IMPROPER})
+    assert done or any(re.search(rf"\b{word}\b", said) for word in refused.words)
+
+
+def test_counts():
+    names = {refused.name for refused in REFUSED}
+    assert names >= {*MANY, *STEPS, *IMPROPER}
+    assert (len(names), len(MANY), len(STEPS), len(IMPROPER)) == (100, 9, 0, 0)
