@@ -213,6 +213,8 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
         point[unit] = expit(
             np.clip(logit(np.clip(point[unit], 1e-12, 1 - 1e-12)) + _DECADES * z[unit], -25, 25)
         )
+        interval = field.kind == "interval"
+        point[interval] = somewhere(field, rng, (MILD, WILD)[i % 2])[interval]
         for rows in simplex_rows(field):
             logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
             point[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
