@@ -118,8 +118,7 @@ def _alone(field: Field, node: Elements, names: str) -> str:
         "simplex": "a Dirichlet law's",
         "positive": "that of a Gamma, an inverse Gamma or a generalised inverse Gaussian law "
         "(of it or of its square), nor of a truncated normal law",
-        "real": "a normal law's, nor that of the log or logit of a variable with such a law as "
-        "positive numbers and shares may have",
+        "real": "a normal law's",
         "interval": f"that of {_CUT_OFF}",
     }[str(field.kind[node[0]])]
     return f"the joint density as a function of {names} is not {family}."

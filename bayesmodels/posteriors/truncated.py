@@ -44,13 +44,11 @@ from bayesmodels.posteriors.points import moved, somewhere
 from bayesmodels.posteriors.support import ENDS
 
 _FAMILIES = (
-    *(BETA, *map(gamma, (1, -1, 2, -2)), NORMAL),
-    *map(generalized_inverse_gaussian, (1, 2)),
+    *(BETA, gamma(1), gamma(-1), NORMAL, gamma(2), gamma(-2)),
+    *(generalized_inverse_gaussian(1), generalized_inverse_gaussian(2)),
 )
 _ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
 _INVERSE: dict[str, Any] = {"positive": np.exp, "unit": expit}
-_JACOBIAN = {"real": [0, 0], "positive": [1, 0, 0], "unit": [1, 1]}
-"""What the Jacobian of the coordinate adds to natural parameters."""
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (1e-9, 1e-3, 0.03, 0.2, 0.5)
 _LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
@@ -136,16 +134,14 @@ class Cut:
     def sentence(self, names: str) -> str:
         """Say what is known."""
         own = {key: self.found[key] for key in self.family.parameters if key in self.found}
-        what = f"{self._title}{said(own)}"
+        what = f"{self._title}{said(own)}" if own else "a uniform law"
         square = "" if abs(self.family.power) == 1 else "the square of "
         if self.logs:
             inner = {"positive": f"exp({names})", "unit": f"the inverse logit of {names}"}
             return f"{square}{inner[self.family.kind]} has {what}"
-        ends = {(law.ends[0], law.ends[1]) for law in self.each}
-        where = "({:.6g}, {:.6g})".format(*ends.pop()) if len(ends) == 1 else "its interval"
-        if not what:
-            return f"{names} has a uniform law on {where}"
-        return f"{square}{names} has {what}, where {names} is truncated to {where}"
+        ends = {law.ends for law in self.each}
+        where = "({:g}, {:g})".format(*ends.pop()) if len(ends) == 1 else "its interval"
+        return f"{square}{names} has {what} for {names} in {where}"
 
 
 def standing_apart(
@@ -224,13 +220,19 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         features = np.stack(family.slopes(inner), -1)
     floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
     natural, gap = fit(features, values, floor)
+    if kind != "real":  # rounding may leave something of a term that is not there
+        terms = np.where(np.isfinite(features), np.abs(features * natural[:, None]), 0.0)
+        shares = terms / (terms.sum(-1) + floor)[..., None]
+        natural = np.where(shares.max(1) > _ROUNDED, natural, 0.0)
     many = np.isfinite(values).sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
     if kind == "real":
-        mean = x[:, 0] + np.divide(*natural.T, out=np.zeros(len(own)), where=~flat)
-        natural, fine = np.stack([mean, natural[:, 1]], -1), flat | (natural[:, 1] > 0)
+        bent = natural[:, 1] > 0
+        mean = x[:, 0] + np.divide(*natural.T, out=np.zeros(len(own)), where=bent)
+        natural, fine = np.stack([mean, np.where(flat, 0.0, natural[:, 1])], -1), flat | bent
     elif kind == "positive":
-        fine = (natural[:, 1:] <= 0).all(-1) & ~flat
+        rates = natural[:, 1:]
+        fine = (rates <= 0).all(-1) & ((rates < 0).all(-1) | (rates.shape[1] == 1)) & ~flat
     else:
         fine = (natural.sum(-1) + 2 * ~logs[:, 0] >= 0) & ~flat
     return natural, np.where(fine & many, gap, np.inf)
@@ -239,7 +241,7 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
     """Return the law of one element, if its density has an integral that is known well enough."""
     logs, kind, ends = field.kind[element] == "real", family.kind, _ends(field, element)
-    line = natural[: len(family.parameters)] + (0 if logs else _JACOBIAN[family.kind])
+    line = natural[: len(family.parameters)] + (0 if logs else _jacobian(family))
     if kind == "real":
         about, proper = line[0], bool(line[1] > 0 or np.isfinite(ends).all())
     else:
@@ -258,6 +260,12 @@ def _law(field: Field, element: int, family: Family, natural: Array) -> LogConca
             "precision."
         )
     return law
+
+
+def _jacobian(family: Family) -> Array:
+    """Return what the Jacobian of a family's coordinate adds to natural parameters."""
+    added = {"real": (0, 0), "positive": (1, 0, 0), "unit": (1, 1)}[family.kind]
+    return np.array(added[: len(family.parameters)], dtype=float)
 
 
 def _ends(field: Field, element: int) -> tuple[float, float]:
@@ -302,6 +310,7 @@ def _cut(field: Field, own: Elements, family: Family, natural: Array) -> Cut:
     """Return the laws of some elements, given what the slopes of their family are multiplied by."""
     logs = field.kind[own[0]] == "real"
     laws = [_law(field, int(e), family, row) for e, row in zip(own, natural, strict=True)]
+    natural = natural[:, : len(family.parameters)]
     low, high = field.low[own], field.high[own]
     found: dict[str, Array] = {}
     if family is NORMAL:
@@ -312,7 +321,7 @@ def _cut(field: Field, own: Elements, family: Family, natural: Array) -> Cut:
         natural, sizes = np.stack([pull, precision], -1), np.stack([size, precision], -1)
         parameters: Arrays = (mean, 1 / np.sqrt(precision)) if precision.any() else ()
     else:
-        parameters = family.usual(*(natural - (_JACOBIAN[family.kind] if logs else 0)).T)
+        parameters = family.usual(*(natural - (_jacobian(family) if logs else 0)).T)
         sizes = np.stack(family.sizes(*parameters), -1)
     found = dict(zip(family.parameters, parameters, strict=False))
     found |= {} if logs else {"lower": low, "upper": high}
