@@ -50,7 +50,7 @@ _FAMILIES = (
 _ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
 _INVERSE: dict[str, Any] = {"positive": np.exp, "unit": expit}
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
-_TAILS = (1e-9, 1e-3, 0.03, 0.2, 0.5)
+_TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
 _LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
 _ALIKE, _ROUNDED = 10.0, 64 * EPS  # as good as the best fit, and as good as any
 _LOST, _INEXACT = 1e-7, 1e-11
@@ -168,9 +168,9 @@ def standing_apart(
         these, family = own[here], _FAMILIES[f]
         laws = [_law(field, e, family, p) for e, p in zip(these, at[here], strict=True)]
         near = [[law.ppf(q) for law in laws] for q in _TAILS]
-        near += [[law.isf(q) for law in laws] for q in _TAILS[:-1]]
+        near += [[law.isf(q) for law in laws] for q in _TAILS[1:]]
         more = _seen(field, [moved(x, these, values) for values in near])
-        natural, _ = _fitted(field, these, family, np.concatenate([seen, more], 1))
+        natural, _ = _fitted(field, these, family, np.concatenate([more, seen], 1))
         factors.append(_cut(field, these, family, natural))
     return factors, np.setdiff1d(left, own)
 
