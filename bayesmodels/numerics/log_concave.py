@@ -160,19 +160,19 @@ class LogConcave:
 
     def mean(self) -> Array:
         """Return the mean."""
-        return np.float64(self._mean)
+        return np.asarray(self._mean)
 
     def std(self) -> Array:
         """Return the standard deviation."""
-        return np.float64(self._std)
+        return np.asarray(self._std)
 
     def var(self) -> Array:
         """Return the variance."""
-        return np.float64(self._std**2)
+        return np.asarray(self._std**2)
 
     def stats(self, moments: str) -> Array:
         """Return skewness (s) or excess kurtosis (k)."""
-        return np.float64(self._shape[moments])
+        return np.asarray(self._shape[moments])
 
     def _at(self, x: ArrayLike) -> Array:
         return np.asarray(self._on.apart(np.asarray(x, dtype=float), self._origin) - self._start)
@@ -224,8 +224,10 @@ class LogConcave:
         lower = below <= above
         tail = np.where(lower, below, above)
         up = np.searchsorted(self._below, below * self._total, side="right") - 1
-        down = len(self._above) - 1 - np.searchsorted(
-            self._above[::-1], above * self._total, side="left"
+        down = (
+            len(self._above)
+            - 1
+            - np.searchsorted(self._above[::-1], above * self._total, side="left")
         )
         at = np.clip(np.where(lower, up, down), 0, len(self._edges) - 2)
         sign = np.where(lower, 1.0, -1.0)
@@ -257,11 +259,11 @@ def _mirrored(rise: Rise, s: Array) -> tuple[Array, Array]:
 def _edges(rise: Rise, end: float) -> Array:
     """Return where panels end, from zero on: at the interval's end, or where nothing is left."""
     last = 1.0
-    while last < end and rise(np.float64(last))[0] > -_LOWEST:
+    while last < end and rise(np.asarray(last))[0] > -_LOWEST:
         last *= 2
     last = min(last, end)
     levels = np.append(_LEVELS, _LOWEST)
-    levels = levels[levels < -rise(np.float64(last))[0]]
+    levels = levels[levels < -rise(np.asarray(last))[0]]
 
     def below(s: Array) -> tuple[Array, Array]:
         value, slope = rise(s)

@@ -40,6 +40,7 @@ from bayesmodels.posteriors.operations import (
 )
 from bayesmodels.posteriors.support import ENDS
 
+
 @dataclass(frozen=True)
 class Audit:
     """What in the graph is not known to be analytic: operations, and a number of comparisons.

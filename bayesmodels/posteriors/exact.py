@@ -79,9 +79,10 @@ def exact(
     the log evidence, up to the rounding errors that can be made at each point.
 
     Known are Beta, Dirichlet, Gamma, inverse Gamma and generalised inverse Gaussian variables
-    (or squares that are), jointly normal variables, normal variables with one unknown scale
-    (normal-inverse-Gamma, normal-Gamma), Wishart and inverse-Wishart matrices with their normal
-    vectors, and finite variables, alone or with others given them.
+    (or squares that are), their logs and logits, those of them and normal variables that are
+    truncated to an interval with constant ends, jointly normal variables, normal variables with one
+    unknown scale (normal-inverse-Gamma, normal-Gamma), Wishart and inverse-Wishart matrices with
+    their normal vectors, and finite variables, alone or with others given them.
 
     Parameters
     ----------

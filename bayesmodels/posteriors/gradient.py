@@ -97,8 +97,9 @@ class Field:
 
     Elements are numbered in the order of the variables, each variable row by row; all other
     variables are held at `rest`. For each continuous element there are `owner`, the number of its
-    variable, `kind`, that of its support, `low` and `high`, between which it lies; for each continuous variable `start`, the number of
-    its first element. Of finite elements `finite_owner` has the numbers of their variables.
+    variable, `kind`, that of its support, and `low` and `high`, its ends; for each continuous
+    variable `start`, the number of its first element. Of finite elements `finite_owner` has the
+    numbers of their variables.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from bayesmodels.numerics.exponential_families import (
     generalized_inverse_gaussian,
 )
 from bayesmodels.numerics.log_concave import LINE, LOG, LOGIT, LogConcave, Rise
-from bayesmodels.posteriors.families import EPS, UNITS, Elements, ElementLaw, Factor, said
+from bayesmodels.posteriors.families import EPS, UNITS, ElementLaw, Elements, Factor, said
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import (
     FIRST,
@@ -163,7 +163,9 @@ def standing_apart(
     seen = np.concatenate([seen, wild], 1)
     which, at = _fitting(field, own, seen)
     own, at, which = own[which >= 0], at[which >= 0], which[which >= 0]
-    for f, logs in sorted(set(zip(which.tolist(), (field.kind[own] == "real").tolist(), strict=True))):
+    for f, logs in sorted(
+        set(zip(which.tolist(), (field.kind[own] == "real").tolist(), strict=True))
+    ):
         here = (which == f) & ((field.kind[own] == "real") == logs)
         these, family = own[here], _FAMILIES[f]
         laws = [_law(field, e, family, p) for e, p in zip(these, at[here], strict=True)]
@@ -228,7 +230,7 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
     if kind == "real":
         bent = natural[:, 1] > 0
-        mean = x[:, 0] + np.divide(*natural.T, out=np.zeros(len(own)), where=bent)
+        mean = x[:, 0] + natural[:, 0] / np.where(bent, natural[:, 1], np.inf)
         natural, fine = np.stack([mean, np.where(flat, 0.0, natural[:, 1])], -1), flat | bent
     elif kind == "positive":
         rates = natural[:, 1:]
@@ -253,7 +255,7 @@ def _law(field: Field, element: int, family: Family, natural: Array) -> LogConca
             "end: no truncated law with such a tail is known here; give it an upper end."
         )
     on = LINE if logs else _ON[kind]
-    law = LogConcave(partial(_rising, family, line, logs), on, ends, about)
+    law = LogConcave(partial(_rising, family, line, logs=logs), on, ends, about)
     if not (law.error <= _INEXACT and law.std() > 0):
         raise NotConjugate(
             f"the law of {field.label(element)} can't be integrated to enough digits in double "
@@ -289,11 +291,11 @@ def _top(
     return float(about), bool((up or ends[0] > low) and (down or ends[1] < high))
 
 
-def _rising(family: Family, line: Array, logs: bool, peak: float) -> Rise:
+def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
     """Return how the log density by the coordinate rises from its peak on."""
-    at = np.float64(_INVERSE[family.kind](peak) if logs else peak)
+    at = np.asarray(_INVERSE[family.kind](peak) if logs else peak)
     if family is NORMAL:
-        line, at = np.array([line[1] * (line[0] - peak), line[1]]), np.float64(0.0)
+        line, at = np.array([line[1] * (line[0] - peak), line[1]]), np.zeros(())
 
     def rise(s: Array) -> tuple[Array, Array]:
         rises, slopes = family.rises(at, s), family.slopes(_ON[family.kind].away(at, s))
