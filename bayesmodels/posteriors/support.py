@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.mixture import _BaseMixtureRV
 from pymc.distributions.multivariate import WishartRV
@@ -144,7 +145,7 @@ def _ends(transform: Any, rv: Any) -> tuple[float, float]:
         )
     ends = []
     for end, none in zip(transform.args_fn(*rv.owner.inputs), ENDS["real"], strict=True):
-        (values,) = ([none],) if end is None else _values([end], rv.name)
+        (values,) = ([none],) if end is None else _values([pt.as_tensor(end)], rv.name)
         if np.min(values) != np.max(values):
             raise NotConjugate(
                 f"elements of {rv.name} lie between different ends: make them variables of their "

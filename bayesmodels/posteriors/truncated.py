@@ -53,13 +53,14 @@ _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
 _LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
 _ALIKE, _ROUNDED = 10.0, 64 * EPS  # as good as the best fit, and as good as any
-_LOST, _INEXACT = 1e-7, 1e-11
+_LOST, _INEXACT = 1e-8, 1e-11
+_TINY = float(np.finfo(float).tiny)
 _FEW = 3  # elements of a variable, that tell whether the others may have laws of their own
 _MOST = 2000  # elements, each of which takes some milliseconds
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class Truncated:
     """Independent elements of one family, truncated; or the logs or logits of its variables.
 
     `natural` is what the family's slopes are multiplied by, one row an element: of a normal law,
@@ -163,17 +164,21 @@ def standing_apart(
     seen = np.concatenate([seen, wild], 1)
     which, at = _fitting(field, own, seen)
     own, at, which = own[which >= 0], at[which >= 0], which[which >= 0]
-    for f, logs in sorted(
-        set(zip(which.tolist(), (field.kind[own] == "real").tolist(), strict=True))
-    ):
-        here = (which == f) & ((field.kind[own] == "real") == logs)
-        these, family = own[here], _FAMILIES[f]
-        laws = [_law(field, e, family, p) for e, p in zip(these, at[here], strict=True)]
+    alike = np.stack([which, field.kind[own] == "real", at[:, 1] == 0], -1)
+    for kind in np.unique(alike, axis=0):
+        here = (alike == kind).all(-1)
+        these, family = own[here], _FAMILIES[kind[0]]
+        laws = [_law(field, e, family, row) for e, row in zip(these, at[here], strict=True)]
         near = [[law.ppf(q) for law in laws] for q in _TAILS]
         near += [[law.isf(q) for law in laws] for q in _TAILS[1:]]
         more = _seen(field, [moved(x, these, values) for values in near])
-        natural, _ = _fitted(field, these, family, np.concatenate([more, seen], 1))
-        factors.append(_cut(field, these, family, natural))
+        natural, _, lost = _fitted(field, these, family, np.concatenate([more, seen], 1))
+        if lost.max() > _LOST:
+            raise NotConjugate(
+                f"{field.label(int(these[lost.argmax()]))} lies in so narrow an interval that the "
+                "parameters of its law can't be told in double precision."
+            )
+        factors.append(_truncated(field, these, family, natural))
     return factors, np.setdiff1d(left, own)
 
 
@@ -193,17 +198,17 @@ def _seen(field: Field, points: Sequence[Array]) -> Array:
 def _fitting(field: Field, own: Elements, seen: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the number of the family that fits each element, or -1, and natural parameters."""
     fits = [_fitted(field, own, family, seen) for family in _FAMILIES]
-    gaps = np.stack([gap for _, gap in fits])
+    gaps = np.stack([gap for _, gap, _ in fits])
     good = (gaps <= LOOSE) & (gaps <= np.maximum(_ALIKE * gaps.min(0), _ROUNDED))
     first = good.argmax(0)
     natural = np.full((len(own), 3), np.nan)
-    for number, (found, _) in enumerate(fits):
+    for number, (found, *_) in enumerate(fits):
         natural[first == number, : found.shape[1]] = found[first == number]
     return np.where(good.any(0), first, -1), natural
 
 
-def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[Array, Array]:
-    """Return natural parameters of each element, and how badly they fit.
+def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[Array, Array, Array]:
+    """Return natural parameters of each element, how badly they fit, and their relative error.
 
     Of a normal law these are mean and precision; it is uniform if that is zero.
     """
@@ -222,22 +227,25 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         features = np.stack(family.slopes(inner), -1)
     floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
     natural, gap = fit(features, values, floor)
+    known = np.isfinite(values) & np.isfinite(features).all(-1)
+    terms = np.where(known[..., None], features * np.where(natural, natural, 1.0)[:, None], 0.0)
+    shares = terms / (np.abs(terms).sum(-1) + (floor == 0) * _TINY + floor)[..., None]
+    lost = EPS / np.maximum(np.linalg.svd(shares, compute_uv=False)[:, -1], EPS)
     if kind != "real":  # rounding may leave something of a term that is not there
-        terms = np.where(np.isfinite(features), np.abs(features * natural[:, None]), 0.0)
-        shares = terms / (terms.sum(-1) + floor)[..., None]
-        natural = np.where(shares.max(1) > _ROUNDED, natural, 0.0)
-    many = np.isfinite(values).sum(-1) >= natural.shape[1] + 2
+        natural = np.where(np.abs(shares).max(1) > _ROUNDED, natural, 0.0)
+    many = known.sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
     if kind == "real":
         bent = natural[:, 1] > 0
         mean = x[:, 0] + natural[:, 0] / np.where(bent, natural[:, 1], np.inf)
         natural, fine = np.stack([mean, np.where(flat, 0.0, natural[:, 1])], -1), flat | bent
+        lost[flat] = 0.0
     elif kind == "positive":
         rates = natural[:, 1:]
         fine = (rates <= 0).all(-1) & ((rates < 0).all(-1) | (rates.shape[1] == 1)) & ~flat
     else:
         fine = (natural.sum(-1) + 2 * ~logs[:, 0] >= 0) & ~flat
-    return natural, np.where(fine & many, gap, np.inf)
+    return natural, np.where(fine & many, gap, np.inf), lost
 
 
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
@@ -308,7 +316,7 @@ def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
     return rise
 
 
-def _cut(field: Field, own: Elements, family: Family, natural: Array) -> Cut:
+def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> Truncated:
     """Return the laws of some elements, given what the slopes of their family are multiplied by."""
     logs = field.kind[own[0]] == "real"
     laws = [_law(field, int(e), family, row) for e, row in zip(own, natural, strict=True)]
@@ -327,4 +335,4 @@ def _cut(field: Field, own: Elements, family: Family, natural: Array) -> Cut:
         sizes = np.stack(family.sizes(*parameters), -1)
     found = dict(zip(family.parameters, parameters, strict=False))
     found |= {} if logs else {"lower": low, "upper": high}
-    return Cut(own, family, logs, natural, sizes, laws, found)
+    return Truncated(own, family, logs, natural, sizes, laws, found)
