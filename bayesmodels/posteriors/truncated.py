@@ -44,7 +44,7 @@ from bayesmodels.posteriors.points import moved, somewhere
 from bayesmodels.posteriors.support import ENDS
 
 _FAMILIES = (
-    *(BETA, gamma(1), gamma(-1), NORMAL, gamma(2), gamma(-2)),
+    *(BETA, NORMAL, gamma(1), gamma(-1), gamma(2), gamma(-2)),
     *(generalized_inverse_gaussian(1), generalized_inverse_gaussian(2)),
 )
 _ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
@@ -52,7 +52,7 @@ _INVERSE: dict[str, Any] = {"positive": np.exp, "unit": expit}
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
 _LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
-_ALIKE, _ROUNDED = 10.0, 64 * EPS  # as good as the best fit, and as good as any
+_ALIKE, _ROUNDED = 30.0, 64 * EPS  # as good as the best fit, and as good as any
 _LOST, _INEXACT = 1e-8, 1e-11
 _TINY = float(np.finfo(float).tiny)
 _FEW = 3  # elements of a variable, that tell whether the others may have laws of their own
@@ -198,8 +198,8 @@ def _seen(field: Field, points: Sequence[Array]) -> Array:
 def _fitting(field: Field, own: Elements, seen: Array) -> tuple[NDArray[np.intp], Array]:
     """Return the number of the family that fits each element, or -1, and natural parameters."""
     fits = [_fitted(field, own, family, seen) for family in _FAMILIES]
-    gaps = np.stack([gap for _, gap, _ in fits])
-    good = (gaps <= LOOSE) & (gaps <= np.maximum(_ALIKE * gaps.min(0), _ROUNDED))
+    missed = np.stack([part for _, part, _ in fits])
+    good = (missed <= np.maximum(_ALIKE * missed.min(0), _ROUNDED)) & (missed < np.inf)
     first = good.argmax(0)
     natural = np.full((len(own), 3), np.nan)
     for number, (found, *_) in enumerate(fits):
@@ -208,9 +208,10 @@ def _fitting(field: Field, own: Elements, seen: Array) -> tuple[NDArray[np.intp]
 
 
 def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[Array, Array, Array]:
-    """Return natural parameters of each element, how badly they fit, and their relative error.
+    """Return natural parameters of each element, by what part they miss slopes, and their error.
 
-    Of a normal law these are mean and precision; it is uniform if that is zero.
+    Of a normal law these are mean and precision; it is uniform if that is zero. Of a family that
+    does not fit the part is infinite.
     """
     (x, slope), logs = seen[:, :, own].transpose(0, 2, 1), (field.kind[own] == "real")[:, None]
     low, high, kind = field.low[own], field.high[own], family.kind
@@ -228,15 +229,26 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
     floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
     natural, gap = fit(features, values, floor)
     known = np.isfinite(values) & np.isfinite(features).all(-1)
-    terms = np.where(known[..., None], features * np.where(natural, natural, 1.0)[:, None], 0.0)
-    shares = terms / (np.abs(terms).sum(-1) + (floor == 0) * _TINY + floor)[..., None]
-    lost = EPS / np.maximum(np.linalg.svd(shares, compute_uv=False)[:, -1], EPS)
+    with np.errstate(all="ignore"):
+        missed = np.abs((features * natural[:, None]).sum(-1) / values - 1)
+    missed = np.median(np.where(known & (values != 0), missed, 0.0), -1)
+    features = np.where(known[..., None], features, 0.0)
+    size = (np.abs(features * natural[:, None]).sum(-1) + floor + _TINY)[..., None]
+    shares = features * natural[:, None] / size
     if kind != "real":  # rounding may leave something of a term that is not there
         natural = np.where(np.abs(shares).max(1) > _ROUNDED, natural, 0.0)
+    # The smallest singular value is by how little the terms tell the parameters, of which some
+    # are measured in what is there: exponents in one, the pull of a mean in that of the farthest.
+    scale = np.maximum(np.abs(natural), _jacobian(family))
+    if kind == "real":
+        scale[:, 0] += scale[:, 1] * np.abs(features[..., 1]).max(1)
+    scale = np.where(scale, scale, 1 / (np.abs(features / size).max(1) + _TINY))
+    least = np.linalg.svd(features * scale[:, None] / size, compute_uv=False)[:, -1]
+    lost = EPS / np.maximum(least, EPS)
     many = known.sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
     if kind == "real":
-        bent = natural[:, 1] > 0
+        bent = (natural[:, 1] > 0) & (np.abs(shares[..., 1]).max(1) > _ROUNDED)
         mean = x[:, 0] + natural[:, 0] / np.where(bent, natural[:, 1], np.inf)
         natural, fine = np.stack([mean, np.where(flat, 0.0, natural[:, 1])], -1), flat | bent
         lost[flat] = 0.0
@@ -245,7 +257,7 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         fine = (rates <= 0).all(-1) & ((rates < 0).all(-1) | (rates.shape[1] == 1)) & ~flat
     else:
         fine = (natural.sum(-1) + 2 * ~logs[:, 0] >= 0) & ~flat
-    return natural, np.where(fine & many, gap, np.inf), lost
+    return natural, np.where(fine & many & (gap <= LOOSE), missed, np.inf), lost
 
 
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
