@@ -108,12 +108,11 @@ class LogConcave:
         self, rise: Callable[[float], Rise], on: Coordinate, ends: tuple[float, float], about: float
     ) -> None:
         self.ends, self._on = ends, on
+        self.peak = float(np.clip(about, *ends))
         with np.errstate(all="ignore"):
-            left, right = self._placed(about)
-            self.peak = float(on.away(self._origin, self._start))
             self._rise = rise(self.peak)
-            down = _edges(lambda s: _mirrored(self._rise, s), -left)
-            edges = np.concatenate([-down[:0:-1], _edges(self._rise, right)])
+            down = _edges(lambda s: _mirrored(self._rise, s), -on.apart(ends[0], self.peak))
+            edges = np.concatenate([-down[:0:-1], _edges(self._rise, on.apart(ends[1], self.peak))])
             self._edges = edges
             mass = self._integral(edges[:-1], edges[1:])
             self._below = np.concatenate([[0.0], np.cumsum(mass)])
@@ -123,19 +122,6 @@ class LogConcave:
             rough = self._integral(edges[:-1], edges[1:], _FEWER).sum()
             self.error = float(np.abs(rough / self._total - 1))
             self._moments()
-
-    def _placed(self, about: float) -> tuple[float, float]:
-        """Place the high point, as seen from an end that is finite; return the ends from there."""
-        (low, high), apart = self.ends, self._on.apart
-        if np.isfinite(apart(low, about)):
-            width = apart(high, low)
-            self._origin, self._start = low, np.clip(apart(about, low), 0.0, width)
-            return -self._start, width - self._start
-        if np.isfinite(apart(high, about)):
-            self._origin, self._start = high, np.minimum(apart(about, high), 0.0)
-            return -np.inf, -self._start
-        self._origin, self._start = about, 0.0
-        return -np.inf, np.inf
 
     def _points(self, left: Array, right: Array, rule: Any) -> tuple[Array, Array]:
         """Return points of panels along a last axis, and what each stands for."""
@@ -175,7 +161,7 @@ class LogConcave:
         return np.asarray(self._shape[moments])
 
     def _at(self, x: ArrayLike) -> Array:
-        return np.asarray(self._on.apart(np.asarray(x, dtype=float), self._origin) - self._start)
+        return np.asarray(self._on.apart(np.asarray(x, dtype=float), self.peak))
 
     def _tail(self, s: Array, lower: Any) -> tuple[Array, Array]:
         """Return the mass below s where `lower`, else above it, and the density."""
@@ -239,7 +225,7 @@ class LogConcave:
         with np.errstate(all="ignore"):
             left, right = self._edges[at], self._edges[at + 1]
             s = increasing_root(log_ratio, left, right, (left + right) / 2)
-            x = self._on.away(self._origin, self._start + s)
+            x = self._on.away(self.peak, s)
         low, high = self.ends
         x = np.where(below <= 0, low, np.where(above <= 0, high, np.clip(x, low, high)))
         return np.where(np.isnan(below), np.nan, x)[()]

@@ -262,7 +262,9 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
 
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
     """Return the law of one element, if its density has an integral that is known well enough."""
-    logs, kind, ends = field.kind[element] == "real", family.kind, _ends(field, element)
+    field.budget.check()
+    logs, kind = field.kind[element] == "real", family.kind
+    ends = float(field.low[element]), float(field.high[element])
     line = natural[: len(family.parameters)] + (0 if logs else _jacobian(family))
     if kind == "real":
         about, proper = line[0], bool(line[1] > 0 or np.isfinite(ends).all())
@@ -288,10 +290,6 @@ def _jacobian(family: Family) -> Array:
     """Return what the Jacobian of a family's coordinate adds to natural parameters."""
     added = {"real": (0, 0), "positive": (1, 0, 0), "unit": (1, 1)}[family.kind]
     return np.array(added[: len(family.parameters)], dtype=float)
-
-
-def _ends(field: Field, element: int) -> tuple[float, float]:
-    return float(field.low[element]), float(field.high[element])
 
 
 def _top(
