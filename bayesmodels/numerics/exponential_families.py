@@ -50,7 +50,7 @@ class Family:
     mode: Callable[..., Array]  # NaN where the density is largest on the border
     draws: Callable[..., Array]  # one a row, after their number and a generator
     law: Callable[..., Any]  # of the elements, used like frozen SciPy laws
-    rises: Callable[[Array, Array], Arrays] = lambda _, s: (s,)  # of T(x), if the logit rises by s
+    rises: Callable[[Array, Array], Arrays] = lambda _, s: (s,)  # of T, from u on by s
     proper: tuple[bool, ...] = (True, True)  # whether a parameter must be positive
     power: int = 1  # that power of x has the law of the title
 
@@ -89,9 +89,9 @@ def _beta_mode(alpha: Array, beta: Array) -> Array:
         return np.where((alpha > 1) & (beta > 1), (alpha - 1) / (alpha + beta - 2), np.nan)
 
 
-def _share_rises(x: Array, s: Array) -> Arrays:
-    far = np.logaddexp(np.log1p(-x), np.log(x) + s)
-    rise = np.where(np.abs(s) < 1, np.log1p(x * np.expm1(s)), far)
+def _share_rises(u: Array, s: Array) -> Arrays:
+    far = np.logaddexp(special.log_expit(-u), special.log_expit(u) + s)
+    rise = np.where(np.abs(s) < 1, np.log1p(special.expit(u) * np.expm1(s)), far)
     return s - rise, -rise
 
 
@@ -200,7 +200,7 @@ def gamma(k: int) -> Family:
         mode=lambda shape, rate: _gamma_mode(k, shape, rate),
         draws=lambda number, rng, shape, rate: _gamma_draws(k, number, rng, shape, rate),
         law=lambda shape, rate: _gamma_law(k, shape, rate),
-        rises=lambda x, s: (s, x**k * np.expm1(k * s)),
+        rises=lambda u, s: (s, np.exp(k * u) * np.expm1(k * s)),
         power=k,
     )
 
@@ -220,7 +220,7 @@ NORMAL = Family(
     mode=lambda mean, _: mean,
     draws=lambda number, rng, mean, sd: rng.normal(mean, sd, (number, *np.shape(mean))),
     law=stats.norm,
-    rises=lambda x, s: (s, -s * (x + s / 2)),
+    rises=lambda u, s: (s, -s * (u + s / 2)),
     proper=(False, True),
 )
 
@@ -258,7 +258,7 @@ def generalized_inverse_gaussian(k: int) -> Family:
         mode=lambda order, a, b: np.asarray(law(order, a, b).mode()),
         draws=lambda number, rng, order, a, b: np.asarray(law(order, a, b).rvs(number, rng)),
         law=law,
-        rises=lambda x, s: (s, x**k * np.expm1(k * s), np.expm1(-k * s) / x**k),
+        rises=lambda u, s: (s, *(np.exp(m * u) * np.expm1(m * s) for m in (k, -k))),
         proper=(False, True, True),
         power=k,
     )

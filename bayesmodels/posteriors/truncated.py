@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
@@ -48,7 +48,7 @@ _FAMILIES = (
     *(generalized_inverse_gaussian(1), generalized_inverse_gaussian(2)),
 )
 _ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
-_INVERSE: dict[str, Any] = {"positive": np.exp, "unit": expit}
+_INVERSE: dict[str, Any] = {"real": lambda u: u, "positive": np.exp, "unit": expit}
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
 _LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
@@ -311,12 +311,15 @@ def _top(
 
 def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
     """Return how the log density by the coordinate rises from its peak on."""
-    at = np.asarray(_INVERSE[family.kind](peak) if logs else peak)
+    inverse = _INVERSE[family.kind]
+    at: Any = peak
     if family is NORMAL:
-        line, at = np.array([line[1] * (line[0] - peak), line[1]]), np.zeros(())
+        line, at = np.array([line[1] * (line[0] - peak), line[1]]), 0.0
+    elif not logs:
+        at = np.log(peak) if family.kind == "positive" else logit(peak)
 
     def rise(s: Array) -> tuple[Array, Array]:
-        rises, slopes = family.rises(at, s), family.slopes(_ON[family.kind].away(at, s))
+        rises, slopes = family.rises(at, s), family.slopes(inverse(at + s))
         value, slope = (
             sum((eta * t for eta, t in zip(line, each, strict=True) if eta), np.zeros(np.shape(s)))
             for each in (rises, slopes)

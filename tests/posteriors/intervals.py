@@ -433,3 +433,14 @@ def flat_logit_with_its_jacobian():
 def logistic_logit():
     logit = pm.Logistic("logit", 0, 1)
     pm.Binomial("x", 20, logit_p=logit, observed=7)
+
+
+@solved(
+    lambda: cut(
+        *("logit", "LogitBeta", {"alpha": 100_001.0, "beta": 1.0}, [logit_share(100_001, 1)]),
+        lambda x: 100_000 * special.log_expit(x) + stats.logistic.logpdf(x),
+    )
+)
+def logit_of_a_share_of_nearly_one():
+    logit = pm.Logistic("logit", 0, 1)
+    pm.Bernoulli("x", logit_p=logit, observed=np.ones(100_000))
