@@ -51,7 +51,10 @@ _ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
 _INVERSE: dict[str, Any] = {"real": lambda u: u, "positive": np.exp, "unit": expit}
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
-_LONGEST, _TOLD = 300.0, 16.0  # logs and logits; and as long as 1 - u has digits
+LONGEST = {"positive": 300.0, "unit": 30.0}
+"""Logs and logits from which on a model that says exp or 1 - u may have nothing left."""
+_TOLD = 16.0  # and from which on few digits
+_FAR = 300.0  # a log or logit as good as infinite
 _ALIKE, _ROUNDED = 30.0, 64 * EPS  # as good as the best fit, and as good as any
 _LOST, _INEXACT = 1e-8, 1e-11
 _TINY = float(np.finfo(float).tiny)
@@ -239,11 +242,14 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
         natural = np.where(np.abs(shares).max(1) > _ROUNDED, natural, 0.0)
     # The smallest singular value is by how little the terms tell the parameters, of which some
     # are measured in what is there: exponents in one, the pull of a mean in that of the farthest.
-    scale = np.maximum(np.abs(natural), _jacobian(family))
+    scale, sizes = np.maximum(np.abs(natural), _jacobian(family)), np.abs(features).max(1)
     if kind == "real":
-        scale[:, 0] += scale[:, 1] * np.abs(features[..., 1]).max(1)
-    scale = np.where(scale, scale, 1 / (np.abs(features / size).max(1) + _TINY))
-    least = np.linalg.svd(features * scale[:, None] / size, compute_uv=False)[:, -1]
+        scale[:, 0] += scale[:, 1] * sizes[:, 1]
+    scale = np.where(scale, scale, 1 / (sizes + (sizes == 0)))
+    with np.errstate(all="ignore"):
+        terms = features * scale[:, None]
+        terms = np.nan_to_num(terms / (np.abs(terms).sum(-1) + floor + _TINY)[..., None])
+    least = np.linalg.svd(terms, compute_uv=False)[:, -1]
     lost = EPS / np.maximum(least, EPS)
     many = known.sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
@@ -302,8 +308,8 @@ def _top(
         return float(sum(eta * by for eta, by in each if eta))
 
     with np.errstate(all="ignore"):
-        up, down = slope(-_LONGEST) > 0, slope(_LONGEST) < 0
-        top = brentq(slope, -_LONGEST, _LONGEST) if up and down else _LONGEST * (1 - 2 * down)
+        up, down = slope(-_FAR) > 0, slope(_FAR) < 0
+        top = brentq(slope, -_FAR, _FAR) if up and down else _FAR * (1 - 2 * down)
         about = top if logs else _INVERSE[family.kind](top)
     low, high = ENDS[family.kind]
     return float(about), bool((up or ends[0] > low) and (down or ends[1] < high))

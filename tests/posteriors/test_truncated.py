@@ -177,3 +177,29 @@ def test_sample_and_compare_take_it_like_any_other():
     assert bm.compare(posterior, right, level=1e-4).outcome != "disagree"
     wrong = bm.sample(intervals.uniform_rate_below_one.build(), 500, rng=2)
     assert bm.compare(posterior, wrong).outcome == "disagree"
+
+
+@pytest.mark.parametrize(("trials", "ones"), [(1, 0), (2, 2), (3, 1)])
+def test_a_logit_known_from_few_tosses_is_not_mistaken_for_constrained(trials, ones):
+    """Far out the model's own 1 - theta is zero, and its log minus infinity."""
+
+    @opened
+    def build():
+        logit = pm.Flat("logit")
+        theta = pm.math.invlogit(logit)
+        pm.Potential("jacobian", pm.math.log(theta) + pm.math.log1p(-theta))
+        pm.Binomial("x", trials, theta, observed=ones)
+
+    for seed in range(5):
+        found = bm.exact(build(), rng=seed).parameters()["logit"]
+        assert (found["alpha"], found["beta"]) == pytest.approx((1 + ones, 1 + trials - ones))
+
+
+def test_an_interval_too_narrow_for_its_law_is_refused():
+    @opened
+    def build():
+        mu = pm.Uniform("mu", 100, 100 + 1e-11)
+        pm.Normal("x", mu, 1, observed=[0.2])
+
+    with pytest.raises(bm.NotConjugate, match="mu lies in so narrow an interval"):
+        bm.exact(build(), rng=1)
