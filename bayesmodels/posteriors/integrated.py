@@ -231,6 +231,12 @@ class IntegratedPosterior:
         ends, laws = self.interval(prob), self.marginals()
         result = {}
         for name, pair in ends.items():
+            if name in self.levels:  # an end is zero or one, and it may be the other
+                mass, least = laws[name].mean(), self._integral.log_error
+                tails = (1 - prob) / 2, (1 + prob) / 2
+                below, above = (1.0 * (np.abs(1 - mass - q) <= least) for q in tails)
+                result[name] = (below, above)
+                continue
             pdf = [np.exp(np.asarray(laws[name].logpdf(end))) for end in pair]
             off = self._cdf_error(name)
             with np.errstate(divide="ignore"):
@@ -244,6 +250,14 @@ class IntegratedPosterior:
             return np.array(each).reshape(self._shape(name))[()]
         least = self._integral.log_error
         return np.full(self._shape(name), max(least, self.tolerance))[()]
+
+    @cached_property
+    def reference(self) -> float:
+        """As many independent draws would be as far off as the law of some variable may be."""
+        inner = [*self._integral.mean_error, *self._integral.sd_error, 0.0]
+        outer = [float(np.max(self._cdf_error(name))) for name in self.dims if name in self._laws]
+        worst = max(float(np.nanmax(inner)), *outer)
+        return 1 / worst**2 if worst > 0 else np.inf
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density in natural space.

@@ -80,7 +80,7 @@ def stand_in(monkeypatch):
 
     def choose(shift=0.0):
         def sampled(model, draws, rng, *, chains, **_):
-            tree = sampling.exact_tree(exact(model, rng=rng), draws, chains, rng)
+            tree = sampling.independent_tree(exact(model, rng=rng), draws, chains, rng)
             tree["posterior"] = tree.posterior.to_dataset() * (1 - shift)
             return tree
 

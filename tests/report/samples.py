@@ -368,7 +368,7 @@ def of_model(build, *, shift=0.0, draws=400):
     """Return a report whose draws are exact ones, moved by so much."""
 
     def stand_in(model, draws, rng, *, chains, **_):
-        tree = sampling.exact_tree(bm.exact(model, rng=rng), draws, chains, rng)
+        tree = sampling.independent_tree(bm.exact(model, rng=rng), draws, chains, rng)
         first = next(iter(tree.posterior.data_vars))
         moved = tree.posterior.to_dataset()
         tree["posterior"] = moved.assign({first: moved[first] * (1 - shift)})
