@@ -270,8 +270,8 @@ def exact(
             known = (found.posterior, found.reason) if found else solved(model, generator)
     except NotConjugate as no:
         if as_json:
-            known = {"closed_form": False, "rung": None, "reason": no.reason}
-            click.echo(json.dumps(known))
+            refused = {"closed_form": False, "rung": None, "reason": no.reason}
+            click.echo(json.dumps(refused))
         else:
             _say(f"No closed form was found: {no.reason}")
         sys.exit(NO_CLOSED_FORM)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesmodels.posteriors.posterior import ExactPosterior
+
 
 _IN_WORDS = 6  # values that an alternative text goes through
 _UNSEEN = 1e-3  # less probable values at both ends are not drawn
@@ -33,8 +35,10 @@ def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
     from bayesmodels.report.declaration import declaration
 
     posterior, verdict = report.posterior, report.comparison
-    known = _integrated(report) if isinstance(posterior, Integrated) else _in_closed_form(report)
-    about, how, parameters, evidence = known
+    if isinstance(posterior, Integrated):
+        about, how, parameters, evidence = _integrated(report, posterior)
+    else:
+        about, how, parameters, evidence = _in_closed_form(report, posterior)
     model: list[Shown] = [Part("code", declaration(posterior.model)), *how]
     said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
     again = sections.call("validate", ["model"], report.settings)
@@ -55,23 +59,22 @@ type _Known = tuple[str, list[Shown], list[Section], Section]
 """How the posterior was found, in a sentence; what it is; its numbers; and the evidence."""
 
 
-def _in_closed_form(report: ModelReport) -> _Known:
+def _in_closed_form(report: ModelReport, posterior: ExactPosterior) -> _Known:
     about = (
         f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
         f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
-        f"PyMC's joint density at {report.posterior.verification.points} points."
+        f"PyMC's joint density at {posterior.verification.points} points."
     )
-    found = laws(report)
+    found = laws(posterior)
     return (
         about,
-        [Part("heading", "Closed form"), report.posterior.explain()],
+        [Part("heading", "Closed form"), posterior.explain()],
         [Section("parameters", "Laws of the variables", [Part("tables", found)])] if found else [],
-        sections.evidence(report.log_evidence, evidence_of(report)),
+        sections.evidence(report.log_evidence, evidence_of(posterior, report.log_evidence)),
     )
 
 
-def _integrated(report: ModelReport) -> _Known:
-    posterior = report.posterior
+def _integrated(report: ModelReport, posterior: Integrated) -> _Known:
     about = (
         f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was integrated "
         f"numerically with bayesmodels {report.versions['bayesmodels']}. {posterior.explain()}"
@@ -90,9 +93,8 @@ def _integrated(report: ModelReport) -> _Known:
     )
 
 
-def laws(report: ModelReport) -> list[Table]:
+def laws(posterior: ExactPosterior) -> list[Table]:
     """Return the parameters of every variable's law, one table for neighbours of one family."""
-    posterior = report.posterior
     values, families = posterior.parameters(), posterior.families
     # Finite variables are in the comparison already, with all their probabilities.
     known = [name for name in posterior.dims if values[name] and name not in levels(posterior)]
@@ -114,9 +116,9 @@ def laws(report: ModelReport) -> list[Table]:
     return found
 
 
-def evidence_of(report: ModelReport) -> list[tuple[str, str]]:
+def evidence_of(posterior: ExactPosterior, log_evidence: float | None) -> list[tuple[str, str]]:
     """Return what the comparison of densities found."""
-    seen, log_evidence = report.posterior.verification, report.log_evidence
+    seen = posterior.verification
     known = [] if log_evidence is None else [("Log evidence", rounded(log_evidence, 9))]
     return [
         ("Points compared", str(seen.points)),
@@ -172,8 +174,8 @@ def _visits(report: ModelReport) -> Picture:
         kind = report.comparison.kind
         panels.append(_bars(text, values, mass[name][at], np.array(visited), kind))
     caption = (
-        f"Bars: the {report.comparison.kind} probability of each value. Dots: how often each chain visited it, which "
-        "should scatter about the bar's end."
+        f"Bars: the {report.comparison.kind} probability of each value. Dots: how often each chain "
+        "visited it, which should scatter about the bar's end."
     )
     if len(elements) > len(panels):
         caption += f" {len(elements) - len(panels):,} more variables are not shown."

@@ -161,7 +161,9 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     columns are the largest discrepancy of each row, and what of.
     """
     values, exact = worst_first(values), verdict.exact
-    of = {verdict.kind: "", "sampled": "sampled_"} if exact else {"first": "first_", "second": "second_"}
+    of = {"first": "first_", "second": "second_"}
+    if exact:
+        of = {verdict.kind: "", "sampled": "sampled_"}
     spread = values["sd"] if exact else np.fmax(values["first_sd"], values["second_sd"])
     places = places_of(spread, 3)
     found = columns(
@@ -185,7 +187,9 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
         f"z is the largest discrepancy of the scalar, in Monte-Carlo standard errors{both}, over "
         f"{shift}, spread, skew, tails, quartiles, outermost draws and chains. {arrows(verdict)}"
     )
-    caption = f"{verdict.kind.capitalize()} against sampled" if exact else "First set against second"
+    caption = "First set against second"
+    if exact:
+        caption = f"{verdict.kind.capitalize()} against sampled"
     table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
     more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
     return table if exact else replace(table, note=table.note + more)

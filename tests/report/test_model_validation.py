@@ -74,7 +74,7 @@ def test_an_improper_prior_has_no_evidence_and_is_still_validated():
     found = of_model(flat)
     assert found.outcome == "agree"
     assert found.log_evidence is None
-    assert "Log evidence" not in dict(model_validation.evidence_of(found))
+    assert "Log evidence" not in dict(model_validation.evidence_of(found.posterior, None))
     assert found.to_dict()["log_evidence"] is None
 
 
@@ -118,8 +118,8 @@ def test_data_are_given_with_a_belief_and_not_with_a_model():
 
 def test_tables_part_finite_variables_from_others():
     found = of_model(mixed_in_pymc)
-    assert [table.caption for table in model_validation.laws(found)] == ["Gamma"]
-    law = model_validation.laws(found)[0]
+    assert [table.caption for table in model_validation.laws(found.posterior)] == ["Gamma"]
+    law = model_validation.laws(found.posterior)[0]
     assert [column.head for column in law.columns] == ["", "shape", "rate"]
     assert law.columns[1].cells == ("5", "11")
     moments, visits = tables.comparison(found.comparison)
