@@ -198,7 +198,9 @@ def _inverse(root: Any, size: int) -> Any:
 def integral(slopes: Any, groups: Any, hubs: Any, step: Any) -> Any:
     r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
     _, _, _, square, log_det, loss = _factors(slopes, groups, hubs, step)
-    return np.array([square, log_det]) if loss < _SOME else np.array([np.nan, np.nan])
+    # What the square is added to is as large, and of the other sign.
+    known = loss < _SOME and square * EPS < 1
+    return np.array([square, log_det]) if known else np.array([np.nan, np.nan])
 
 
 @_compiled

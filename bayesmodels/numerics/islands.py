@@ -19,12 +19,14 @@ Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
 
 _STEPS = 120
+_ONCE, _TWICE, _OUTSIDE, _INSIDE, _SHRINK = range(5)  # ways of a simplex
 _FLAT = 0.03  # difference of log values of a simplex that has arrived
 _DEEP = 8.0  # below the top: what the shape of an island is read off
 _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
+_FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _OVERFLOW = 300.0  # log of a number that soon is none
 
 
@@ -44,9 +46,9 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
     simplex = starts[:, None] + np.concatenate([np.zeros((1, d)), np.diag(scale)])
     values = _at(logs, simplex)
     for _ in range(_STEPS):
-        order = np.argsort(-values, axis=1, kind="stable")
-        values = np.take_along_axis(values, order, 1)
-        simplex = np.take_along_axis(simplex, order[..., None], 1)
+        worse = np.argsort(-values, axis=1, kind="stable")
+        values = np.take_along_axis(values, worse, 1)
+        simplex = np.take_along_axis(simplex, worse[..., None], 1)
         going = values[:, 0] > values[:, -1] + _FLAT
         if not going.any():
             break
@@ -57,11 +59,16 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         one, two, out, inn = _at(logs, tried).T
         best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
         choice = np.select(
-            [one > best, one > second, (one > worst) & (out >= one), ~(one > worst) & (inn > worst)],
-            [np.where(two > one, 1, 0), 0, 2, 3],
-            -1,
+            [
+                one > best,
+                one > second,
+                (one > worst) & (out >= one),
+                ~(one > worst) & (inn > worst),
+            ],
+            [np.where(two > one, _TWICE, _ONCE), _ONCE, _OUTSIDE, _INSIDE],
+            _SHRINK,
         )
-        moved = choice >= 0
+        moved = choice != _SHRINK
         rows = np.flatnonzero(moved)
         own[rows, -1] = tried[rows, choice[rows]]
         fs[rows, -1] = np.stack([one, two, out, inn], 1)[rows, choice[rows]]
@@ -70,8 +77,8 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
             own[np.flatnonzero(~moved), 1:] = shrunk
             fs[np.flatnonzero(~moved), 1:] = _at(logs, shrunk)
         simplex[going], values[going] = own, fs
-    best = values.argmax(1)
-    return simplex[np.arange(n), best], values[np.arange(n), best]
+    tops = values.argmax(1)
+    return simplex[np.arange(n), tops], values[np.arange(n), tops]
 
 
 def _at(logs: Logs, points: Array) -> Array:
@@ -93,7 +100,7 @@ def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
         scale, top = _axis_scales(logs, top)
         slope, curvature = _differences(logs, top, scale)
         sizes, turn = np.linalg.eigh(curvature)
-        sizes = np.maximum(np.abs(sizes), _LEAST * np.abs(sizes).max())
+        sizes = np.maximum(np.abs(sizes), _LEAST * (np.abs(sizes).max() or 1 / _LEAST))
         root = scale[:, None] * turn / np.sqrt(sizes)
         step = root @ (root.T @ (slope / scale))
         tried = top + _LINE[:, None] * step
@@ -271,7 +278,7 @@ class Search:
         tops, heights = climbed(logs_of(self.f), starts, scale)
         new = []
         for i in np.argsort(-heights, kind="stable"):
-            if not np.isfinite(heights[i]) or self._known(tops[i]):
+            if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i]):
                 continue
             island, lattice = framed(self.f, tops[i])
             if not self._known(island.frame.centre):

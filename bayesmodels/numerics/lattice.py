@@ -99,7 +99,7 @@ class Lattice:
     @property
     def coordinates(self) -> Array:
         """Coordinates u of the points."""
-        return self.places * (self.step / 2)
+        return _times(self.places, self.step / 2)
 
     @property
     def coarser(self) -> NDArray[np.bool_]:
@@ -174,7 +174,7 @@ class Lattice:
             places, step, centres = self.places, self.step, True
             new = _spread(inside, 1)
         new = new[~np.isin(_keys(new), _keys(places))]
-        logs, carried = _values(self.f, self.frame, new * (step / 2))
+        logs, carried = _values(self.f, self.frame, _times(new, step / 2))
         every = replace(
             self,
             step=step,
@@ -194,7 +194,6 @@ class Unbounded(Exception):  # noqa: N818 - said in other words to the user
         self.number = number
 
 
-
 def cubic(
     f: Function, frame: Frame, floor: float, depth: float, most: int, step: float = 1.0
 ) -> Lattice:
@@ -207,7 +206,7 @@ def cubic(
     axes = np.meshgrid(*[np.arange(-reach, reach + 1)] * d, indexing="ij")
     ball = np.stack(axes, -1).reshape(-1, d)
     places = 2 * ball[(ball**2).sum(-1) <= reach**2]
-    logs, carried = _values(f, frame, places * (step / 2))
+    logs, carried = _values(f, frame, _times(places, step / 2))
     first = Lattice(frame, f, floor, step, False, places, logs, carried)  # noqa: FBT003 - cubic
     return _grown(first, places[logs > floor], most)
 
@@ -226,7 +225,7 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
         new = near[first[fresh]]
         if not len(new) or len(logs) + len(new) > most:
             break
-        found, beside = _values(lattice.f, lattice.frame, new * (lattice.step / 2))
+        found, beside = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
         keys = np.sort(np.concatenate([keys, own[fresh]]))
         places, logs = np.concatenate([places, new]), np.concatenate([logs, found])
         carried = np.concatenate([carried, beside])
@@ -253,6 +252,10 @@ def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
             every = np.concatenate([found, found + move, found - move])
         found = every[np.unique(_keys(every), return_index=True)[1]]
     return found
+
+
+def _times(places: NDArray[np.int64], unit: float) -> Array:
+    return np.asarray(places * unit, dtype=float)
 
 
 def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:

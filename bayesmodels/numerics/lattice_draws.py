@@ -23,9 +23,8 @@ def draws(found: Integral, number: int, rng: np.random.Generator) -> Array:
         masses.append(found.weights[start : start + len(lattice)].sum())
         start += len(lattice)
     counts = rng.multinomial(number, np.array(masses) / np.sum(masses))
-    parts = [
-        _from_one(lattice, int(n), rng) for lattice, n in zip(found.lattices, counts, strict=True) if n
-    ]
+    pairs = zip(found.lattices, counts, strict=True)
+    parts = [_from_one(lattice, int(n), rng) for lattice, n in pairs if n]
     return rng.permutation(np.concatenate(parts))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
 _FIRST_STEP = 2.0
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
+_MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
 _EXPLORED, _CLIMBED = 400, 10  # points of each set of starts, and those that are climbed from
 _SPREADS = (0.1, 30.0)
 _STAYS = 0.8  # part of a moment beyond the floor which is left when the floor sinks
@@ -52,10 +54,19 @@ class Integral:
         """How many points there are."""
         return len(self.weights)
 
+    def less_sure(self, by: float) -> Integral:
+        """Return the same with larger errors, as of log values that may be off by so much."""
+        return replace(
+            self,
+            log_error=self.log_error + by,
+            mean_error=self.mean_error + by,
+            sd_error=self.sd_error + by,
+        )
+
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
         each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
-        return np.concatenate(each)[chosen]
+        return np.concatenate(each)[chosen] if each else np.zeros((len(chosen), 0))
 
 
 def integral(
@@ -71,6 +82,8 @@ def integral(
         If the mass grows without end.
     """
     end = time.thread_time() + seconds
+    if not len(start):
+        return _point(f)
     islands = _islands(f, start, rng)
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
@@ -81,24 +94,34 @@ def integral(
         lattices.append(cubic(own, frame, top - _DEPTH, _DEPTH, _MOST, _FIRST_STEP))
     history: list[Array] = []
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
+    more = 0
     while True:
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
         unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
         errors = _errors(history) + beyond + unknown
         error = float(np.max(errors[exists]))
+        size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
+        needs, left = number * each, end - time.thread_time()
         if error <= tolerance:
-            return _integral(lattices, found, np.where(exists, errors, np.nan))
-        number, left = sum(lattice.finer() for lattice in lattices), end - time.thread_time()
-        finest = any(lattice.finest for lattice in lattices)
-        if number > _MOST or number * each > left or finest:
-            raise NotSettled(
-                f"with {sum(map(len, lattices)):,} points an error of {error:.1g} is left"
-            )
-        begun, size = time.thread_time(), sum(map(len, lattices))
+            # Quantiles settle later: between the points of a lattice less is known than in sum.
+            more += 1
+            if more > _MORE or number > _CHEAP or needs > _SOON:
+                return _integral(lattices, found, np.where(exists, errors, np.nan))
+        if number > _MOST or needs > left or any(lattice.finest for lattice in lattices):
+            raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
+        begun = time.thread_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
-        new = sum(map(len, lattices)) - size
-        each = (time.thread_time() - begun) / max(new, 1)
+        each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
+
+
+def _point(f: Function) -> Integral:
+    """Return the value of a function of no number at all."""
+    logs, numbers = f(np.zeros((1, 0)))
+    if not np.isfinite(logs[0]):
+        raise NotSettled("no point was found at which the density is positive")
+    one, zero = np.ones(1), np.zeros(numbers.shape[1])
+    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero)
 
 
 def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island]:
@@ -126,7 +149,7 @@ def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island
 def _starts(f: Function, start: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return points to climb from: the best of many, and some others."""
     d = len(start)
-    spread = np.exp(rng.uniform(*np.log(_SPREADS), (_EXPLORED, 1)))
+    spread = np.exp(rng.uniform(*map(math.log, _SPREADS), size=(_EXPLORED, 1)))
     points = start + spread * rng.standard_normal((_EXPLORED, d))
     values = f(points)[0]
     order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 
-_NODES = 257
-_NOTHING = 1e-12  # of the mass: points that are left out of tables
+_NODES = 40  # in each of the ranges
+_RANGES = (1e-9, 1e-4, 0.05, 0.95, 1 - 1e-4, 1 - 1e-9)
+_NOTHING = 1e-11  # of the mass: points that are left out of tables
 _TOGETHER = 2_000_000  # numbers in one step
 
 
@@ -65,24 +67,20 @@ def table(found: Integral, number: int) -> Table:
         [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in found.lattices]
     )
     kept = own > _NOTHING
-    middle = own[kept] @ every[kept]
-    spread = float(np.sqrt(own[kept] @ (every[kept] - middle) ** 2))
-    low, high = every[kept].min(), every[kept].max()
-    del spread
-    nodes = np.unique(_nodes(every[kept], own[kept], low, high))
+    nodes = _nodes(every[kept], own[kept])
     one, slope = _added(found.lattices, own, number, nodes, fine=True)
     other, _ = _added(found.lattices, before, number, nodes, fine=False)
     below = CubicHermiteSpline(nodes, one, slope)
     return Table(nodes, below, float(np.abs(one - other).max()))
 
 
-def _nodes(x: Array, weights: Array, low: float, high: float) -> Array:
+def _nodes(x: Array, weights: Array) -> Array:
     """Return nodes: at equal steps within each of several ranges, closer where more mass is."""
     order = np.argsort(x)
     mass = np.cumsum(weights[order])
-    ends = x[order][np.searchsorted(mass, [1e-9, 1e-4, 0.05, 0.95, 1 - 1e-4, 1 - 1e-9]).clip(max=len(x) - 1)]
-    every = np.concatenate([[low], ends, [high]])
-    return np.concatenate([np.linspace(a, b, _NODES // 3) for a, b in zip(every[:-1], every[1:], strict=True)])
+    ends = x[order][np.searchsorted(mass, _RANGES).clip(max=len(x) - 1)]
+    ranges = pairwise([x.min(), *ends, x.max()])
+    return np.unique(np.concatenate([np.linspace(a, b, _NODES) for a, b in ranges]))
 
 
 def _added(
@@ -187,6 +185,10 @@ class LatticeLaw:
     def isf(self, q: float) -> Array:
         """Return the quantiles with probability q above them."""
         return self._each([n.ppf(1 - q) for n in self.numbers])
+
+    def error(self) -> Array:
+        """Return by how much distribution functions may be off."""
+        return self._each([n.table.error for n in self.numbers])
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
         x = np.asarray(x, dtype=float)

@@ -187,14 +187,13 @@ class BatchDensity:
         for k, s in enumerate(self.finite):
             values = np.stack([np.ravel(row[k]) for row in self.levels]) - s.lowest
             of_level = values[:, :, None] == np.arange(s.levels)
-            columns.append((share @ of_level.reshape(len(values), -1).astype(float)))
+            columns.append(share @ of_level.reshape(len(values), -1).astype(float))
         return total, np.concatenate(columns, 1)
 
     def by_level(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n, configurations), and natural values (n, k)."""
-        found = []
-        for at in range(0, len(points), self._rows):
-            found.append(self._some(points[at : at + self._rows]))
+        starts = range(0, len(points), self._rows)
+        found = [self._some(points[at : at + self._rows]) for at in starts]
         logs, natural = zip(*found, strict=True)
         return np.concatenate(logs), np.concatenate(natural)
 

@@ -1,22 +1,25 @@
-"""The posterior of a PyMC model without a sampler: what is not conjugate is integrated numerically."""
+"""The posterior of a PyMC model without a sampler: closed form and a numerical integral."""
 
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 import pymc as pm
 
-from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import NotSettled, integral
+from bayesmodels.numerics.lattice_integral import Integral, NotSettled, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
+from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import listed
 
+_HEAVIEST = 5  # points at which rounding is bounded
 _LEAST = 1e-9  # a smaller tolerance is less than what rounding leaves
 
 
@@ -120,7 +123,28 @@ def integrate(
             f"the posterior mass still grows where {name} is as far out as numbers go: it is "
             "improper, or its tails are too heavy. Give it a proper prior."
         ) from error
+    rounding = _rounding(remaining, density, found)
+    if rounding > tolerance:
+        warnings.warn(
+            f"Rounding may change the log density by {rounding:.1g}, which is more than the "
+            f"tolerance of {tolerance:g}. Give the data and the variables smaller offsets.",
+            NumericsWarning,
+            stacklevel=2,
+        )
+    found = found.less_sure(rounding)
     return IntegratedPosterior(model, density, found, part, tolerance, time.perf_counter() - begun)
+
+
+def _rounding(remaining: pm.Model, density: BatchDensity, found: Integral) -> float:
+    """Return a bound on what rounding does to the log density, where most of the mass is."""
+    joint = JointDensity(remaining)
+    heaviest = np.argsort(-found.weights)[:_HEAVIEST]
+    each, natural = density.by_level(found.points_at(heaviest))
+    rows = density.rows(natural, each.argmax(1))
+    bounds = [
+        joint.value({name: x[i] for name, x in rows.items()})[1] for i in range(len(heaviest))
+    ]
+    return max(bounds)
 
 
 def _block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialPosterior | None:

@@ -1,4 +1,4 @@
-"""What `bm.integrate` returns: a posterior by numerical integration, with an error on every number."""
+"""What `bm.integrate` returns: a posterior by numerical integration, with its errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.labels import Coords
-from bayesmodels.input.parameters import asked, proportion
+from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import LatticeLaw, Number, table
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, natural_terms
 from bayesmodels.posteriors.elementwise import Certain
@@ -32,12 +33,14 @@ from bayesmodels.posteriors.posterior import (
     labelled_axes,
     tree_of,
 )
+from bayesmodels.posteriors.rows_left_out import rows_left_out
 from bayesmodels.posteriors.support import listed
 
 if TYPE_CHECKING:
-    import xarray as xr
+    import pandas as pd
 
 _NOTHING = 1e-10  # of the mass: what is left out of mixtures
+_AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
 
 class IntegratedPosterior:
@@ -131,8 +134,15 @@ class IntegratedPosterior:
                 continue
             at, shape = self._density.slices[name], self._shape(name)
             unit = self._integral.sd[at]
-            means[name] = (self._integral.mean_error[at] * unit).reshape(shape)[()]
-            sds[name] = (self._integral.sd_error[at] * unit).reshape(shape)[()]
+            of_mean, of_sd = (
+                self._integral.mean_error[at] * unit,
+                self._integral.sd_error[at] * unit,
+            )
+            if name in self.levels:  # what is known is the probability
+                p = self._integral.mean[at]
+                of_mean = np.maximum(of_mean, self._integral.log_error * p * (1 - p))
+                of_sd = np.abs(_deviation(p + of_mean) - _deviation(p))
+            means[name], sds[name] = of_mean.reshape(shape)[()], of_sd.reshape(shape)[()]
         return {"log_evidence": self._integral.log_error, "mean": means, "sd": sds}
 
     def _shape(self, name: str) -> tuple[int, ...]:
@@ -149,8 +159,8 @@ class IntegratedPosterior:
         return {name: self._laws[name] for name in self.dims}
 
     @cached_property
-    def _laws(self) -> dict[str, Law]:
-        result: dict[str, Law] = {}
+    def _laws(self) -> dict[str, Any]:
+        result: dict[str, Any] = {}
         for name in self.remaining:
             at, shape = self._density.slices[name], self._shape(name)
             if name in self.levels:
@@ -159,7 +169,7 @@ class IntegratedPosterior:
             numbers = [self._number(name, k) for k in range(at.start, at.stop)]
             result[name] = LatticeLaw(shape, numbers)
         if self._part:
-            weights, laws = self._mixture
+            weights, _, laws = self._mixtures
             result |= {name: MixtureLaw(weights, law) for name, law in laws.items()}
         return result
 
@@ -189,8 +199,11 @@ class IntegratedPosterior:
         return rows, own.ravel(), before.ravel()
 
     @cached_property
-    def _conditionals(self) -> tuple[dict[str, Any], Array, Array]:
-        """Laws of the block given the rest, and weights of these; what has no digits is left out."""
+    def _mixtures(self) -> tuple[Array, Array, dict[str, Any]]:
+        """Laws of the block given the rest, with their weights on both lattices.
+
+        Where rounding leaves no digits of them, they are left out.
+        """
         assert self._part is not None  # noqa: S101 - asked for with a block only
         rows, own, before = self._rows
         laws, known = self._part.laws(rows)
@@ -200,24 +213,18 @@ class IntegratedPosterior:
                 f"{listed(self.integrated)}: given values of the rest that have {lost:.1g} of the "
                 "mass, rounding leaves no digits of the law. Keep scales away from zero."
             )
-        return laws, own[known] / own[known].sum(), before[known] / before[known].sum()
-
-    @property
-    def _mixture(self) -> tuple[Array, dict[str, Any]]:
-        laws, own, _ = self._conditionals
-        return own, laws
+        return own[known], before[known], laws
 
     def _errors_of_block(self, name: str) -> tuple[Array, Array]:
-        laws, own, before = self._conditionals
-        one, other = (MixtureLaw(w, laws[name]) for w in (own, before))
-        rows, every, _ = self._rows
-        del rows
-        sd = one.std()
-        of_rest = np.concatenate([self._integral.mean_error, self._integral.sd_error])
-        least = max(self._integral.log_error, float(np.nanmax(of_rest, initial=0.0)))
-        del every
-        mean = np.maximum(np.abs(one.mean() - other.mean()), least * sd)
-        return mean, np.maximum(np.abs(sd - other.std()), least * sd)
+        """Return how far off mean and deviation are: at least as far as those of the rest."""
+        own, before, laws = self._mixtures
+        one, other = (MixtureLaw(weights, laws[name]) for weights in (own, before))
+        of_rest = [*self._integral.mean_error, *self._integral.sd_error]
+        least = np.nanmax([self._integral.log_error, *of_rest]) * one.std()
+        return (
+            np.maximum(np.abs(one.mean() - other.mean()), least),
+            np.maximum(np.abs(one.std() - other.std()), least),
+        )
 
     def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
         """Return how far off the ends of `interval` may be.
@@ -228,35 +235,23 @@ class IntegratedPosterior:
             Probability inside, between 0 and 1.
         """
         prob = proportion(prob, "prob")
-        ends, laws = self.interval(prob), self.marginals()
         result = {}
-        for name, pair in ends.items():
-            if name in self.levels:  # an end is zero or one, and it may be the other
-                mass, least = laws[name].mean(), self._integral.log_error
-                tails = (1 - prob) / 2, (1 + prob) / 2
-                below, above = (1.0 * (np.abs(1 - mass - q) <= least) for q in tails)
-                result[name] = (below, above)
+        for name, (low, high) in self.interval(prob).items():
+            law = self._laws[name]
+            if name in self.levels:
+                result[name] = (np.zeros_like(low), np.zeros_like(high))
                 continue
-            pdf = [np.exp(np.asarray(laws[name].logpdf(end))) for end in pair]
-            off = self._cdf_error(name)
+            off = law.error() if name in self.remaining else self.tolerance
             with np.errstate(divide="ignore"):
-                result[name] = (off / pdf[0], off / pdf[1])
+                result[name] = (off / np.exp(law.logpdf(low)), off / np.exp(law.logpdf(high)))
         return result
-
-    def _cdf_error(self, name: str) -> Array:
-        law = self._laws[name]
-        if isinstance(law, LatticeLaw):
-            each = [n.table.error for n in law.numbers]
-            return np.array(each).reshape(self._shape(name))[()]
-        least = self._integral.log_error
-        return np.full(self._shape(name), max(least, self.tolerance))[()]
 
     @cached_property
     def reference(self) -> float:
         """As many independent draws would be as far off as the law of some variable may be."""
-        inner = [*self._integral.mean_error, *self._integral.sd_error, 0.0]
-        outer = [float(np.max(self._cdf_error(name))) for name in self.dims if name in self._laws]
-        worst = max(float(np.nanmax(inner)), *outer)
+        inner = [*self._integral.mean_error, *self._integral.sd_error, self._integral.log_error]
+        laws = [self._laws[name] for name in self.remaining if name not in self.levels]
+        worst = max(float(np.nanmax(inner)), *(float(np.max(law.error())) for law in laws), 0.0)
         return 1 / worst**2 if worst > 0 else np.inf
 
     def log_density(self, draws: Draws) -> Array:
@@ -299,7 +294,8 @@ class IntegratedPosterior:
     ) -> dict[str, NDArray[Any]]:
         """Return independent draws, sample axis first."""
         draws, rng = asked(draws, rng)
-        rest, values = self._drawn(draws, rng), {}
+        rest = self._drawn(draws, rng)
+        values: dict[str, NDArray[Any]] = {}
         if self._part:
             for _ in range(_AGAIN):
                 values, known = self._part.drawn(rest, rng)
@@ -322,6 +318,39 @@ class IntegratedPosterior:
         each, natural = density.by_level(points)
         each = each + rng.gumbel(size=each.shape)
         return density.rows(natural, each.argmax(1))
+
+    def leave_one_out(
+        self, *, seconds: float = SECONDS, rng: np.random.Generator | int | None = None
+    ) -> pd.DataFrame:
+        r"""Return the log predictive density of each observed number by all others.
+
+        .. math:: \ln p(y_i \mid y_{-i}) = \ln p(y) - \ln p(y_{-i})
+
+        Parameters
+        ----------
+        seconds : float, default 50
+            What it may compute.
+        rng : numpy.random.Generator or int, optional
+            Source of the points at which the block is looked at, or a seed; fresh if not given.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``log_density`` and ``error``, one row an observed number; the sum of the
+            former is what ArviZ's `loo` estimates from draws.
+
+        Raises
+        ------
+        DataError
+            If it would take longer than `seconds`.
+        """
+        import pandas as pd
+
+        block = self._part is not None
+        rows, logs, errors = rows_left_out(
+            self.model, self._integral, seconds, randomness(rng), block=block
+        )
+        return pd.DataFrame({"log_density": logs, "error": errors}, index=rows)
 
     def explain(self) -> str:
         """Say what was integrated how, and how far off it may be."""
@@ -361,4 +390,6 @@ class IntegratedPosterior:
         )
 
 
-_AGAIN = 20
+def _deviation(p: Array) -> Array:
+    """Return the standard deviation of an indicator."""
+    return np.sqrt(np.clip(p * (1 - p), 0.0, None))

@@ -35,7 +35,7 @@ _TINY_STEP = 1e-30  # of a complex-step derivative: no subtraction, hence no tru
 _LEAST = 1e-250  # of a coordinate: below it the step underflows
 _NUDGE = 1e-3  # part of the way to the mean
 _IMPOSSIBLE = (np.inf,) * 6
-_HIDES = 1e-6  # of a log density: what is smaller than that changes no posterior
+_HIDES = 1e-2  # of a log density: less than that hides no mistake that one would notice
 _LOOSEST = 100.0  # own models have 0.02 to 30, and more only where the bound is small
 UNDERFLOW = float(np.log(np.finfo(float).tiny))
 """A log density below which PyMC's probability may be 0."""

@@ -1,4 +1,4 @@
-"""What the tests of closed forms found, in the summary: errors, reasons and counts."""
+"""What the tests of posteriors found, in the summary: errors, reasons and counts."""
 
 from collections import Counter
 
@@ -22,6 +22,13 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"{name}: {reason}")
     for name, found in table("extreme", "at the extremes: errors, or the reason"):
         terminalreporter.write_line(f"{name}: {found}")
+    for name, left, points, figure, true, stated in table(
+        "integrated",
+        "integrated: scalars left, points, the worst figure, its true and stated error",
+    ):
+        terminalreporter.write_line(
+            f"{name:58}{left:3}{points:8}  {figure:24}  {true:.0e}  {stated:.0e}"
+        )
     total = Counter()
     for counts, complaints in table("fuzz", "random models"):
         total.update(counts)

@@ -270,7 +270,7 @@ def test_a_validation_names_the_verb_and_not_the_sampler(name, monkeypatch):
 
 
 @pytest.mark.parametrize("seeds", SEEDS)
-@pytest.mark.parametrize("wrong", [1e9, 1.0])
+@pytest.mark.parametrize("wrong", [1e12, 1.0])
 @pytest.mark.parametrize("model", [COIN, NORMAL, LINE, COLOURS], ids=lambda m: type(m[0]).__name__)
 def test_a_bound_that_hides_everything_is_named(model, wrong, seeds):
     prior, data = model

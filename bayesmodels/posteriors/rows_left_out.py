@@ -1,0 +1,129 @@
+r"""The predictive density of each observed number by all others, on the lattice of a posterior.
+
+.. math:: \ln p(y_i \mid y_{-i}) = \ln p(y) - \ln p(y_{-i}),
+
+where the density of the data without one number is the integral of the joint density over that
+number's own, with the conjugate block integrated out anew. Source: Gelfand and Dey (1994),
+*Bayesian model choice: asymptotics and exact calculations*, Journal of the Royal Statistical
+Society B 56, section 3.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from numpy.typing import NDArray
+from pytensor import tensor
+from pytensor.compile.sharedvalue import shared
+from pytensor.graph.replace import graph_replace
+from scipy.special import logsumexp
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.lattice import Lattice
+from bayesmodels.numerics.lattice_integral import Integral
+from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.budget import Budget
+from bayesmodels.posteriors.new_data import NewData
+from bayesmodels.posteriors.partial import partial_posterior
+from bayesmodels.posteriors.posterior import labelled_axes
+
+pt: Any = tensor  # its functions have no types
+_shared: Any = shared
+
+_CLOSE = 1e-6  # of the log evidence: a lattice that is fine enough
+_HALVINGS = 6
+
+
+def rows_left_out(
+    model: pm.Model,
+    found: Integral,
+    seconds: float,
+    rng: np.random.Generator,
+    *,
+    block: bool,
+) -> tuple[list[str], Array, Array]:
+    """Return labels of observed numbers, their log predictive densities, and errors of these."""
+    copy, out = _with_indicators(model)
+    names = [str(rv.name) for rv in model.free_RVs]
+    remaining = partial_posterior(copy, rng, Budget(seconds, names)).model if block else copy
+    density = BatchDensity(remaining)
+    fine, coarse = _sublattices(found)
+    points = found.points_at(fine)
+    start = density(points)[0]
+    log_volumes = np.log(found.weights[fine]) - start
+    rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
+    logs, errors = np.empty(len(rows)), np.empty(len(rows))
+    end = time.thread_time() + seconds
+    for number, (name, at) in enumerate(rows):
+        begun = time.thread_time()
+        indicator = np.zeros_like(out[name].get_value())
+        indicator[at] = 1.0
+        out[name].set_value(indicator)
+        without = log_volumes + density(points)[0]
+        out[name].set_value(0 * indicator)
+        both = [
+            logsumexp((log_volumes + start)[some]) - logsumexp(without[some])
+            for some in (slice(None), coarse)
+        ]
+        logs[number] = both[0]
+        errors[number] = abs(both[0] - both[1]) + 2 * found.log_error
+        each = time.thread_time() - begun
+        if number == 0 and each * len(rows) > end - begun:
+            raise DataError(
+                f"leave_one_out: {len(rows):,} observed numbers take about {each * len(rows):.0f} "
+                f"s, and may take {seconds:g}; seconds=... gives it more."
+            )
+    return [_label(model, name, at) for name, at in rows], logs, errors
+
+
+def _with_indicators(model: pm.Model) -> tuple[pm.Model, dict[str, Any]]:
+    """Return a copy of a model, and what says by a one which observed number is left out."""
+    copy = NewData(model).model
+    values = {rv: copy.rvs_to_values[rv] for rv in copy.observed_RVs}
+    terms: Any = [pm.logp(rv, value) for rv, value in values.items()]
+    terms = graph_replace(terms, values, strict=False)
+    result = {}
+    with copy:
+        for rv, term in zip(values, terms, strict=True):
+            shape = pm.draw(rv, random_seed=0).shape[: term.ndim]
+            result[rv.name] = _shared(np.zeros(shape), name=f"{rv.name} left out", shape=shape)
+            pm.Potential(f"without {rv.name}", -pt.sum(result[rv.name] * term))
+    return copy, result
+
+
+def _sublattices(found: Integral) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return points of lattices that are a step finer than has to be; and which have to be."""
+    if not found.lattices:
+        return np.zeros(1, dtype=int), np.ones(1, dtype=bool)
+    before = _every(found, 1)
+    for halving in reversed(range(1, _HALVINGS)):
+        step = 2**halving
+        coarse = _every(found, step)
+        volumes = [_log_volume(lattice, step) for lattice in found.lattices]
+        each = np.repeat(volumes, [len(lattice) for lattice in found.lattices])
+        if abs(np.log((found.weights * np.exp(each))[coarse].sum())) < _CLOSE:
+            before = _every(found, step // 2)
+            break
+    fine = np.flatnonzero(before & (found.weights > 0))
+    return fine, coarse[fine]
+
+
+def _every(found: Integral, step: int) -> NDArray[np.bool_]:
+    """Return which points are on the cubic lattices with some multiple of the step."""
+    on = [(lattice.places % (2 * step) == 0).all(-1) for lattice in found.lattices]
+    return np.concatenate(on)
+
+
+def _log_volume(lattice: Lattice, step: int) -> float:
+    """Return by how much more a point stands for on a coarser, cubic lattice."""
+    return float(np.log(step) * lattice.places.shape[1] + np.log(2) * lattice.centres)
+
+
+def _label(model: pm.Model, name: str, at: tuple[int, ...]) -> str:
+    axes = labelled_axes(model, name, tuple(i + 1 for i in at))
+    inner = ", ".join(str(labels[i]) for i, (_, labels) in zip(at, axes, strict=True))
+    return f"{name}[{inner}]" if at else name
