@@ -8,6 +8,8 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.posteriors.ladder import solved
+from tests.posteriors.integrated.sampled import FEW, LEVEL, SLIPS, from_nuts
+from tests.posteriors.integrated.table import ROWS
 
 ROWS = [2.1, 0.3, 1.7, -0.4, 1.2, 0.8]
 
@@ -43,7 +45,7 @@ def bounded():
 
 @opened
 def half_conjugate():
-    """A block of three beside two scalars; the scale's prior is conjugate to nothing."""
+    """Declare a block of three beside two scalars; the scale's prior is conjugate to nothing."""
     s = pm.Exponential("s", 1)
     m = pm.StudentT("m", 4, mu=0, sigma=2)
     x = pm.Normal("x", m, 1, dims="unit")
@@ -217,3 +219,16 @@ def law():
 def test_draws_of_another_scale_prior_or_half_of_the_data_disagree(law, other, outcome):
     verdict = bm.compare(law, bm.sample(regression(**other), rng=2))
     assert verdict.outcome == outcome, verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FEW)
+def test_nuts_agrees_with_what_was_integrated_and_slips_do_not(name):
+    """Of 30 models: python -m tests.benchmarks.bench_integrate_nuts."""
+    build, rng = ROWS[name].build, np.random.default_rng(5)
+    law = bm.integrate(build(), rng=rng)
+    verdict, _ = from_nuts(build, law, rng)
+    assert verdict.outcome == "agree", verdict
+    for slip, make in SLIPS.items():
+        wrong = bm.compare(law, make(build, law, rng), level=LEVEL)
+        assert wrong.outcome == "disagree", (slip, wrong)
