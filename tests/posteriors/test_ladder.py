@@ -11,7 +11,7 @@ from bayesmodels.posteriors.ladder import solved
 from tests.posteriors.integrated.sampled import FEW, LEVEL, SLIPS, from_nuts
 from tests.posteriors.integrated.table import ROWS
 
-ROWS = [2.1, 0.3, 1.7, -0.4, 1.2, 0.8]
+DATA = [2.1, 0.3, 1.7, -0.4, 1.2, 0.8]
 
 
 def opened(fill):
@@ -49,7 +49,7 @@ def half_conjugate():
     s = pm.Exponential("s", 1)
     m = pm.StudentT("m", 4, mu=0, sigma=2)
     x = pm.Normal("x", m, 1, dims="unit")
-    pm.Normal("y", x[np.arange(6) // 2], s, observed=ROWS)
+    pm.Normal("y", x[np.arange(6) // 2], s, observed=DATA)
 
 
 @opened
@@ -63,7 +63,7 @@ def switched():
 def improper():
     x = pm.Flat("x")
     s = pm.LogNormal("s", 0, 0.5)
-    pm.Normal("y", x, s, observed=ROWS)
+    pm.Normal("y", x, s, observed=DATA)
 
 
 @opened
