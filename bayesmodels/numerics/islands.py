@@ -27,6 +27,7 @@ _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
+_ABOVE = 1.0  # more than what a top is above the points of a lattice around it
 _OVERFLOW = 300.0  # log of a number that soon is none
 
 
@@ -41,9 +42,13 @@ def logs_of(f: Function) -> Logs:
 
 
 def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the tops that are reached from some starts (n, d), and their log values."""
+    """Return the tops that are reached from some starts (n, d), and their log values.
+
+    The first steps are as long as `scale` (n, d).
+    """
     n, d = starts.shape
-    simplex = starts[:, None] + np.concatenate([np.zeros((1, d)), np.diag(scale)])
+    corners = np.concatenate([np.zeros((1, d)), np.eye(d)])
+    simplex = starts[:, None] + corners * scale[:, None]
     values = _at(logs, simplex)
     for _ in range(_STEPS):
         worse = np.argsort(-values, axis=1, kind="stable")
@@ -105,6 +110,7 @@ def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
         step = root @ (root.T @ (slope / scale))
         tried = top + _LINE[:, None] * step
         values = logs(tried)
+        values = np.where(np.logical_and.accumulate(values > here - _HALF), values, -np.inf)
         best = float(values.max())
         before, here = here, max(best, float(logs(top[None])[0]))
         if best >= here:
@@ -142,27 +148,27 @@ def _triangular(root: Array) -> Array:
 def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
     """Return how far along each axis the log value falls by one half; and a top that is not lower.
 
-    Some better point may be met on the way, and is then the top.
+    Some better point may be met on the way, and is then the top; not beyond where it has fallen.
     """
     unit = np.maximum(np.abs(top), 1.0)
-    steps = np.concatenate([-_REACH[::-1], _REACH])
+    steps = _REACH * np.array([[1.0], [-1.0]])
     for _ in range(_ROUNDS):
-        points = top + steps[None, :, None] * np.diag(unit)[:, None, :]
+        points = top + steps[..., None] * np.diag(unit)[:, None, None, :]
         values, here = _at(logs, points), logs(top[None])[0]
-        best = np.unravel_index(values.argmax(), values.shape)
-        if not values[best] > here + _HALF:
+        on_the_way = np.logical_and.accumulate(values > here - _HALF, axis=-1)
+        reached = np.where(on_the_way, values, -np.inf)
+        best = np.unravel_index(reached.argmax(), values.shape)
+        if not reached[best] > here + _HALF:
             break
         top = points[best]
-    fall = here - values
-    half = len(_REACH)
     result = np.empty(len(top))
-    for axis in range(len(top)):
+    for axis, sides in enumerate(here - values):
         ends = []
-        for side in (fall[axis, half:], fall[axis, :half][::-1]):
-            beyond = np.flatnonzero(~(side < _HALF))
+        for fall in sides:
+            beyond = np.flatnonzero(~(fall < _HALF))
             if len(beyond):
                 k = beyond[0]
-                ratio = np.sqrt(_HALF / side[k]) if np.isfinite(side[k]) else 1.0
+                ratio = np.sqrt(_HALF / fall[k]) if np.isfinite(fall[k]) else 1.0
                 ends.append(_REACH[k] * max(ratio, _HALF / 2))
         if not ends:
             raise Unbounded(axis)
@@ -275,24 +281,28 @@ class Search:
 
     def add(self, starts: Array, scale: Array) -> list[Island]:
         """Climb from some starts, and return the islands that were not known."""
+        if not len(starts):
+            return []
         tops, heights = climbed(logs_of(self.f), starts, scale)
         new = []
         for i in np.argsort(-heights, kind="stable"):
-            if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i]):
+            if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
                 continue
             island, lattice = framed(self.f, tops[i])
-            if not self._known(island.frame.centre):
+            if not self._known(island.frame.centre, island.height):
                 new.append(island)
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
         return new
 
-    def _known(self, x: Array) -> bool:
-        return any(_inside(lattice, x) for lattice in self._seen)
+    def _known(self, x: Array, height: float) -> bool:
+        return any(_inside(lattice, x, height) for lattice in self._seen)
 
 
-def _inside(lattice: Lattice, x: Array) -> bool:
-    """Whether a point lies in the part of a lattice that is above its floor."""
+def _inside(lattice: Lattice, x: Array, height: float) -> bool:
+    """Whether a point lies in the part of a lattice above its floor, and is not far above it."""
     u = lattice.frame.stretched(x[None])[0]
-    kept = lattice.places[~lattice.halo]
-    return bool((np.abs(kept - 2 * u) <= 2).all(-1).any())  # noqa: PLR2004 - one step
+    near = (np.abs(lattice.places - 2 * u) <= 2).all(-1) & ~lattice.halo  # noqa: PLR2004 - one step
+    if not near.any():
+        return False
+    return bool(height < lattice.logs[near].max() - lattice.frame.log_volume + _ABOVE)

@@ -70,7 +70,7 @@ class Lattice:
 
     Coordinates are `step / 2` times the whole numbers `places`. All of these are even where the
     lattice is cubic, and all even or all odd where it has the `centres` of the cells too. Kept are
-    the points above `floor`, and their neighbours.
+    the points above `floor`, and their neighbours; all of them if it is `complete`.
     """
 
     frame: Frame
@@ -81,6 +81,7 @@ class Lattice:
     places: NDArray[np.int64]
     logs: Array
     carried: Array
+    complete: bool = True
 
     def __len__(self) -> int:
         return len(self.logs)
@@ -131,7 +132,7 @@ class Lattice:
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
 
-        As it falls on the way there, along each axis, so it falls on.
+        As it falls on the way there, along each axis over one unit, so it falls on.
         """
         bad = self.places[np.isnan(self.logs)]
         order = np.argsort(_keys(self.places))
@@ -142,11 +143,12 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where(keys[spot] == own, logs[spot], np.nan)
 
-        total = -np.inf
+        total, unit = -np.inf, max(1, round(1 / self.step))
         for move in _neighbours(self.places.shape[1], centres=False) if len(bad) else ():
-            last, before = at(bad + move), at(bad + 2 * move)
-            last = last[known := np.isfinite(last) & (last > self.floor)]
-            fall = before[known] - last
+            last, one, many = (at(bad + k * move) for k in (1, 2, 1 + unit))
+            fall = np.where(np.isfinite(many), (many - last) / unit, one - last)
+            known = np.isfinite(last) & (last > self.floor)
+            last, fall = last[known], fall[known]
             with np.errstate(invalid="ignore", divide="ignore"):
                 beyond = np.where(fall > 0, last - np.log(np.expm1(np.abs(fall))), np.inf)
             total = np.logaddexp(total, log_sum(beyond))
@@ -223,14 +225,18 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
         own, first = np.unique(_keys(near), return_index=True)
         fresh = ~np.isin(own, keys, assume_unique=True)
         new = near[first[fresh]]
-        if not len(new) or len(logs) + len(new) > most:
+        if not len(new):
+            front = new
+            break
+        if len(logs) + len(new) > most:
             break
         found, beside = _values(lattice.f, lattice.frame, _times(new, lattice.step / 2))
         keys = np.sort(np.concatenate([keys, own[fresh]]))
         places, logs = np.concatenate([places, new]), np.concatenate([logs, found])
         carried = np.concatenate([carried, beside])
         front = new[found > lattice.floor]
-    return replace(lattice, places=places, logs=logs, carried=carried)
+    done = lattice.complete and not len(front)
+    return replace(lattice, places=places, logs=logs, carried=carried, complete=done)
 
 
 def _neighbours(d: int, *, centres: bool) -> NDArray[np.int64]:

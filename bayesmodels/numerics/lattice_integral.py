@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
@@ -19,9 +20,11 @@ _FIRST_STEP = 2.0
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
-_EXPLORED, _CLIMBED = 400, 10  # points of each set of starts, and those that are climbed from
-_SPREADS = (0.1, 30.0)
-_STAYS = 0.8  # part of a moment beyond the floor which is left when the floor sinks
+_EXPLORED = 600  # points of each set of starts
+_BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
+_SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start; around islands
+_STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks some times
+_WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice grows seldom
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
@@ -70,9 +73,11 @@ class Integral:
 
 
 def integral(
-    f: Function, start: Array, tolerance: float, seconds: float, rng: np.random.Generator
+    f: Function, starts: Array, tolerance: float, seconds: float, rng: np.random.Generator
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
+
+    Mass is looked for near `starts` (n, d), of which the first one is a middle.
 
     Raises
     ------
@@ -82,9 +87,9 @@ def integral(
         If the mass grows without end.
     """
     end = time.thread_time() + seconds
-    if not len(start):
+    if not starts.shape[1]:
         return _point(f)
-    islands = _islands(f, start, rng)
+    islands = _islands(f, starts, rng)
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -103,12 +108,13 @@ def integral(
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
         needs, left = number * each, end - time.thread_time()
+        finest = any(lattice.finest for lattice in lattices)
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
-            if more > _MORE or number > _CHEAP or needs > _SOON:
+            if more > _MORE or number > _CHEAP or needs > _SOON or finest:
                 return _integral(lattices, found, np.where(exists, errors, np.nan))
-        if number > _MOST or needs > left or any(lattice.finest for lattice in lattices):
+        if number > _MOST or needs > left or finest:
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
         begun = time.thread_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
@@ -124,14 +130,15 @@ def _point(f: Function) -> Integral:
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero)
 
 
-def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island]:
+def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
     """Return where the mass is; refuse if two sets of starts do not agree about it.
 
     A third and a fourth set decide whether an island that only one of two has found is the last.
     """
     search = Search(f)
     for number in range(4):
-        new = search.add(*_starts(f, start, rng))
+        given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
+        new = search.add(*_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng))
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:
@@ -146,17 +153,37 @@ def _islands(f: Function, start: Array, rng: np.random.Generator) -> list[Island
     )
 
 
-def _starts(f: Function, start: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return points to climb from: the best of many, and some others."""
-    d = len(start)
-    spread = np.exp(rng.uniform(*map(math.log, _SPREADS), size=(_EXPLORED, 1)))
-    points = start + spread * rng.standard_normal((_EXPLORED, d))
+def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Array:
+    """Return points at all distances from the islands; from the first that is given without any."""
+    d = given.shape[1]
+    low, high = map(math.log, _IN_SDS if islands else _SPREADS)
+    moves = np.exp(rng.uniform(low, high, (_EXPLORED, 1))) * rng.standard_normal((_EXPLORED, d))
+    if not islands:
+        return given[0] + moves
+    parts = np.array_split(moves, len(islands))
+    pairs = zip(islands, parts, strict=True)
+    return np.concatenate([i.frame.centre + part @ i.frame.root.T for i, part in pairs])
+
+
+def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return local tops among points, and how far their neighbours are from them.
+
+    Neighbours are nearest in ranks, axis by axis, of which no units matter.
+    """
     values = f(points)[0]
-    order = np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")
-    possible = order[values[order] > -np.inf]
-    chosen = [*possible[: _CLIMBED // 2], *rng.permutation(possible)[: _CLIMBED // 2]]
-    starts = np.concatenate([start[None], points[chosen]])
-    return starts, np.ones(d)
+    possible = values > -np.inf
+    points, values = points[possible], values[possible]
+    if not len(points):
+        return points, points
+    d = points.shape[1]
+    ranks = points.argsort(0).argsort(0)
+    _, near = KDTree(ranks).query(ranks, min(2 * d + 2, len(points)))
+    near = near.reshape(len(points), -1)
+    tops = np.flatnonzero(values >= values[near].max(1))
+    tops = tops[np.argsort(-values[tops], kind="stable")]
+    chosen = np.concatenate([tops[:_BEST], rng.permutation(tops[_BEST:])[:_OTHERS]])
+    scale = np.abs(points[near[chosen, min(1, near.shape[1] - 1)]] - points[chosen])
+    return points[chosen], np.where(scale > 0, scale, 1.0)
 
 
 def _shared(f: Function, islands: list[Island], k: int) -> Function:
@@ -177,15 +204,19 @@ def _lowered(
     Return estimates too, and what is beyond. A moment of which the part beyond does not shrink
     does not exist, which is marked.
     """
+    _reach(lattices)
     found, beyond = _estimates(lattices, exists)
+    before = [beyond]
     while (beyond[exists] > tolerance).any():
         depth = found[0] - lattices[0].floor
-        if sum(map(len, lattices)) > _MOST:
-            raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
-        before = beyond
+        _reach(lattices)
         found, beyond = _estimates(lattices, exists)
-        stays = (beyond > tolerance) & (beyond > _STAYS * before) & exists
+        before.append(beyond)
+        times = max(_WHILE[0], math.ceil(_WHILE[1] * max(lattice.step for lattice in lattices)))
+        if len(before) <= times:
+            continue
+        stays = (beyond > tolerance) & (beyond > _STAYS * before[-1 - times]) & exists
         if stays[0] or depth > _DEEPEST:
             number = int(np.abs(lattices[0].places).max(0).argmax())
             raise Unbounded(int(np.abs(lattices[0].frame.root[:, number]).argmax()))
@@ -194,7 +225,13 @@ def _lowered(
             k = (len(exists) - 1) // 2
             exists[1 + k :] &= exists[1 : 1 + k]  # no deviation without a mean
             found, beyond = _estimates(lattices, exists)
+            before = [beyond]  # which has other units now
     return lattices, found, beyond
+
+
+def _reach(lattices: list[Lattice]) -> None:
+    if sum(map(len, lattices)) > _MOST or not all(lattice.complete for lattice in lattices):
+        raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
 
 
 def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -214,7 +251,8 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
     gap = np.abs(numbers[halo] - mean) / np.where(sd > 0, sd, 1.0)
     own = weights[halo]
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2])
-    return np.concatenate([[log_total], mean, sd]), 2 * parts
+    closer = min(1.0, *(lattice.step for lattice in lattices))  # and fewer beside the border
+    return np.concatenate([[log_total], mean, sd]), 2 * parts / closer
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:

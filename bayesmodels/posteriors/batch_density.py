@@ -77,7 +77,8 @@ class BatchDensity:
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
         free = [np.ravel(start[name]) for name, dtype, _ in self._values if "float" in str(dtype)]
-        self.start: Array = np.concatenate([np.zeros(0), *free]).astype(float)
+        free = np.concatenate([np.zeros(0), *free]).astype(float)
+        self.start: Array = np.where(np.isfinite(free), free, 0.0)  # at an end of a support
         self.size = len(self.start)
         observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
         self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))
@@ -146,6 +147,22 @@ class BatchDensity:
         forward, backward, jacobian = at(0), at(1), at(2)
         return Maps(coordinate, forward, backward, lambda t: np.exp(-jacobian(forward(t))))
 
+    def prior(self, number: int, rng: np.random.Generator) -> Array:
+        """Return points drawn from the prior; none if there is no way to draw from it."""
+        model, values = self._model, []
+        for rv in map(model.__getitem__, self.names):
+            transform = model.rvs_to_transforms[rv]
+            values.append(transform.forward(rv, *rv.owner.inputs) if transform else rv)
+        try:
+            with config.change_flags(floatX="float64", traceback__limit=0):
+                seed = int(rng.integers(2**31))
+                drawn: Any = pm.draw(values, number, mode=LIGHT_MODE, random_seed=seed)
+        except (NotImplementedError, ValueError):  # improper, without a sampler, or out of range
+            return np.zeros((0, self.size))
+        flat = [np.reshape(x, (number, -1)) for x in drawn]
+        points = np.concatenate([np.zeros((number, 0)), *flat], 1)
+        return points[np.isfinite(points).all(1)]
+
     def _levels(self) -> list[list[Any]]:
         """Return every configuration of the finite variables."""
         sizes = [float(s.levels) ** s.size for s in self.finite]
@@ -210,13 +227,25 @@ class BatchDensity:
                     value = points[:, at : at + size].reshape((n, *shape))
                     at += size
                 inputs.append(value.astype(dtype))
-            with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
-                logs, *parts = self._run(*inputs)
-            columns.append(np.where(logs == np.inf, np.nan, np.broadcast_to(logs, n)))
+            logs, *parts = self._evaluated(inputs)
+            columns.append(np.where(logs == np.inf, np.nan, logs))
             if not natural.shape[1]:
-                flat = [np.broadcast_to(p, (n, *p.shape[1:])).reshape(n, -1) for p in parts]
-                natural = np.concatenate([natural, *flat], 1)
+                natural = np.concatenate([natural, *(p.reshape(n, -1) for p in parts)], 1)
         return np.stack(columns, 1).astype(float), natural
+
+    def _evaluated(self, inputs: list[Any]) -> list[Any]:
+        """Return log densities and natural values, NaN where a matrix has no inverse."""
+        n, shapes = len(inputs[0]), [(), *(self.shapes[name] for name in self.names)]
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
+                found = self._run(*inputs)
+        except np.linalg.LinAlgError:
+            if n == 1:
+                return [np.full((1, *shape), np.nan) for shape in shapes]
+            halves = [[x[: n // 2] for x in inputs], [x[n // 2 :] for x in inputs]]
+            pairs = zip(*map(self._evaluated, halves), strict=True)
+            return [np.concatenate(pair) for pair in pairs]
+        return [np.broadcast_to(x, (n, *shape)) for x, shape in zip(found, shapes, strict=True)]
 
 
 def _known(model: pm.Model, name: str) -> Support:

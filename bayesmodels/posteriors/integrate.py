@@ -19,6 +19,7 @@ from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import listed
 
+_DRAWN = 600  # from the prior, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
 _LEAST = 1e-9  # a smaller tolerance is less than what rounding leaves
 
@@ -111,7 +112,8 @@ def integrate(
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
     try:
-        found = integral(density, density.start, tolerance, seconds, rng)
+        starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
+        found = integral(density, starts, tolerance, seconds, rng)
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",

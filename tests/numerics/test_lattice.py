@@ -1,0 +1,190 @@
+"""Integrals on lattices against known ones: errors hold; what does not exist is not stated."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesmodels.numerics import lattice_draws
+from bayesmodels.numerics.lattice import Unbounded
+from bayesmodels.numerics.lattice_integral import NotSettled, integral
+from bayesmodels.numerics.lattice_law import table
+
+TOLERANCE = 1e-6
+
+
+def normal(d):
+    return d, lambda x: stats.norm.logpdf(x).sum(-1), np.zeros(d), np.ones(d)
+
+
+def correlated():
+    """Four numbers of sizes from 1e-8 to 1e8, two of them with a correlation of 0.9999."""
+    scale, mean = np.array([1e-8, 1e8, 1.0, 30.0]), np.array([3e-7, 5e9, 1.0, 0.0])
+    matrix = np.eye(4)
+    matrix[0, 1] = matrix[1, 0] = 0.9999
+    matrix[2, 3] = matrix[3, 2] = 0.5
+    root = np.linalg.cholesky(matrix)
+    constant = -np.log(np.diag(root)).sum() - np.log(scale).sum()
+
+    def f(x):
+        z = np.linalg.solve(root, ((x - mean) / scale).T)
+        return stats.norm.logpdf(z).sum(0) + constant
+
+    return 4, f, mean, scale
+
+
+def one(law, d=1):
+    mean, sd = np.full(d, law.mean()), np.full(d, law.std())
+    return d, lambda x: law.logpdf(x).sum(-1), mean, sd
+
+
+def mixture(means, sds, shares, d=1):
+    means, sds, shares = map(np.asarray, (means, sds, shares))
+    centre = shares @ means
+    spread = np.sqrt(shares @ (sds**2 + (means - centre) ** 2))
+
+    def f(x):
+        each = [
+            np.log(w) + stats.norm.logpdf(x, m, s).sum(-1)
+            for w, m, s in zip(shares, means, sds, strict=True)
+        ]
+        return np.logaddexp.reduce(each)
+
+    return d, f, np.full(d, centre), np.full(d, spread)
+
+
+def banana():
+    def f(x):
+        return stats.norm.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1], 2 * x[:, 0] ** 2, 0.3)
+
+    return 2, f, np.array([0.0, 2.0]), np.array([1.0, np.sqrt(8 + 0.09)])
+
+
+def funnel():
+    def f(x):
+        return stats.norm.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1], 0, np.exp(x[:, 0] / 2))
+
+    return 2, f, np.zeros(2), np.array([1.0, np.exp(0.25)])
+
+
+KNOWN = {
+    "normal": normal(1),
+    "two normals": normal(2),
+    "three normals": normal(3),
+    "four normals of all sizes": correlated(),
+    "gumbel": one(stats.gumbel_r),
+    "student t with three degrees": one(stats.t(3)),
+    "log gamma": one(stats.loggamma(0.3)),
+    "two logistic": one(stats.logistic, 2),
+    "far islands": mixture([-20, 30], [0.5, 3], [0.3, 0.7]),
+    "near islands": mixture([-2, 3], [0.2, 1], [0.3, 0.7]),
+    "two islands of the plane": mixture([-5, 5], [0.5, 1], [0.01, 0.99], 2),
+    "spike and slab": mixture([0, 0], [1e-4, 1], [0.3, 0.7]),
+    "banana": banana(),
+    "funnel": funnel(),
+}
+
+
+def found(d, f, tolerance=TOLERANCE):
+    def carried(x):
+        with np.errstate(all="ignore"):
+            return f(x), x
+
+    return integral(carried, np.zeros(d), tolerance, 20.0, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_integral_and_moments_are_known_and_errors_hold(name):
+    d, f, mean, sd = KNOWN[name]
+    result = found(d, f)
+    off = [abs(result.log_total), *np.abs(result.mean - mean) / sd, *np.abs(result.sd - sd) / sd]
+    stated = [result.log_error, *result.mean_error, *result.sd_error]
+    assert max(off) <= TOLERANCE
+    assert (np.array(off) <= 2 * np.array(stated) + 1e-11).all()
+    assert result.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("df", "exists"), [(1.0, (False, False)), (1.5, (True, False))])
+def test_moments_that_do_not_exist_are_not_stated(df, exists):
+    result = found(1, lambda x: stats.t.logpdf(x[:, 0], df))
+    assert abs(result.log_total) <= min(TOLERANCE, 2 * result.log_error)
+    assert (np.isfinite(result.mean[0]), np.isfinite(result.sd[0])) == exists
+
+
+def flat(x):
+    return 0 * x[:, 0]
+
+
+def flat_on_one_side(x):
+    return -np.exp(-x[:, 0])
+
+
+def ridge(x):
+    return -((x[:, 0] - x[:, 1]) ** 2)
+
+
+@pytest.mark.parametrize("f", [flat, flat_on_one_side, ridge])
+def test_mass_that_grows_without_end_is_refused(f):
+    with pytest.raises((Unbounded, NotSettled)):
+        found(2 if f is ridge else 1, f)
+
+
+def kink(x):
+    return stats.laplace.logpdf(x[:, 0], 0.123)
+
+
+def step(x):
+    return np.where((x[:, 0] > 0.1) & (x[:, 0] < 1), 0.0, -np.inf)
+
+
+def nowhere(x):
+    return np.full(len(x), -np.inf)
+
+
+@pytest.mark.parametrize("f", [kink, step, nowhere])
+def test_what_does_not_settle_is_refused(f):
+    with pytest.raises(NotSettled):
+        found(1, f)
+
+
+def test_a_region_without_numbers_counts_as_unknown_mass():
+    def f(x):
+        return np.where(x[:, 0] < -3, np.nan, stats.norm.logpdf(x[:, 0]))
+
+    with pytest.raises(NotSettled):
+        found(1, f)
+    result = found(1, lambda x: np.where(x[:, 0] < -6, np.nan, stats.norm.logpdf(x[:, 0])))
+    assert abs(result.log_total) <= result.log_error < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["gumbel", "far islands", "two logistic", "banana"])
+def test_laws_of_single_numbers_are_those_of_scipy(name):
+    d, f, _, _ = KNOWN[name]
+    result = found(d, f)
+    laws = {
+        "gumbel": [stats.gumbel_r.cdf],
+        "far islands": [
+            lambda x: 0.3 * stats.norm.cdf(x, -20, 0.5) + 0.7 * stats.norm.cdf(x, 30, 3)
+        ],
+        "two logistic": [stats.logistic.cdf] * 2,
+        "banana": [stats.norm.cdf],
+    }[name]
+    for number, cdf in enumerate(laws):
+        own = table(result, number)
+        x = np.quantile(own.nodes, np.linspace(0, 1, 57))
+        off = np.abs(own.cdf(x) - cdf(x)).max()
+        assert off <= 2 * own.error + 1e-8
+        assert own.error < 1e-4
+        for q in (0.01, 0.3, 0.9):
+            assert cdf(own.ppf(q)) == pytest.approx(q, abs=2 * own.error + 1e-8)
+
+
+@pytest.mark.parametrize("name", ["gumbel", "far islands", "two logistic"])
+def test_draws_have_the_law(name):
+    d, f, _, _ = KNOWN[name]
+    result = found(d, f)
+    x = lattice_draws.draws(result, 4000, np.random.default_rng(2))
+    assert x.shape == (4000, d)
+    for number in range(d):
+        own = table(result, number)
+        assert stats.kstest(x[:, number], own.cdf).pvalue > 1e-4
+    assert abs(stats.spearmanr(x[:-1, 0], x[1:, 0]).statistic) < 4.5 / np.sqrt(4000)
