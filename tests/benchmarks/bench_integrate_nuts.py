@@ -50,7 +50,10 @@ def main(names):
     heads = "  ".join(f"{slip:12}" for slip in SLIPS)
     print(f"{'':54}{'bm':>6}{'NUTS':>7}{'draws':>7}  {'NUTS':12}{'z':>5}  {heads}  slips by")
     for name in names or NAMES:
-        line, found = one(name)
+        try:
+            line, found = one(name)
+        except bm.NotConjugate as no:
+            line, found = f"{name:54}  refused: {no}", {"bm": "refused"}
         print(line, flush=True)
         total.update(found.items())
     for (what, outcome), number in sorted(total.items()):
