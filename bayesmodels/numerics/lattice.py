@@ -145,12 +145,13 @@ class Lattice:
 
         total, unit = -np.inf, max(1, round(1 / self.step))
         for move in _neighbours(self.places.shape[1], centres=False) if len(bad) else ():
-            last, one, many = (at(bad + k * move) for k in (1, 2, 1 + unit))
-            fall = np.where(np.isfinite(many), (many - last) / unit, one - last)
+            last, far = at(bad + move), at(bad + (1 + unit) * move)
             known = np.isfinite(last) & (last > self.floor)
-            last, fall = last[known], fall[known]
+            last, fall = last[known], (far - last)[known] / unit
             with np.errstate(invalid="ignore", divide="ignore"):
-                beyond = np.where(fall > 0, last - np.log(np.expm1(np.abs(fall))), np.inf)
+                tail = last - np.log(np.expm1(np.abs(fall)))
+            # Of a single point among others about as much is unknown as is beside it.
+            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
             total = np.logaddexp(total, log_sum(beyond))
         return float(total + self.log_cell)
 

@@ -138,7 +138,9 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
     search = Search(f)
     for number in range(4):
         given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        new = search.add(*_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng))
+        new = search.add(
+            *_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng)
+        )
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 
-_NODES = 40  # in each of the ranges
-_RANGES = (1e-9, 1e-4, 0.05, 0.95, 1 - 1e-4, 1 - 1e-9)
+_NODES, _MOST = 60, 2000
 _NOTHING = 1e-11  # of the mass: points that are left out of tables
 _TOGETHER = 2_000_000  # numbers in one step
+_BETWEEN = 1e-8  # error of the curve between nodes, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,25 +61,27 @@ class Table:
 
 def table(found: Integral, number: int) -> Table:
     """Return the distribution function of a coordinate x, by its number."""
-    own, before = found.weights, found.before
     every = np.concatenate(
         [lattice.frame.points(lattice.coordinates)[0][:, number] for lattice in found.lattices]
     )
-    kept = own > _NOTHING
-    nodes = _nodes(every[kept], own[kept])
-    one, slope = _added(found.lattices, own, number, nodes, fine=True)
-    other, _ = _added(found.lattices, before, number, nodes, fine=False)
-    below = CubicHermiteSpline(nodes, one, slope)
-    return Table(nodes, below, float(np.abs(one - other).max()))
-
-
-def _nodes(x: Array, weights: Array) -> Array:
-    """Return nodes: at equal steps within each of several ranges, closer where more mass is."""
-    order = np.argsort(x)
-    mass = np.cumsum(weights[order])
-    ends = x[order][np.searchsorted(mass, _RANGES).clip(max=len(x) - 1)]
-    ranges = pairwise([x.min(), *ends, x.max()])
-    return np.unique(np.concatenate([np.linspace(a, b, _NODES) for a, b in ranges]))
+    x = np.sort(every[found.weights > _NOTHING])
+    new = np.unique(np.concatenate([np.linspace(x[0], x[-1], _NODES), x[:: len(x) // _NODES + 1]]))
+    nodes, values, slopes = np.zeros(0), np.zeros(0), np.zeros(0)
+    while len(new):
+        value, slope = _added(found.lattices, found.weights, number, new, fine=True)
+        off = np.abs(CubicHermiteSpline(nodes, values, slopes)(new) - value) if len(nodes) else 1.0
+        order = np.argsort(np.concatenate([nodes, new]))
+        nodes, values, slopes = (
+            np.concatenate(pair)[order] for pair in ((nodes, new), (values, value), (slopes, slope))
+        )
+        # Where the curve missed, the next nodes are in the middle at both sides.
+        rough = np.isin(nodes, new[off > _BETWEEN])
+        beside = rough[:-1] | rough[1:]
+        new = (nodes[:-1] + nodes[1:])[beside] / 2 if len(nodes) < _MOST else new[:0]
+        new = new[~np.isin(new, nodes)]
+    before, _ = _added(found.lattices, found.before, number, nodes, fine=False)
+    below = CubicHermiteSpline(nodes, values, slopes)
+    return Table(nodes, below, float(np.abs(values - before).max()) + 2 * _BETWEEN)
 
 
 def _added(

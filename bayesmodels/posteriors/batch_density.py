@@ -77,8 +77,9 @@ class BatchDensity:
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
         free = [np.ravel(start[name]) for name, dtype, _ in self._values if "float" in str(dtype)]
-        free = np.concatenate([np.zeros(0), *free]).astype(float)
-        self.start: Array = np.where(np.isfinite(free), free, 0.0)  # at an end of a support
+        whole_start = np.concatenate([np.zeros(0), *free]).astype(float)
+        # At an end of a support it is infinite.
+        self.start: Array = np.where(np.isfinite(whole_start), whole_start, 0.0)
         self.size = len(self.start)
         observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
         self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))

@@ -89,7 +89,7 @@ def found(d, f, tolerance=TOLERANCE):
         with np.errstate(all="ignore"):
             return f(x), x
 
-    return integral(carried, np.zeros(d), tolerance, 20.0, np.random.default_rng(1))
+    return integral(carried, np.zeros((1, d)), tolerance, 20.0, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("name", KNOWN)

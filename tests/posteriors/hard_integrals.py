@@ -63,13 +63,22 @@ def hard(truth=Truth, *, refused=(), most=4, name=None, own=False):
 
 def along(log_density, ends, name="x"):
     """Return the truth about a density of one number, by adaptive quadrature between ends."""
-    points = np.linspace(ends[1], ends[-2], 2001) if len(ends) > 3 else np.linspace(*ends[::2], 2001)
+    points = (
+        np.linspace(ends[1], ends[-2], 2001) if len(ends) > 3 else np.linspace(*ends[::2], 2001)
+    )
     with np.errstate(all="ignore"):
         top = max(log_density(x) for x in points)
 
     def moment(k):
         return sum(
-            quad(lambda x: x**k * np.exp(log_density(x) - top), a, b, epsabs=0, epsrel=1e-12, limit=500)[0]
+            quad(
+                lambda x: x**k * np.exp(log_density(x) - top),
+                a,
+                b,
+                epsabs=0,
+                epsrel=1e-12,
+                limit=500,
+            )[0]
             for a, b in zip(ends[:-1], ends[1:], strict=True)
         )
 
@@ -126,7 +135,9 @@ def islands(d, share, distance, ratio):
     if d == 1:
         pm.NormalMixture("x", w=weights, mu=centres, sigma=sds)
         return
-    parts = [pm.MvNormal.dist(np.full(d, c), np.eye(d) * s**2) for c, s in zip(centres, sds, strict=True)]
+    parts = [
+        pm.MvNormal.dist(np.full(d, c), np.eye(d) * s**2) for c, s in zip(centres, sds, strict=True)
+    ]
     pm.Mixture("x", w=weights, comp_dists=parts)
 
 
@@ -180,7 +191,9 @@ def two_signs():
 
 @hard(
     lambda: Truth(
-        np.logaddexp(stats.norm.logpdf(2, 0, np.hypot(1, 1e-3)), stats.norm.logpdf(2, 0, np.hypot(1, 10)))
+        np.logaddexp(
+            stats.norm.logpdf(2, 0, np.hypot(1, 1e-3)), stats.norm.logpdf(2, 0, np.hypot(1, 10))
+        )
         - np.log(2)
     )
 )
@@ -190,7 +203,9 @@ def spike_and_slab():
 
 
 @hard(
-    lambda: Truth(np.logaddexp(stats.norm.logpdf(2), stats.norm.logpdf(2, 0, np.hypot(1, 3))) - np.log(2))
+    lambda: Truth(
+        np.logaddexp(stats.norm.logpdf(2), stats.norm.logpdf(2, 0, np.hypot(1, 3))) - np.log(2)
+    )
 )
 def spike_and_slab_by_a_label():
     z = pm.Bernoulli("z", 0.5)
@@ -218,15 +233,18 @@ for a, b in ((0.5, 0.5), (0.1, 2), (0.01, 0.01), (300, 0.2)):
     )(partial(share, a, b))
 
 
-
-
 @hard(partial(Truth, 0.0, {"x": 0.02 / 3}, {"x": np.sqrt(0.02) / 3}))
 def a_gamma_law_with_all_mass_at_zero():
     x = pm.Gamma("x", 0.02, 3)
     pm.Deterministic("twice", 2 * x)
 
 
-@hard(lambda: along(lambda x: stats.norm.logpdf(x, 0, 5) + stats.norm.logpdf(-40, x, 1) + np.log(2), (0, 0.02, 0.2, 2, INF)))
+@hard(
+    lambda: along(
+        lambda x: stats.norm.logpdf(x, 0, 5) + stats.norm.logpdf(-40, x, 1) + np.log(2),
+        (0, 0.02, 0.2, 2, INF),
+    )
+)
 def a_half_normal_mean_far_outside():
     x = pm.HalfNormal("x", 5)
     pm.Normal("y", x, 1, observed=-40.0)
@@ -336,7 +354,11 @@ def jeffreys_truth(own=True):
     s = ((y - y.mean()) ** 2).sum()
     # sigma^2 ~ InverseGamma((n - 1) / 2, s / 2)
     mean = np.exp(special.gammaln(1.5) - special.gammaln(2)) * np.sqrt(s / 2)
-    return Truth(None, {} if not own else {"mu": y.mean(), "sigma": mean}, {} if not own else {"sigma": np.sqrt(s / 2 - mean**2)})
+    return Truth(
+        None,
+        {} if not own else {"mu": y.mean(), "sigma": mean},
+        {} if not own else {"sigma": np.sqrt(s / 2 - mean**2)},
+    )
 
 
 @hard(jeffreys_truth)
@@ -361,7 +383,9 @@ def halfflat_truth():
         v = tau**2 + s**2
         w = 1 / v
         m = (w * y).sum() / w.sum()
-        return 0.5 * (np.log(w).sum() - np.log(w.sum()) - (w * (y - m) ** 2).sum()) - 1.5 * np.log(2 * np.pi)
+        return 0.5 * (np.log(w).sum() - np.log(w.sum()) - (w * (y - m) ** 2).sum()) - 1.5 * np.log(
+            2 * np.pi
+        )
 
     found = along(log_density, (0, 10, 100, INF), "tau")
     return Truth(None, found.mean, {"tau": NAN})
@@ -389,12 +413,18 @@ def smooth_plateau(x):
 
 @hard(
     lambda: Truth(
-        along(lambda x: smooth_plateau(x) + stats.norm.logpdf(x, 1, 100), (-INF, -6, -5, -4, 4, 5, 6, INF)).log_evidence
+        along(
+            lambda x: smooth_plateau(x) + stats.norm.logpdf(x, 1, 100),
+            (-INF, -6, -5, -4, 4, 5, 6, INF),
+        ).log_evidence
     )
 )
 def a_plateau_with_steep_sides():
     x = pm.Normal("x", 1, 100)
-    pm.Potential("p", pm.math.log(pm.math.sigmoid((x + 5) / 0.05)) + pm.math.log(pm.math.sigmoid((5 - x) / 0.05)))
+    pm.Potential(
+        "p",
+        pm.math.log(pm.math.sigmoid((x + 5) / 0.05)) + pm.math.log(pm.math.sigmoid((5 - x) / 0.05)),
+    )
 
 
 def cut(low, high):
@@ -427,7 +457,8 @@ def a_step():
     lambda: Truth(
         special.logsumexp(
             [
-                np.log(np.diff(stats.norm.cdf([k - 0.5, k + 0.5]))[0]) + stats.norm.logpdf(0.7, k, 1)
+                np.log(np.diff(stats.norm.cdf([k - 0.5, k + 0.5]))[0])
+                + stats.norm.logpdf(0.7, k, 1)
                 for k in range(-8, 9)
             ]
         )
@@ -509,10 +540,12 @@ def a_huge_scale():
 def tiny_rows_truth():
     y = 1e-8 * np.array([1.0, 2, -1, 3])
     found = along(
-        lambda t: stats.norm.logpdf(y, 0, 1e-8 * np.exp(t)).sum()
-        + stats.halfcauchy.logpdf(1e-8 * np.exp(t))
-        + t
-        + np.log(1e-8),
+        lambda t: (
+            stats.norm.logpdf(y, 0, 1e-8 * np.exp(t)).sum()
+            + stats.halfcauchy.logpdf(1e-8 * np.exp(t))
+            + t
+            + np.log(1e-8)
+        ),
         (-30, -5, 0, 2, 5, 40),
     )
     return Truth(found.log_evidence)
@@ -524,7 +557,7 @@ def rows_of_a_tiny_size():
     pm.Normal("y", 0, sigma, observed=1e-8 * np.array([1.0, 2, -1, 3]))
 
 
-@hard(partial(Truth, 0.0, {"x": 0, "s": np.sqrt(2 / np.pi)}, {"x": 5 ** 0.5 * 3**-0.5}))
+@hard(partial(Truth, 0.0, {"x": 0, "s": np.sqrt(2 / np.pi)}, {"x": 5**0.5 * 3**-0.5}))
 def no_rows():
     x = pm.StudentT("x", 5)
     s = pm.HalfNormal("s", 1)
@@ -532,17 +565,27 @@ def no_rows():
 
 
 @hard(
-    lambda: along(
-        lambda t: stats.halfcauchy.logpdf(np.exp(t)) + t + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t))),
-        (-60, -10, 0, 10, 60),
-        "log s",
-    )
-    and Truth(
+    lambda: (
         along(
-            lambda t: stats.halfcauchy.logpdf(np.exp(t)) + t + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t))),
+            lambda t: (
+                stats.halfcauchy.logpdf(np.exp(t))
+                + t
+                + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t)))
+            ),
             (-60, -10, 0, 10, 60),
-        ).log_evidence,
-        {"s": NAN},
+            "log s",
+        )
+        and Truth(
+            along(
+                lambda t: (
+                    stats.halfcauchy.logpdf(np.exp(t))
+                    + t
+                    + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t)))
+                ),
+                (-60, -10, 0, 10, 60),
+            ).log_evidence,
+            {"s": NAN},
+        )
     )
 )
 def one_row():
@@ -570,9 +613,11 @@ def rows_far_from_zero():
 @hard(
     lambda: Truth(
         along(
-            lambda t: stats.norm.logpdf(t)
-            + special.xlogy(300_000, special.expit(t))
-            + 700_000 * special.log_expit(-t),
+            lambda t: (
+                stats.norm.logpdf(t)
+                + special.xlogy(300_000, special.expit(t))
+                + 700_000 * special.log_expit(-t)
+            ),
             (-1.0, -0.87, -0.8473, -0.82, -0.7),
         ).log_evidence
         + special.gammaln(1_000_001)
@@ -610,7 +655,9 @@ def a_million_rows_by_their_sums():
     n = 1e6
     pm.Potential(
         "rows",
-        -n / 2 * pm.math.log(2 * np.pi) - n * pm.math.log(s) - (4e6 + n * (mu - 3.0) ** 2) / 2 / s**2,
+        -n / 2 * pm.math.log(2 * np.pi)
+        - n * pm.math.log(s)
+        - (4e6 + n * (mu - 3.0) ** 2) / 2 / s**2,
     )
 
 
@@ -642,7 +689,13 @@ def a_black_box():
     lambda: Truth(
         special.logsumexp(
             [
-                np.log(w) + along(lambda x, k=k: stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 3, x + k, 1).sum(), (-INF, 0, INF)).log_evidence
+                np.log(w)
+                + along(
+                    lambda x, k=k: (
+                        stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 3, x + k, 1).sum()
+                    ),
+                    (-INF, 0, INF),
+                ).log_evidence
                 for k, w in enumerate([0.2, 0.5, 0.3])
             ]
         )
@@ -657,12 +710,15 @@ def a_category():
 @hard(
     lambda: Truth(
         along(
-            lambda b: stats.norm.logpdf(b)
-            + sum(
-                np.logaddexp(
-                    special.log_expit(b) + stats.norm.logpdf(y, 3), special.log_expit(-b) + stats.norm.logpdf(y)
+            lambda b: (
+                stats.norm.logpdf(b)
+                + sum(
+                    np.logaddexp(
+                        special.log_expit(b) + stats.norm.logpdf(y, 3),
+                        special.log_expit(-b) + stats.norm.logpdf(y),
+                    )
+                    for y in (2.0, 0.1, 3.5, -1.0)
                 )
-                for y in (2.0, 0.1, 3.5, -1.0)
             ),
             (-INF, -2, 0, 2, INF),
         ).log_evidence
@@ -679,7 +735,9 @@ def labels():
         special.logsumexp(
             [
                 along(
-                    lambda t, k=k: stats.lognorm.logpdf(t, 1) + stats.poisson.logpmf([4, 6], t + k).sum(),
+                    lambda t, k=k: (
+                        stats.lognorm.logpdf(t, 1) + stats.poisson.logpmf([4, 6], t + k).sum()
+                    ),
                     (0, 1, 5, 20, INF),
                 ).log_evidence
                 for k in range(1, 5)
@@ -731,8 +789,19 @@ def a_covariance():
 @hard(
     lambda: Truth(
         along(
-            lambda a: stats.halfnorm.logpdf(a)
-            + np.log(quad(lambda b: np.exp(stats.norm.logpdf(0.3, b, 0.2)), 0, a, epsrel=1e-13, epsabs=0)[0] / a),
+            lambda a: (
+                stats.halfnorm.logpdf(a)
+                + np.log(
+                    quad(
+                        lambda b: np.exp(stats.norm.logpdf(0.3, b, 0.2)),
+                        0,
+                        a,
+                        epsrel=1e-13,
+                        epsabs=0,
+                    )[0]
+                    / a
+                )
+            ),
             (0, 0.2, 0.5, 1, 3, 12),
             "a",
         ).log_evidence
@@ -763,7 +832,10 @@ def single():
 
 
 hard(
-    lambda: along(lambda x: stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 3, x, 1).sum(), (-INF, 0, 2, INF)),
+    lambda: along(
+        lambda x: stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 3, x, 1).sum(),
+        (-INF, 0, 2, INF),
+    ),
     name="single precision",
     own=True,
 )(single)
@@ -772,7 +844,8 @@ hard(
 def missing_truth():
     return Truth(
         along(
-            lambda x: stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 5, x, 1).sum(), (-INF, 0, 2, INF)
+            lambda x: stats.t.logpdf(x, 5) + stats.t.logpdf([1.0, 2.5], 5, x, 1).sum(),
+            (-INF, 0, 2, INF),
         ).log_evidence
     )
 

@@ -103,7 +103,7 @@ def matern_process_about_a_line():
 
 
 def _exponential(length, size, noise):
-    # With a year between, an autoregression of order one: PyMC's kernel is exp(-r / (2 length))
+    # With a year between, an autoregression of order one
     phi = np.exp(-1 / (2 * length))
     logs, _ = filtered(NILE, 0, size, size * np.sqrt(-np.expm1(-1 / length)), noise, phi)
     prior = laws.log_normal(length, 1, 1) + laws.half_normal(size, 2) + laws.half_normal(noise, 2)
@@ -114,8 +114,8 @@ def _exponential(length, size, noise):
 def ornstein_uhlenbeck_process_of_the_nile():
     length = pm.LogNormal("length", 1, 1)
     size, noise = pm.HalfNormal("size", 2), pm.HalfNormal("noise", 2)
-    gp = pm.gp.Marginal(cov_func=size**2 * pm.gp.cov.Exponential(1, ls=length))
-    gp.marginal_likelihood("flow", X=YEAR[:, None], y=NILE, sigma=noise, jitter=0.0)
+    K = size**2 * pt.exp(-YEARS / (2 * length))
+    pm.MvNormal("flow", np.zeros(20), cov=K + noise**2 * np.eye(20), observed=NILE)
 
 
 def _log(log_hyper):
