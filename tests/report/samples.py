@@ -367,7 +367,7 @@ def mixed_in_pymc():
 def integrated_in_pymc():
     """Return a model without a closed form: two scalars, a block, and a hidden switch."""
     with pm.Model(coords={"arm": [HOSTILE[1], "old"]}) as model:
-        shift = pm.Laplace("shift", 0, 1)
+        shift = pm.StudentT("shift", 4, mu=0, sigma=1)
         spread = pm.LogNormal("spread", 0, 0.5)
         level = pm.Normal("level", shift, spread, dims="arm")
         late = pm.Bernoulli("late", 0.3)
