@@ -19,10 +19,10 @@ MOST = 10_000  # draws a chain
 QUIET = {"progressbar": False, "quiet": True, "compute_convergence_checks": False}
 FEW = (
     "regression half cauchy scale",
-    "batting averages of eighteen players",
     "autoregression of order two",
     "bioassay",
-    "failures of pumps",
+    "poisson regression",
+    "coal mining rates that decline",
     "half normal mean",
 )
 NAMES = (
@@ -45,11 +45,11 @@ NAMES = (
     "gaussian process of unknown noise",
     "rings with cauchy priors",
     "logistic regression of grades",
-    "poisson regression",
+    "hits of eighteen players",
     "negative binomial regression",
     "student regression",
     "gamma regression",
-    "coal mining rates that decline",
+    "weight of two known components",
     "weibull regression of remission",
 )
 
