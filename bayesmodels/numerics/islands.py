@@ -27,6 +27,7 @@ _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
+_WIDER = 2.0**10
 _ABOVE = 1.0  # more than what a top is above the points of a lattice around it
 _OVERFLOW = 300.0  # log of a number that soon is none
 
@@ -121,6 +122,7 @@ def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
 
 
 _LEAST = 1e-12
+_NEGLIGIBLE = 1e-6
 
 
 def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
@@ -142,7 +144,9 @@ def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
 def _triangular(root: Array) -> Array:
     """Return the lower triangular root of the same square: one axis moves one number alone."""
     lower: Array = np.linalg.qr(root.T, mode="r").T
-    return lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+    lower = lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+    # Of numbers that do not depend on each other each has its own axis, however far out.
+    return np.where(np.abs(lower) < _NEGLIGIBLE * np.diag(lower)[:, None], 0.0, lower)
 
 
 def _axis_scales(logs: Logs, top: Array) -> tuple[Array, Array]:
@@ -195,8 +199,15 @@ def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
     top, root = polished(logs, top)
     frame = Frame(top, root, np.zeros(len(top)))
     height = float(logs(top[None])[0])
-    for _ in range(_ROUNDS):
-        lattice = cubic(f, frame, height + frame.log_volume - _DEEP, _DEEP, _MOST)
+    for left in range(_ROUNDS)[::-1]:
+        try:
+            lattice = cubic(f, frame, height + frame.log_volume - _DEEP, _DEEP, _MOST)
+        except Unbounded as error:  # far too narrow: a step, or a spike
+            if not left:
+                raise
+            wider = np.where(np.arange(len(top)) == error.number, _WIDER, 1.0)
+            frame = replace(frame, root=frame.root * wider)
+            continue
         own = np.where(np.isnan(lattice.logs), -np.inf, lattice.logs)
         height = max(height, float(own.max()) - frame.log_volume)
         kept = own > height + frame.log_volume - _DEEP
@@ -272,10 +283,13 @@ def shares(islands: Sequence[Island], x: Array) -> Array:
 
 
 class Search:
-    """Islands that were found so far, from several sets of starts."""
+    """Islands that were found so far, from several sets of starts.
 
-    def __init__(self, f: Function) -> None:
-        self.f = f
+    Where rounding leaves no digits, as it says at a point, there is no top.
+    """
+
+    def __init__(self, f: Function, rounding: Callable[[Array], float]) -> None:
+        self.f, self._rounding = f, rounding
         self.islands: list[Island] = []
         self._seen: list[Lattice] = []
 
@@ -284,6 +298,8 @@ class Search:
         if not len(starts):
             return []
         tops, heights = climbed(logs_of(self.f), starts, scale)
+        believed = np.array([self.believed(x) for x in tops])
+        tops, heights = tops[believed], heights[believed]
         new = []
         for i in np.argsort(-heights, kind="stable"):
             if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
@@ -294,6 +310,10 @@ class Search:
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
         return new
+
+    def believed(self, x: Array) -> bool:
+        """Whether the log value at a point has digits left."""
+        return self._rounding(x) < 1
 
     def _known(self, x: Array, height: float) -> bool:
         return any(_inside(lattice, x, height) for lattice in self._seen)

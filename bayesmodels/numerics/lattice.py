@@ -29,7 +29,8 @@ Function = Callable[[Array], tuple[Array, Array]]
 """From points (n, d) to log values (n), and to numbers (n, k) that are carried along."""
 
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
-_HALF = 1 << 14  # largest coordinate on the lattice
+_FAR = 1 << 12  # largest coordinate u
+_BITS = 60  # of a whole number for a place
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +128,7 @@ class Lattice:
     @property
     def finest(self) -> bool:
         """Whether there are no whole numbers left for the places of a finer lattice."""
-        return bool(np.abs(self.places).max() >= _HALF // 4)
+        return bool(np.abs(self.places).max() >= _half(self.places.shape[1]) // 4)
 
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
@@ -220,8 +221,9 @@ def _grown(lattice: Lattice, front: NDArray[np.int64], most: int) -> Lattice:
     moves = _neighbours(places.shape[1], centres=lattice.centres)
     keys = np.sort(_keys(places))
     while len(front):
-        if np.abs(front).max() >= _HALF // 2:
-            raise Unbounded(int(np.abs(front).max(0).argmax()))
+        far = np.abs(front).max(0)
+        if far.max() >= min(_half(len(far)) // 2, 2 * _FAR / lattice.step):
+            raise Unbounded(int(far.argmax()))
         near = np.concatenate([front + move for move in moves])
         own, first = np.unique(_keys(near), return_index=True)
         fresh = ~np.isin(own, keys, assume_unique=True)
@@ -267,10 +269,15 @@ def _times(places: NDArray[np.int64], unit: float) -> Array:
 
 def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return one whole number for each place."""
-    result = np.zeros(len(places), dtype=np.int64)
+    result, half = np.zeros(len(places), dtype=np.int64), _half(places.shape[1])
     for column in places.T:
-        result = result * (2 * _HALF) + (column + _HALF)
+        result = result * (2 * half) + (column + half)
     return result
+
+
+def _half(d: int) -> int:
+    """Return the largest place along each of d axes."""
+    return 1 << min(24, _BITS // d - 1)
 
 
 def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:

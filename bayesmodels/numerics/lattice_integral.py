@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,7 +39,8 @@ class Integral:
 
     `numbers` are those carried along, of shape (points, k). Beside `weights` there are `before`,
     those of the lattice before the last refinement. The errors are of the log integral, and of
-    means and standard deviations in units of the latter; NaN where a moment does not exist.
+    means and standard deviations in a `unit`: the latter, or the distance of quartiles where there
+    is none; NaN where a moment does not exist.
     """
 
     lattices: tuple[Lattice, ...]
@@ -49,6 +51,7 @@ class Integral:
     log_error: float
     mean: Array
     sd: Array
+    unit: Array
     mean_error: Array
     sd_error: Array
 
@@ -66,6 +69,11 @@ class Integral:
             sd_error=self.sd_error + by,
         )
 
+    @property
+    def beyond(self) -> float:
+        """About what part of the mass is below the floor."""
+        return float(self.weights[_halo(self.lattices)].sum()) * _beside(self.lattices)
+
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""
         each = [lattice.frame.points(lattice.coordinates)[0] for lattice in self.lattices]
@@ -73,11 +81,17 @@ class Integral:
 
 
 def integral(
-    f: Function, starts: Array, tolerance: float, seconds: float, rng: np.random.Generator
+    f: Function,
+    starts: Array,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    rounding: Callable[[Array], float] = lambda _: 0.0,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
-    Mass is looked for near `starts` (n, d), of which the first one is a middle.
+    Mass is looked for near `starts` (n, d), of which the first one is a middle. At a point (d),
+    `rounding` bounds the error of the log value.
 
     Raises
     ------
@@ -89,7 +103,8 @@ def integral(
     end = time.thread_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    islands = _islands(f, starts, rng)
+    islands = _islands(f, starts, rng, rounding)
+    f = _capped(f, max(island.height for island in islands))
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -121,26 +136,37 @@ def integral(
         each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
+def _capped(f: Function, height: float) -> Function:
+    """Return a function without what is above all of its tops: there rounding left no digits."""
+
+    def capped(x: Array) -> tuple[Array, Array]:
+        logs, carried = f(x)
+        return np.where(logs > height + 1, np.nan, logs), carried
+
+    return capped
+
+
 def _point(f: Function) -> Integral:
     """Return the value of a function of no number at all."""
     logs, numbers = f(np.zeros((1, 0)))
     if not np.isfinite(logs[0]):
         raise NotSettled("no point was found at which the density is positive")
     one, zero = np.ones(1), np.zeros(numbers.shape[1])
-    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero)
+    return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
 
 
-def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
+def _islands(
+    f: Function, starts: Array, rng: np.random.Generator, rounding: Callable[[Array], float]
+) -> list[Island]:
     """Return where the mass is; refuse if two sets of starts do not agree about it.
 
     A third and a fourth set decide whether an island that only one of two has found is the last.
     """
-    search = Search(f)
+    search = Search(f, rounding)
     for number in range(4):
         given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
-        new = search.add(
-            *_tops(f, np.concatenate([given, _around(given, search.islands, rng)]), rng)
-        )
+        points = np.concatenate([given, _around(given, search.islands, rng)])
+        new = search.add(*_tops(search, points, rng))
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:
@@ -167,12 +193,12 @@ def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Ar
     return np.concatenate([i.frame.centre + part @ i.frame.root.T for i, part in pairs])
 
 
-def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _tops(search: Search, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return local tops among points, and how far their neighbours are from them.
 
     Neighbours are nearest in ranks, axis by axis, of which no units matter.
     """
-    values = f(points)[0]
+    values = search.f(points)[0]
     possible = values > -np.inf
     points, values = points[possible], values[possible]
     if not len(points):
@@ -183,6 +209,7 @@ def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, 
     near = near.reshape(len(points), -1)
     tops = np.flatnonzero(values >= values[near].max(1))
     tops = tops[np.argsort(-values[tops], kind="stable")]
+    tops = tops[[search.believed(points[i]) for i in tops]]
     chosen = np.concatenate([tops[:_BEST], rng.permutation(tops[_BEST:])[:_OTHERS]])
     scale = np.abs(points[near[chosen, min(1, near.shape[1] - 1)]] - points[chosen])
     return points[chosen], np.where(scale > 0, scale, 1.0)
@@ -207,28 +234,30 @@ def _lowered(
     does not exist, which is marked.
     """
     _reach(lattices)
-    found, beyond = _estimates(lattices, exists)
+    found, beyond, unit = _estimates(lattices, exists)
     before = [beyond]
-    while (beyond[exists] > tolerance).any():
+    while (beyond / unit > tolerance)[exists].any():
         depth = found[0] - lattices[0].floor
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
         _reach(lattices)
-        found, beyond = _estimates(lattices, exists)
+        found, beyond, unit = _estimates(lattices, exists)
         before.append(beyond)
+        many = beyond / unit > tolerance
         times = max(_WHILE[0], math.ceil(_WHILE[1] * max(lattice.step for lattice in lattices)))
-        if len(before) <= times:
-            continue
-        stays = (beyond > tolerance) & (beyond > _STAYS * before[-1 - times]) & exists
-        if stays[0] or depth > _DEEPEST:
+        stays = np.zeros_like(exists)
+        if len(before) > times:
+            stays = many & (beyond > _STAYS * before[-1 - times]) & exists
+        if stays[0] or (many[0] and depth > _DEEPEST):
             number = int(np.abs(lattices[0].places).max(0).argmax())
             raise Unbounded(int(np.abs(lattices[0].frame.root[:, number]).argmax()))
+        if depth > _DEEPEST:
+            raise NotSettled("a mean or a deviation depends on where hardly any mass is")
         if stays.any():
             exists[stays] = False
             k = (len(exists) - 1) // 2
             exists[1 + k :] &= exists[1 : 1 + k]  # no deviation without a mean
-            found, beyond = _estimates(lattices, exists)
-            before = [beyond]  # which has other units now
-    return lattices, found, beyond
+            found, beyond, unit = _estimates(lattices, exists)
+    return lattices, found, beyond / unit
 
 
 def _reach(lattices: list[Lattice]) -> None:
@@ -236,25 +265,34 @@ def _reach(lattices: list[Lattice]) -> None:
         raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
 
 
-def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return log integral, means and deviations in one row; and the parts of them at the border.
+def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
+    """Return log integral, means and deviations in one row; the parts beyond the border; and units.
 
-    The latter are in units: of a mean the deviation, of a deviation itself. Where there is no
-    deviation, it is about as far as half of the mass reaches.
+    Parts are those of the integral, of means and of variances. The unit of a mean is the deviation;
+    where there is none, it is about as far as half of the mass reaches.
     """
     weights, numbers, log_total = _weighted(lattices)
     mean, sd = _moments(weights, numbers)
     k = len(mean)
     for column in np.flatnonzero(~exists[1 + k :]):
         order = np.argsort(numbers[:, column])
-        ends = np.searchsorted(np.cumsum(weights[order]), _QUARTERS)
-        sd[column] = np.ptp(numbers[order[ends], column])
-    halo = np.concatenate([lattice.halo for lattice in lattices])
-    gap = np.abs(numbers[halo] - mean) / np.where(sd > 0, sd, 1.0)
-    own = weights[halo]
-    parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2])
-    closer = min(1.0, *(lattice.step for lattice in lattices))  # and fewer beside the border
-    return np.concatenate([[log_total], mean, sd]), 2 * parts / closer
+        below = np.cumsum(weights[order]) - weights[order] / 2
+        sd[column] = np.ptp(np.interp(_QUARTERS, below, numbers[order, column]))
+    unit = np.where(sd > 0, sd, 1.0)
+    halo = _halo(lattices)
+    gap, own = np.abs(numbers[halo] - mean), weights[halo]
+    parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
+    found = np.concatenate([[log_total], mean, sd])
+    return found, parts, np.concatenate([[1.0], unit, unit**2])
+
+
+def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:
+    return np.concatenate([lattice.halo for lattice in lattices] or [np.zeros(1, dtype=bool)])
+
+
+def _beside(lattices: Sequence[Lattice]) -> float:
+    """Return how much more there is beyond the points at the border than at them."""
+    return 2.0 / min([1.0, *(lattice.step for lattice in lattices)])
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
@@ -277,18 +315,23 @@ def _moments(weights: Array, numbers: Array) -> tuple[Array, Array]:
 def _errors(history: list[Array]) -> Array:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
-    One refinement may leave an error as it is, in one direction; two do not.
+    One refinement may leave an error as it is, in one direction; two do not. Where the changes do
+    not shrink like those of an analytic function (kinks, steps), as little as the steps is said.
     """
     if len(history) < 3:  # noqa: PLR2004 - two differences
         return np.full(len(history[0]), np.inf)
     k = (len(history[0]) - 1) // 2
     sd = history[-1][1 + k :]
     unit = np.where(sd > 0, sd, 1.0)
-    last, one_before = (
-        np.abs(a - b) / np.concatenate([[1.0], unit, unit])
-        for a, b in zip(history[-1:-3:-1], history[-2:-4:-1], strict=True)
+    every = np.concatenate([[1.0], unit, unit])
+    last, before, *first = (
+        np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
     )
-    return np.maximum(last, one_before**_POWER)
+    found = np.maximum(last, before**_POWER)
+    if not first:
+        return found
+    slow = before > first[0] ** _POWER
+    return np.where(slow, np.max([last, before / 2, first[0] / 4], 0), found)
 
 
 def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
@@ -302,6 +345,8 @@ def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
     logs = np.where(np.isnan(logs), -np.inf, logs)
     k = numbers.shape[1]
     exists = ~np.isnan(errors)
+    unit = found[1 + k :]
+    rounding = np.finfo(float).eps * np.abs(found[1 : 1 + k]) / np.where(unit > 0, unit, 1.0)
     return Integral(
         tuple(lattices),
         numbers,
@@ -311,6 +356,7 @@ def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
         float(errors[0]),
         np.where(exists, found, np.nan)[1 : 1 + k],
         np.where(exists, found, np.nan)[1 + k :],
-        errors[1 : 1 + k],
-        errors[1 + k :],
+        unit,
+        errors[1 : 1 + k] + rounding,
+        errors[1 + k :] + rounding,
     )

@@ -317,7 +317,8 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
         given = [known.get(v, v) for v in node.inputs]
         if isinstance(node.op, CAReduce) and given[0].type.ndim == 0:
             # PyMC's CAR adds up a single number along an axis that it does not have.
-            known[node.outputs[0]] = pt.cast(given[0], dtype(node.outputs[0]))
+            wide = dtype(given[0]) == "float64"
+            known[node.outputs[0]] = given[0] if wide else pt.cast(given[0], dtype(node.outputs[0]))
             continue
         if any(dtype(v) in SINGLE for v in node.outputs):
             whole = isinstance(node.op, Elemwise)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pymc as pm
 
 from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
+from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import Integral, NotSettled, integral
+from bayesmodels.numerics.lattice_integral import NotSettled, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
 from bayesmodels.posteriors.density import JointDensity
@@ -109,11 +111,12 @@ def integrate(
     part = _block(model, seconds, rng)
     remaining = model if part is None else part.model
     density = BatchDensity(remaining)
+    rounding = _rounding(remaining, density)
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
     try:
         starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
-        found = integral(density, starts, tolerance, seconds, rng)
+        found = integral(density, starts, tolerance, seconds, rng, rounding)
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",
@@ -125,28 +128,35 @@ def integrate(
             f"the posterior mass still grows where {name} is as far out as numbers go: it is "
             "improper, or its tails are too heavy. Give it a proper prior."
         ) from error
-    rounding = _rounding(remaining, density, found)
-    if rounding > tolerance:
+    heaviest = np.argsort(-found.weights)[:_HEAVIEST]
+    off = max(map(rounding, found.points_at(heaviest)))
+    if off > tolerance:
         warnings.warn(
-            f"Rounding may change the log density by {rounding:.1g}, which is more than the "
+            f"Rounding may change the log density by {off:.1g}, which is more than the "
             f"tolerance of {tolerance:g}. Give the data and the variables smaller offsets.",
             NumericsWarning,
             stacklevel=2,
         )
-    found = found.less_sure(rounding)
+    found = found.less_sure(off)
     return IntegratedPosterior(model, density, found, part, tolerance, time.perf_counter() - begun)
 
 
-def _rounding(remaining: pm.Model, density: BatchDensity, found: Integral) -> float:
-    """Return a bound on what rounding does to the log density, where most of the mass is."""
+def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], float]:
+    """Return a bound on what rounding does to the log density, as a function of the point."""
     joint = JointDensity(remaining)
-    heaviest = np.argsort(-found.weights)[:_HEAVIEST]
-    each, natural = density.by_level(found.points_at(heaviest))
-    rows = density.rows(natural, each.argmax(1))
-    bounds = [
-        joint.value({name: x[i] for name, x in rows.items()})[1] for i in range(len(heaviest))
-    ]
-    return max(bounds)
+
+    def bound(point: Array) -> float:
+        each, natural = density.by_level(point[None])
+        (row,) = each
+        if not np.isfinite(row).any():
+            return np.inf
+        rows = density.rows(natural, np.array([np.nanargmax(row)]))
+        try:
+            return joint.value({name: x[0] for name, x in rows.items()})[1]
+        except (ValueError, AssertionError, np.linalg.LinAlgError):  # a parameter out of range
+            return np.inf
+
+    return bound
 
 
 def _block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialPosterior | None:

@@ -39,7 +39,8 @@ from bayesmodels.posteriors.support import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-_NOTHING = 1e-10  # of the mass: what is left out of mixtures
+_LIGHT = 0.1  # of the points: the lightest ones
+_NOTHING = 1e-12  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
 
@@ -133,7 +134,7 @@ class IntegratedPosterior:
                 means[name], sds[name] = self._errors_of_block(name)
                 continue
             at, shape = self._density.slices[name], self._shape(name)
-            unit = self._integral.sd[at]
+            unit = self._integral.unit[at]
             of_mean, of_sd = (
                 self._integral.mean_error[at] * unit,
                 self._integral.sd_error[at] * unit,
@@ -189,7 +190,7 @@ class IntegratedPosterior:
         And the weights of the rows, of the last lattice and of the one before.
         """
         found, density = self._integral, self._density
-        kept = np.flatnonzero((found.weights > _NOTHING) | (found.before > _NOTHING))
+        kept = np.flatnonzero(_heavy(found.weights) | _heavy(found.before))
         points = found.points_at(kept)
         each, natural = density.by_level(points)
         share = np.exp(each - each.max(1, keepdims=True))
@@ -216,14 +217,24 @@ class IntegratedPosterior:
         return own[known], before[known], laws
 
     def _errors_of_block(self, name: str) -> tuple[Array, Array]:
-        """Return how far off mean and deviation are: at least as far as those of the rest."""
+        """Return how far off mean and deviation are: at least as far as those of the rest.
+
+        What mass is left out is as far off as the block is where hardly any mass is.
+        """
         own, before, laws = self._mixtures
-        one, other = (MixtureLaw(weights, laws[name]) for weights in (own, before))
+        law = laws[name]
+        one, other = (MixtureLaw(weights, law) for weights in (own, before))
         of_rest = [*self._integral.mean_error, *self._integral.sd_error]
-        least = np.nanmax([self._integral.log_error, *of_rest]) * one.std()
+        mean, sd = one.mean(), one.std()
+        lost = max(0.0, 1 - own.sum()) + self._integral.beyond
+        light = own <= np.quantile(own, _LIGHT)
+        far = (law.var() + (law.mean() - mean) ** 2)[light].max(0)
+        least = np.nanmax([self._integral.log_error, *of_rest]) * sd
+        with np.errstate(invalid="ignore", divide="ignore"):
+            off = np.where(sd > 0, lost * far / sd, 0.0)
         return (
-            np.maximum(np.abs(one.mean() - other.mean()), least),
-            np.maximum(np.abs(one.std() - other.std()), least),
+            np.maximum(np.abs(mean - other.mean()), least) + lost * np.sqrt(far),
+            np.maximum(np.abs(sd - other.std()), least) + off,
         )
 
     def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
@@ -388,6 +399,12 @@ class IntegratedPosterior:
             f"IntegratedPosterior(closed form: {', '.join(self.integrated) or 'nothing'}; on a "
             f"lattice: {', '.join(self.remaining)}; {self.points:,} points)"
         )
+
+
+def _heavy(weights: Array) -> NDArray[np.bool_]:
+    """Return which of the points have all of the mass but next to nothing."""
+    order = np.argsort(weights)
+    return weights > weights[order[np.searchsorted(np.cumsum(weights[order]), _NOTHING)]]
 
 
 def _deviation(p: Array) -> Array:

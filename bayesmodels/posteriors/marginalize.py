@@ -36,7 +36,7 @@ from bayesmodels.numerics.arrowhead import KEPT, Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import Conditionals
-from bayesmodels.posteriors.density import add, compiled
+from bayesmodels.posteriors.density import EPS, add, compiled
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
 
@@ -218,7 +218,9 @@ class Marginal:
                 value = value + both[0] - both[1] + n.arrow.size * HALF_LOG_2PI
             for one in self.alone:
                 own = by_name[one.name]
-                value = value - one.log_density(one.parameters(own[0], own[1]))
+                density = one.log_density(one.parameters(own[0], own[1]))
+                # What it is taken from is as large: of huge parameters no digits are left.
+                value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
         return value
 
     def _flat(self, slopes: Mapping[str, Any]) -> Any:

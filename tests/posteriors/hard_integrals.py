@@ -61,31 +61,31 @@ def hard(truth=Truth, *, refused=(), most=4, name=None, own=False):
     return add
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(30)
+
+
 def along(log_density, ends, name="x"):
-    """Return the truth about a density of one number, by adaptive quadrature between ends."""
-    points = (
-        np.linspace(ends[1], ends[-2], 2001) if len(ends) > 3 else np.linspace(*ends[::2], 2001)
-    )
-    with np.errstate(all="ignore"):
-        top = max(log_density(x) for x in points)
+    """Return the truth about a density of one number, by Gauss and Legendre between ends.
 
-    def moment(k):
-        return sum(
-            quad(
-                lambda x: x**k * np.exp(log_density(x) - top),
-                a,
-                b,
-                epsabs=0,
-                epsrel=1e-12,
-                limit=500,
-            )[0]
-            for a, b in zip(ends[:-1], ends[1:], strict=True)
-        )
-
+    Each part is cut into twenty panels; infinite ones into panels that double their width.
+    """
+    inside = [e for e in ends if np.isfinite(e)]
+    cuts = [np.linspace(a, b, 21) for a, b in zip(inside[:-1], inside[1:], strict=True)] or [inside]
+    doubling = 2.0 ** np.arange(-4, 60) * max(np.ptp(inside), 1.0) / 4
+    if ends[0] == -INF:
+        cuts.insert(0, inside[0] - doubling[::-1])
+    if ends[-1] == INF:
+        cuts.append(inside[-1] + doubling)
+    edges = np.unique(np.concatenate(cuts))
+    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    x = (low + width * (NODES + 1) / 2).ravel()
     with np.errstate(all="ignore"):
-        mass, first, second = map(moment, range(3))
-    mean = first / mass
-    return Truth(top + np.log(mass), {name: mean}, {name: np.sqrt(second / mass - mean**2)})
+        logs = np.array([log_density(one) for one in x], dtype=float)
+    logs = np.where(np.isnan(logs), -INF, logs) + np.log((width * WEIGHTS / 2).ravel())
+    total = special.logsumexp(logs)
+    share = np.exp(logs - total)
+    mean = share @ x
+    return Truth(total, {name: mean}, {name: np.sqrt(share @ (x - mean) ** 2)})
 
 
 # --- funnels and bananas --------------------------------------------------------------------------
@@ -500,10 +500,10 @@ def kinks_of_two():
     pm.Laplace("y", 0, 1e-3)
 
 
-@hard(lambda: Truth(np.log(2 / 3)), refused=("x",))
+@hard(refused=("x",))
 def not_a_number_in_a_region():
     x = pm.Uniform("x", -1, 2)
-    pm.Potential("log", 0.0 * pm.math.log(x))
+    pm.Potential("root", pm.math.sqrt(x))
 
 
 @hard(lambda: along(lambda x: stats.norm.logpdf(x, 50, 1) + np.log(x), (30, 40, 50, 60, 70)))
@@ -565,7 +565,7 @@ def no_rows():
 
 
 @hard(
-    lambda: (
+    lambda: Truth(
         along(
             lambda t: (
                 stats.halfcauchy.logpdf(np.exp(t))
@@ -573,19 +573,8 @@ def no_rows():
                 + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t)))
             ),
             (-60, -10, 0, 10, 60),
-            "log s",
-        )
-        and Truth(
-            along(
-                lambda t: (
-                    stats.halfcauchy.logpdf(np.exp(t))
-                    + t
-                    + stats.norm.logpdf(1.5, 0, np.hypot(1, np.exp(t)))
-                ),
-                (-60, -10, 0, 10, 60),
-            ).log_evidence,
-            {"s": NAN},
-        )
+        ).log_evidence,
+        {"s": NAN},
     )
 )
 def one_row():
@@ -766,7 +755,7 @@ def numbers_in_order():
 
 @hard(partial(Truth, -np.log(6.0)))
 def three_heavy_numbers_in_order():
-    pm.StudentT("x", 7, shape=3, transform=ordered, initval=[-1.0, 0, 1])
+    pm.StudentT("x", 7, mu=[-1e-9, 0, 1e-9], shape=3, transform=ordered)
 
 
 def simplex_truth():
