@@ -252,9 +252,15 @@ class IntegratedPosterior:
             if name in self.levels:
                 result[name] = (np.zeros_like(low), np.zeros_like(high))
                 continue
-            off = law.error() if name in self.remaining else self.tolerance
+            if name in self.remaining:
+                off = (law.error(), law.error())
+            else:
+                _, before, laws = self._mixtures
+                other = MixtureLaw(before, laws[name])
+                both = [np.abs(law.cdf(end) - other.cdf(end)) for end in (low, high)]
+                off = tuple(each + self._integral.log_error for each in both)
             with np.errstate(divide="ignore"):
-                result[name] = (off / np.exp(law.logpdf(low)), off / np.exp(law.logpdf(high)))
+                result[name] = (off[0] / np.exp(law.logpdf(low)), off[1] / np.exp(law.logpdf(high)))
         return result
 
     @cached_property
