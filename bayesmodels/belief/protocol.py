@@ -244,6 +244,21 @@ class Summarised(Protocol):
 
 
 @runtime_checkable
+class Integrated(Readable, Protocol):
+    """A posterior by numerical integration, which says how far off its numbers may be."""
+
+    @property
+    def errors(self) -> dict[str, Any]:
+        """Errors of ``log_evidence``, and of ``mean`` and ``sd`` by variable."""
+
+    def interval_errors(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+        """Return how far off the ends of intervals may be."""
+
+    def explain(self) -> str:
+        """Say what was integrated how, and how far off it may be."""
+
+
+@runtime_checkable
 class Replicating(Protocol):
     """A belief that draws new rows."""
 

@@ -236,13 +236,14 @@ def exact(
     chains: int,
     as_json: bool,
 ) -> str | None:
-    """Solve the PyMC model NAME of a Python file, if it has a closed form.
+    """Solve the PyMC model NAME of a Python file: in closed form, or else by integration.
 
     The file is run, so give only files that you trust. NAME is a pymc.Model, or a function without
     arguments that returns one.
 
-    Ends with 0 if there is a closed form (and draws that were compared agree with it), with 1 if
-    draws do not agree or are too few, with 2 for bad input, with 3 if no closed form was found.
+    Ends with 0 if it was solved (and draws that were compared agree with that), with 1 if draws do
+    not agree or are too few, with 2 for bad input, with 3 if it has no closed form and can't be
+    integrated.
     """
     from bayesmodels.errors import NotConjugate
 
@@ -252,7 +253,7 @@ def exact(
     try:
         with _steps(total=6 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
-            from bayesmodels.posteriors.exact import exact as closed_form
+            from bayesmodels.posteriors.ladder import solved
             from bayesmodels.report import validate
 
             step("loading the model")
@@ -264,20 +265,22 @@ def exact(
                     step("writing the report")
                     _write(found, html)
             else:
-                step("closed form")
-            posterior = found.posterior if found else closed_form(model, rng=rng)
+                step("closed form, or integration")
+            generator = np.random.default_rng(rng)
+            known = (found.posterior, found.reason) if found else solved(model, generator)
     except NotConjugate as no:
         if as_json:
-            click.echo(json.dumps({"closed_form": False, "reason": no.reason}))
+            refused = {"closed_form": False, "rung": None, "reason": no.reason}
+            click.echo(json.dumps(refused))
         else:
             _say(f"No closed form was found: {no.reason}")
         sys.exit(NO_CLOSED_FORM)
     if as_json:
         report = {"report": found.to_dict()} if found else {}
-        values = {"closed_form": True, **_as_values(posterior), **report, **_file(html)}
+        values = {**_as_values(*known), **report, **_file(html)}
         click.echo(json.dumps(values))
     else:
-        _print_posterior(posterior)
+        _print_posterior(*known)
         _say(*(found.sentences() if found else ()))
         if html:
             click.echo(f"Report: {html}")
@@ -456,23 +459,35 @@ def _file(html: Path | None) -> dict[str, str]:
     return {"file": str(html)} if html else {}
 
 
-def _print_posterior(posterior: Any) -> None:
-    """Print what is known in closed form."""
+def _print_posterior(posterior: Any, reason: str) -> None:
+    """Print what is known in closed form; or by integration, and why there is no closed form."""
+    from bayesmodels.belief.protocol import Integrated
     from bayesmodels.errors import PriorError
+    from bayesmodels.report.integration import errors_of, off
     from bayesmodels.report.rounding import rounded
 
-    _say(posterior.explain(), "")
-    _print_summary(posterior)
+    if not isinstance(posterior, Integrated):
+        _say(posterior.explain(), "")
+        _print_summary(posterior)
+        error, last = "", [f"Verified {posterior.verified}."]
+    else:
+        _say(f"Integrated numerically, for no closed form was found: {reason}")
+        _say(posterior.explain(), "")
+        _print_summary(posterior, errors_of(posterior).max(axis=1))
+        error, last = f" ± {off(posterior.errors['log_evidence'])}", []
     try:
-        _say(f"Log evidence: {rounded(posterior.log_evidence, 6)}")
-    except PriorError as error:
-        _say(f"Log evidence: none. {error}")
-    _say(f"Verified {posterior.verified}.")
+        _say(f"Log evidence: {rounded(posterior.log_evidence, 6)}{error}", *last)
+    except PriorError as none:
+        _say(f"Log evidence: none. {none}", *last)
 
 
-def _print_summary(posterior: Any) -> None:
-    """Print means, standard deviations and intervals; where there are many no covariances."""
+def _print_summary(posterior: Any, errors: Any = None) -> None:
+    """Print means, standard deviations and intervals; where there are many no covariances.
+
+    Beside them stands the largest error of each row, if errors are given.
+    """
     from bayesmodels.belief.reading import halves_of_symmetric, summary_or_intervals
+    from bayesmodels.report.integration import off
     from bayesmodels.report.rounding import beside
 
     table = summary_or_intervals(posterior)
@@ -485,8 +500,9 @@ def _print_summary(posterior: Any) -> None:
         spread = float(row.get("sd", np.inf))
         if not np.isfinite(spread):
             spread = float(row.iloc[-1] - row.iloc[-2])
-        rows.append((str(label), *(beside(float(x), spread) for x in row)))
-    _print_table(("variable", *table.columns), rows)
+        worst = () if errors is None else (off(errors[label]),)
+        rows.append((str(label), *(beside(float(x), spread) for x in row), *worst))
+    _print_table(("variable", *table.columns, *(() if errors is None else ("off by",))), rows)
     if many and upper:
         _say(f"{len(upper):,} covariances are not shown; --json has them all.")
     if len(table) > _MOST_SCALARS:
@@ -510,20 +526,31 @@ def _print_compared(table: Any) -> None:
         _say(f"{left:,} more rows are not shown; --json has them all.")
 
 
-def _as_values(posterior: Any) -> dict[str, Any]:
-    """Return a closed form as plain values, for JSON."""
+def _as_values(posterior: Any, reason: str) -> dict[str, Any]:
+    """Return a closed form, or what was integrated, as plain values, for JSON."""
+    from bayesmodels.belief.protocol import Integrated
     from bayesmodels.belief.reading import summary_or_intervals
     from bayesmodels.errors import PriorError
+    from bayesmodels.report.integration import errors_of
 
     log_evidence = None
     with suppress(PriorError):  # an improper prior
         log_evidence = posterior.log_evidence
-    return {
+    found = {
+        "closed_form": not reason,
+        "rung": "exact",
         "explanation": posterior.explain(),
-        "verified": posterior.verified,
         "log_evidence": log_evidence,
-        "families": posterior.families,
         "summary": summary_or_intervals(posterior).to_dict(orient="index"),
+    }
+    if not isinstance(posterior, Integrated):
+        return found | {"verified": posterior.verified, "families": posterior.families}
+    errors = errors_of(posterior).astype(object).where(lambda x: x.notna(), None)
+    return found | {
+        "rung": "integrated",
+        "reason": reason,
+        "log_evidence_error": float(posterior.errors["log_evidence"]),
+        "errors": errors.to_dict(orient="index"),
     }
 
 

@@ -21,6 +21,7 @@ from scipy import special, stats
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.generalized_inverse_gaussian import GeneralizedInverseGaussian
 from bayesmodels.numerics.laws import PointMass, dirichlet_draws
+from bayesmodels.numerics.special import HALF_LOG_2PI
 
 Arrays = tuple[Array, ...]
 
@@ -37,10 +38,10 @@ class Family:
 
     name: str
     title: str
-    kind: str  # where x lies: "unit", "simplex" or "positive"
+    kind: str  # where x lies: "unit", "simplex", "positive" or "real"
     parameters: tuple[str, ...]
     statistics: Callable[[Array], Arrays]
-    slopes: Callable[[Array], Arrays]  # of T(x), by logit x in (0, 1) and else by ln x
+    slopes: Callable[[Array], Arrays]  # of T(x), by logit x in (0, 1), ln x, or x on the line
     natural: Callable[..., Arrays]
     usual: Callable[..., Arrays]  # the way back, of natural parameters
     sizes: Callable[..., Arrays]  # what errors of natural parameters are measured in
@@ -49,6 +50,7 @@ class Family:
     mode: Callable[..., Array]  # NaN where the density is largest on the border
     draws: Callable[..., Array]  # one a row, after their number and a generator
     law: Callable[..., Any]  # of the elements, used like frozen SciPy laws
+    rises: Callable[[Array, Array], Arrays] = lambda _, s: (s,)  # of T, from u on by s
     proper: tuple[bool, ...] = (True, True)  # whether a parameter must be positive
     power: int = 1  # that power of x has the law of the title
 
@@ -77,6 +79,7 @@ JACOBIANS: dict[str, Callable[[Array], Array]] = {
     "unit": lambda x: x * (1 - x),
     "simplex": lambda x: x,
     "positive": lambda x: x,
+    "real": np.ones_like,
 }
 """The derivative of x by the coordinate that slopes are along."""
 
@@ -84,6 +87,12 @@ JACOBIANS: dict[str, Callable[[Array], Array]] = {
 def _beta_mode(alpha: Array, beta: Array) -> Array:
     with np.errstate(all="ignore"):
         return np.where((alpha > 1) & (beta > 1), (alpha - 1) / (alpha + beta - 2), np.nan)
+
+
+def _share_rises(u: Array, s: Array) -> Arrays:
+    far = np.logaddexp(special.log_expit(-u), special.log_expit(u) + s)
+    rise = np.where(np.abs(s) < 1, np.log1p(special.expit(u) * np.expm1(s)), far)
+    return s - rise, -rise
 
 
 BETA = Family(
@@ -106,6 +115,7 @@ BETA = Family(
         np.stack([alpha, beta], -1), number, rng
     )[..., 0],
     law=stats.beta,
+    rises=_share_rises,
 )
 
 
@@ -180,7 +190,7 @@ def gamma(k: int) -> Family:
         slopes=lambda x: (np.ones_like(x), k * x**k),
         natural=lambda shape, rate: (k * shape - 1, -rate),
         usual=lambda by_log, by_power: ((by_log + 1) / k, -by_power),
-        sizes=lambda shape, rate: (abs(k) * shape + 1, rate),
+        sizes=lambda shape, rate: (np.abs(k * shape) + 1, np.abs(rate)),
         log_normaliser=lambda shape, rate, of: (
             of.gammaln(shape) - shape * of.log(rate) - np.log(abs(k))
         ),
@@ -190,8 +200,29 @@ def gamma(k: int) -> Family:
         mode=lambda shape, rate: _gamma_mode(k, shape, rate),
         draws=lambda number, rng, shape, rate: _gamma_draws(k, number, rng, shape, rate),
         law=lambda shape, rate: _gamma_law(k, shape, rate),
+        rises=lambda u, s: (s, np.exp(k * u) * np.expm1(k * s)),
         power=k,
     )
+
+
+NORMAL = Family(
+    name="Normal",
+    title="a normal law",
+    kind="real",
+    parameters=("mean", "sd"),
+    statistics=lambda x: (x, -(x**2) / 2),
+    slopes=lambda x: (np.ones_like(x), -x),
+    natural=lambda mean, sd: (mean / sd**2, sd**-2),
+    usual=lambda pull, precision: (pull / precision, 1 / np.sqrt(precision)),
+    sizes=lambda mean, sd: (np.abs(mean) / sd**2, sd**-2),
+    log_normaliser=lambda mean, sd, of: (mean / sd) ** 2 / 2 + of.log(sd) + HALF_LOG_2PI,
+    log_normaliser_size=lambda mean, sd: (mean / sd) ** 2 + np.abs(np.log(sd)) + 1,
+    mode=lambda mean, _: mean,
+    draws=lambda number, rng, mean, sd: rng.normal(mean, sd, (number, *np.shape(mean))),
+    law=stats.norm,
+    rises=lambda u, s: (s, -s * (u + s / 2)),
+    proper=(False, True),
+)
 
 
 @cache
@@ -227,6 +258,7 @@ def generalized_inverse_gaussian(k: int) -> Family:
         mode=lambda order, a, b: np.asarray(law(order, a, b).mode()),
         draws=lambda number, rng, order, a, b: np.asarray(law(order, a, b).rvs(number, rng)),
         law=law,
+        rises=lambda u, s: (s, *(np.exp(m * u) * np.expm1(m * s) for m in (k, -k))),
         proper=(False, True, True),
         power=k,
     )

@@ -13,7 +13,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.lattice import Frame, Function, Lattice, Unbounded, cubic
+from bayesmodels.numerics.lattice import (
+    Frame,
+    Function,
+    Lattice,
+    Unbounded,
+    cubic,
+    with_digits,
+)
 
 Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
@@ -283,13 +290,10 @@ def shares(islands: Sequence[Island], x: Array) -> Array:
 
 
 class Search:
-    """Islands that were found so far, from several sets of starts.
+    """Islands that were found so far, from several sets of starts."""
 
-    Where rounding leaves no digits, as it says at a point, there is no top.
-    """
-
-    def __init__(self, f: Function, rounding: Callable[[Array], float]) -> None:
-        self.f, self._rounding = f, rounding
+    def __init__(self, f: Function) -> None:
+        self.f = f
         self.islands: list[Island] = []
         self._seen: list[Lattice] = []
 
@@ -298,22 +302,20 @@ class Search:
         if not len(starts):
             return []
         tops, heights = climbed(logs_of(self.f), starts, scale)
-        believed = np.array([self.believed(x) for x in tops])
+        believed = with_digits(self.f, tops)
         tops, heights = tops[believed], heights[believed]
         new = []
         for i in np.argsort(-heights, kind="stable"):
             if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
                 continue
             island, lattice = framed(self.f, tops[i])
+            if not with_digits(self.f, island.frame.centre[None])[0]:
+                continue
             if not self._known(island.frame.centre, island.height):
                 new.append(island)
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
         return new
-
-    def believed(self, x: Array) -> bool:
-        """Whether the log value at a point has digits left."""
-        return self._rounding(x) < 1
 
     def _known(self, x: Array, height: float) -> bool:
         return any(_inside(lattice, x, height) for lattice in self._seen)

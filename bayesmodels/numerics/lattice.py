@@ -30,6 +30,8 @@ Function = Callable[[Array], tuple[Array, Array]]
 
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
 _FAR = 1 << 12  # largest coordinate u
+_OUT = 5.0  # coordinates from which on digits are looked at
+_PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
 _BITS = 60  # of a whole number for a place
 
 
@@ -137,6 +139,8 @@ class Lattice:
         most, as not all of them lead there.
         """
         bad = self.places[np.isnan(self.logs)]
+        if not len(bad):
+            return -np.inf
         order = np.argsort(_keys(self.places))
         keys, logs = _keys(self.places)[order], self.logs[order]
 
@@ -300,10 +304,25 @@ def _half(d: int) -> int:
 
 
 def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
-    """Return the logs of value times Jacobian, NaN where the function is not a number."""
+    """Return the logs of value times Jacobian, NaN where the function is not a number.
+
+    Far out it is none either where rounding has left no digits.
+    """
     x, log_jacobian = frame.points(u)
     logs, carried = f(x)
+    far = np.flatnonzero((np.abs(u) > _OUT).any(1) & (logs > -np.inf))
+    logs[far[~with_digits(f, x[far])]] = np.nan
     return logs + log_jacobian, carried
+
+
+def with_digits(f: Function, x: Array) -> NDArray[np.bool_]:
+    """Return at which points the log value hardly changes with the last places of x."""
+    if not len(x):
+        return np.ones(0, dtype=bool)
+    moved = np.concatenate([x * (1 + k * _PLACES) for k in range(_LOOKS)])
+    logs = f(moved)[0].reshape(_LOOKS, -1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.ptp(logs, axis=0) < _DIGITS)
 
 
 def log_sum(logs: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Island, Search, shares, stretched
-from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic
+from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
 
 _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
 _FIRST_STEP = 2.0
@@ -81,17 +81,11 @@ class Integral:
 
 
 def integral(
-    f: Function,
-    starts: Array,
-    tolerance: float,
-    seconds: float,
-    rng: np.random.Generator,
-    rounding: Callable[[Array], float] = lambda _: 0.0,
+    f: Function, starts: Array, tolerance: float, seconds: float, rng: np.random.Generator
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
-    Mass is looked for near `starts` (n, d), of which the first one is a middle. At a point (d),
-    `rounding` bounds the error of the log value.
+    Mass is looked for near `starts` (n, d), of which the first one is a middle.
 
     Raises
     ------
@@ -103,8 +97,7 @@ def integral(
     end = time.thread_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    islands = _islands(f, starts, rng, rounding)
-    f = _capped(f, max(island.height for island in islands))
+    islands = _islands(f, starts, rng)
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -140,16 +133,6 @@ def integral(
         each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
-def _capped(f: Function, height: float) -> Function:
-    """Return a function without what is above all of its tops: there rounding left no digits."""
-
-    def capped(x: Array) -> tuple[Array, Array]:
-        logs, carried = f(x)
-        return np.where(logs > height + 1, np.nan, logs), carried
-
-    return capped
-
-
 def _point(f: Function) -> Integral:
     """Return the value of a function of no number at all."""
     logs, numbers = f(np.zeros((1, 0)))
@@ -159,18 +142,16 @@ def _point(f: Function) -> Integral:
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
 
 
-def _islands(
-    f: Function, starts: Array, rng: np.random.Generator, rounding: Callable[[Array], float]
-) -> list[Island]:
+def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:
     """Return where the mass is; refuse if two sets of starts do not agree about it.
 
     A third and a fourth set decide whether an island that only one of two has found is the last.
     """
-    search = Search(f, rounding)
+    search = Search(f)
     for number in range(4):
         given = np.concatenate([starts[:1], starts[1 + number % 2 :: 2]])
         points = np.concatenate([given, _around(given, search.islands, rng)])
-        new = search.add(*_tops(search, points, rng))
+        new = search.add(*_tops(f, points, rng))
         top = max((i.log_mass for i in search.islands), default=-np.inf)
         new = [i for i in new if i.log_mass > top - _DEPTH]
         if not search.islands:
@@ -197,12 +178,12 @@ def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Ar
     return np.concatenate([i.frame.centre + part @ i.frame.root.T for i, part in pairs])
 
 
-def _tops(search: Search, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return local tops among points, and how far their neighbours are from them.
 
     Neighbours are nearest in ranks, axis by axis, of which no units matter.
     """
-    values = search.f(points)[0]
+    values = f(points)[0]
     possible = values > -np.inf
     points, values = points[possible], values[possible]
     if not len(points):
@@ -212,8 +193,8 @@ def _tops(search: Search, points: Array, rng: np.random.Generator) -> tuple[Arra
     _, near = KDTree(ranks).query(ranks, min(2 * d + 2, len(points)))
     near = near.reshape(len(points), -1)
     tops = np.flatnonzero(values >= values[near].max(1))
+    tops = tops[with_digits(f, points[tops])]
     tops = tops[np.argsort(-values[tops], kind="stable")]
-    tops = tops[[search.believed(points[i]) for i in tops]]
     chosen = np.concatenate([tops[:_BEST], rng.permutation(tops[_BEST:])[:_OTHERS]])
     scale = np.abs(points[near[chosen, min(1, near.shape[1] - 1)]] - points[chosen])
     return points[chosen], np.where(scale > 0, scale, 1.0)

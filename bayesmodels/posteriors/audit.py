@@ -38,8 +38,7 @@ from bayesmodels.posteriors.operations import (
     scalar,
     title,
 )
-
-_STARTS: dict[str, Bounds] = {"unit": (0.0, 1.0), "simplex": (0.0, 1.0), "positive": (0.0, np.inf)}
+from bayesmodels.posteriors.support import ENDS
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,8 @@ def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
     rows = _Rows(*({by_name[n] for n in kinds if kinds[n] == of} for of in ("simplex", "matrix")))
     kinds |= rest or {}
     bounds: dict[Any, Bounds] = {
-        by_name[name]: _STARTS.get(kind, EVERYTHING) for name, kind in kinds.items()
-    }
+        by_name[name]: ENDS.get(kind, EVERYTHING) for name, kind in kinds.items()
+    } | {by_name[s.name]: s.ends for s in field.continuous}
     reached = set(smooth)
     moved = _not_checked(field.terms, reached) if rest else set()
     also = {by_name[name] for name in rest or ()}

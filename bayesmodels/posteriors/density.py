@@ -98,8 +98,20 @@ PYTHON_MODE = Mode(linker="py", optimizer=_rewriter)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
-    """Return a function of a graph's inputs, not all of which need be used."""
-    return function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+    """Return a function of a graph's inputs, not all of which need be used.
+
+    Rewriting joins the traces of where variables were made; they double again and again, up to
+    gigabytes, so that variables are without them meanwhile.
+    """
+    traced = [v for v in ancestors(outputs) if getattr(v.tag, "trace", None)]
+    traces = [v.tag.trace for v in traced]
+    try:
+        for v in traced:
+            v.tag.trace = []
+        return function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+    finally:
+        for v, trace in zip(traced, traces, strict=True):
+            v.tag.trace = trace
 
 
 @dataclass(frozen=True)

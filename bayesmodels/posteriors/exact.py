@@ -26,13 +26,14 @@ from bayesmodels.posteriors.enumeration import (
 )
 from bayesmodels.posteriors.families import Factor
 from bayesmodels.posteriors.gradient import Field, Levels, whole_field
-from bayesmodels.posteriors.independent import FIRST, Looks, standing_alone
+from bayesmodels.posteriors.independent import FIRST, Looks
 from bayesmodels.posteriors.multivariate import standing_together
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.points import MILD, WILD, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import supports
+from bayesmodels.posteriors.truncated import standing_apart
 from bayesmodels.posteriors.verify import FEW, verify
 
 _TRIES = 300
@@ -78,9 +79,10 @@ def exact(
     the log evidence, up to the rounding errors that can be made at each point.
 
     Known are Beta, Dirichlet, Gamma, inverse Gamma and generalised inverse Gaussian variables
-    (or squares that are), jointly normal variables, normal variables with one unknown scale
-    (normal-inverse-Gamma, normal-Gamma), Wishart and inverse-Wishart matrices with their normal
-    vectors, and finite variables, alone or with others given them.
+    (or squares that are), their logs and logits, those of them and normal variables that are
+    truncated to an interval with constant ends, jointly normal variables, normal variables with one
+    unknown scale (normal-inverse-Gamma, normal-Gamma), Wishart and inverse-Wishart matrices with
+    their normal vectors, and finite variables, alone or with others given them.
 
     Parameters
     ----------
@@ -176,12 +178,12 @@ def _proposed(
     if len(groups.joined) and not groups.moves.all():
         # What stands alone and does not move with the finite variables is solved once.
         here = field.with_levels(levels)
-        factors, _ = standing_alone(here, everything[~groups.moves], x, rng, first)
+        factors, _ = standing_apart(here, everything[~groups.moves], x, rng, first)
         inner = np.setdiff1d(everything, [e for factor in factors for e in factor.elements])
 
     def laws(levels: Levels, looks: Looks) -> list[Factor]:
         here = field.with_levels(levels)
-        alone, rest = standing_alone(here, inner, x, rng, looks)
+        alone, rest = standing_apart(here, inner, x, rng, looks)
         return alone + (standing_together(here, rest, x, rng) if len(rest) else [])
 
     def weighed(levels: Levels, looks: Looks) -> tuple[list[Factor], float] | None:

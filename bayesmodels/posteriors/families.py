@@ -114,7 +114,7 @@ class Independent:
     def sentence(self, names: str) -> str:
         """Say what is known."""
         of = "" if abs(self.family.power) == 1 else "the square of "
-        return f"{of}{names} has {self.family.title}{_values(self._by_name())}"
+        return f"{of}{names} has {self.family.title}{said(self._by_name())}"
 
     def _by_name(self) -> dict[str, Array]:
         flat = map(np.ravel, self.parameters)
@@ -247,7 +247,7 @@ class Gaussian:
     def sentence(self, names: str) -> str:
         """Say what is known."""
         if not self.joint:
-            return f"{names} has a normal law{_values({'mean': self.location})}"
+            return f"{names} has a normal law{said({'mean': self.location})}"
         if len(self.elements) == 1:
             return f"{names} is normal"
         verb = "are" if " and " in names else "is"
@@ -407,7 +407,7 @@ def positive(*parameters: Array) -> None:
         raise NotConjugate(_IMPROPER)
 
 
-def _values(parameters: dict[str, Array]) -> str:
+def said(parameters: dict[str, Array]) -> str:
     """Say the parameters where there is one element only."""
     if any(np.size(value) != 1 for value in parameters.values()):
         return ""

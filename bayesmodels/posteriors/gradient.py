@@ -97,8 +97,9 @@ class Field:
 
     Elements are numbered in the order of the variables, each variable row by row; all other
     variables are held at `rest`. For each continuous element there are `owner`, the number of its
-    variable, and `kind`, that of its support; for each continuous variable `start`, the number of
-    its first element. Of finite elements `finite_owner` has the numbers of their variables.
+    variable, `kind`, that of its support, and `low` and `high`, its ends; for each continuous
+    variable `start`, the number of its first element. Of finite elements `finite_owner` has the
+    numbers of their variables.
     """
 
     def __init__(
@@ -116,6 +117,10 @@ class Field:
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
         self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
+        self.low, self.high = (
+            np.repeat(np.array([s.ends[i] for s in self.continuous], dtype=float), sizes)
+            for i in (0, 1)
+        )
         self.start = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         sizes = [s.size for s in self.finite]
         self.finite_owner = np.repeat(np.arange(len(sizes)), sizes)

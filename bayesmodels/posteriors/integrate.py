@@ -116,7 +116,7 @@ def integrate(
         raise NotConjugate(_too_many(density, most, part))
     try:
         starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
-        found = integral(density, starts, tolerance, seconds, rng, rounding)
+        found = integral(density, starts, tolerance, seconds, rng)
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",

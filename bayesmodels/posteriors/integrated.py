@@ -252,10 +252,24 @@ class IntegratedPosterior:
             if name in self.levels:
                 result[name] = (np.zeros_like(low), np.zeros_like(high))
                 continue
-            off = law.error() if name in self.remaining else self.tolerance
+            if name in self.remaining:
+                off = (law.error(), law.error())
+            else:
+                _, before, laws = self._mixtures
+                other = MixtureLaw(before, laws[name])
+                both = [np.abs(law.cdf(end) - other.cdf(end)) for end in (low, high)]
+                off = tuple(each + self._integral.log_error for each in both)
             with np.errstate(divide="ignore"):
-                result[name] = (off / np.exp(law.logpdf(low)), off / np.exp(law.logpdf(high)))
+                result[name] = (off[0] / np.exp(law.logpdf(low)), off[1] / np.exp(law.logpdf(high)))
         return result
+
+    @cached_property
+    def reference(self) -> float:
+        """As many independent draws would be as far off as the law of some variable may be."""
+        inner = [*self._integral.mean_error, *self._integral.sd_error, self._integral.log_error]
+        laws = [self._laws[name] for name in self.remaining if name not in self.levels]
+        worst = max(float(np.nanmax(inner)), *(float(np.max(law.error())) for law in laws), 0.0)
+        return 1 / worst**2 if worst > 0 else np.inf
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density in natural space.

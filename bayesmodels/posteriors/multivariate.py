@@ -61,7 +61,7 @@ def _nodes(field: Field, chosen: Elements) -> list[Elements]:
     whole = [row for rows in simplex_rows(field) for row in rows]
     whole += [matrix.ravel() for matrix in matrices(field)]
     nodes = [node for node in whole if np.isin(node, chosen).any()]
-    single = np.isin(field.kind[chosen], ("unit", "positive", "real"))
+    single = np.isin(field.kind[chosen], ("unit", "positive", "real", "interval"))
     return nodes + [np.array([element]) for element in chosen[single]]
 
 
@@ -109,13 +109,17 @@ def _law(field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator
     )
 
 
+_CUT_OFF = "a truncated normal, Gamma (of it or of its square) or Beta law"
+
+
 def _alone(field: Field, node: Elements, names: str) -> str:
     family = {
-        "unit": "a Beta law's",
+        "unit": f"that of a Beta law, nor of {_CUT_OFF}",
         "simplex": "a Dirichlet law's",
         "positive": "that of a Gamma, an inverse Gamma or a generalised inverse Gaussian law "
-        "(of it or of its square)",
+        "(of it or of its square), nor of a truncated normal law",
         "real": "a normal law's",
+        "interval": f"that of {_CUT_OFF}",
     }[str(field.kind[node[0]])]
     return f"the joint density as a function of {names} is not {family}."
 

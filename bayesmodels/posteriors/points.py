@@ -22,6 +22,7 @@ _ELEMENTS = 40  # moved one by one
 _DECADES = (-30.0, -8.0, 8.0, 30.0)
 _DEVIATIONS = (-1e6, -1e4, -300.0, -30.0, 30.0, 300.0, 1e4, 1e6)
 _BORDER = (1e-14, 1e-6, 1 - 1e-6, 1 - 1e-14)
+_LOGITS = (-16.0, -5.0, 5.0, 16.0)
 _HALVINGS = 60
 _STEPS = 200
 _MOST_FREE = 12  # elements in which the nearest border is looked for
@@ -34,6 +35,8 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
     # Beyond this logit 1 - x, in a model that says so, has fewer than nine digits left.
     x[field.kind == "unit"] = expit(np.clip(spread * z[field.kind == "unit"], -16, 16))
     x[field.kind == "positive"] = np.exp(spread * z[field.kind == "positive"])
+    own = field.kind == "interval"
+    x[own] = between(field.low[own], field.high[own], spread * z[own])
     for rows in simplex_rows(field):
         logs = spread * z[rows]
         x[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
@@ -41,6 +44,16 @@ def somewhere(field: Field, rng: np.random.Generator, spread: float = MILD) -> A
         root = np.eye(len(block)) + 0.3 * np.tril(z[block])
         x[block] = root @ root.T
     return x
+
+
+def between(low: Any, high: Any, t: Any) -> Array:
+    """Return numbers inside intervals, at the logit or the log t of how far inside they are."""
+    t = np.clip(t, -16, 16)
+    with np.errstate(invalid="ignore"):  # of ends that are not finite, which are not used
+        finite = low + (high - low) * expit(t)
+    one = np.where(np.isfinite(low), low + np.exp(t), high - np.exp(t))
+    x = np.where(np.isfinite(low) & np.isfinite(high), finite, one)
+    return np.clip(x, np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
 
 
 def moved(x: Array, elements: Any, values: Any) -> Array:
@@ -169,9 +182,9 @@ def _candidates(
     x, levels = near[0]
     spread = np.abs(x - near[1][0]) + np.abs(x - near[-1][0])
     yield moved(x, field.kind == "real", 0.0), levels
-    movable = np.flatnonzero(np.isin(field.kind, ("real", "positive", "unit")))
+    movable = np.flatnonzero(np.isin(field.kind, ("real", "positive", "unit", "interval")))
     for element in rng.permutation(movable)[:_ELEMENTS]:
-        for value in _ends(str(field.kind[element]), x[element], spread[element]):
+        for value in _ends(field, int(element), x[element], spread[element]):
             yield moved(x, element, value), levels
     for rows in simplex_rows(field):
         for k in range(min(rows.shape[-1], _ELEMENTS)):
@@ -183,7 +196,10 @@ def _candidates(
         yield from _nearest(field, found, near, movable)
 
 
-def _ends(kind: str, value: float, spread: float) -> list[float]:
+def _ends(field: Field, element: int, value: float, spread: float) -> list[float]:
+    kind = field.kind[element]
+    if kind == "interval":
+        return [float(between(field.low[element], field.high[element], t)) for t in _LOGITS]
     if kind == "unit":
         return list(_BORDER)
     if kind == "positive":
@@ -204,7 +220,9 @@ def _nearest(
         positive, unit = field.kind[movable] == "positive", field.kind[movable] == "unit"
         moved[positive | unit] = np.maximum(moved[positive | unit], 1e-12)
         moved[unit] = np.minimum(moved[unit], 1 - 1e-12)
-        point[movable] = moved
+        low, high = field.low[movable], field.high[movable]
+        between = np.clip(moved, np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
+        point[movable] = np.where(field.kind[movable] == "interval", between, moved)
         return point, levels
 
     number = len(found.margins(*_inputs(field, near[0])))

@@ -1,4 +1,4 @@
-"""Draws from any PyMC model's posterior: exact ones where it has a closed form."""
+"""Draws from any PyMC model's posterior: independent ones where no sampler is needed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ import pymc as pm
 from bayesmodels import __version__
 from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import count, randomness
-from bayesmodels.posteriors.exact import exact
+from bayesmodels.posteriors.integrated import IntegratedPosterior
+from bayesmodels.posteriors.ladder import solved
 from bayesmodels.posteriors.posterior import ExactPosterior, add_data, sampled
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _LOG = logging.getLogger("bayesmodels")
+_SECONDS = 20.0  # of search, before a sampler draws
 
 _NOT_TAKEN = {
     "random_seed": "give `rng`, a Generator or a seed",
@@ -36,28 +38,32 @@ def sample(
     rng: np.random.Generator | int | None = None,
     **pm_sample_kwargs: Any,
 ) -> xr.DataTree:
-    """Draw from a PyMC model's posterior: exactly if it has a closed form, else with `pm.sample`.
+    """Draw from a PyMC model's posterior: independently if it can be solved, else with `pm.sample`.
+
+    Three ways are tried in this order: the closed form, as `exact` finds it; integration of few
+    scalars, as `integrate` does it; and the sampler.
 
     Parameters
     ----------
     model : pymc.Model
         Any model.
     draws, tune, chains : int
-        Numbers of draws and of tuning steps a chain, and of chains. Exact draws are independent and
-        need no tuning; their chains differ in nothing.
+        Numbers of draws and of tuning steps a chain, and of chains. Without a sampler draws are
+        independent and need no tuning; their chains differ in nothing.
     rng : numpy.random.Generator or int, optional
         Source of randomness, or a seed; fresh if not given.
     **pm_sample_kwargs
-        For `pm.sample`. Of them, exact draws heed only `var_names`, the variables to be kept.
+        For `pm.sample`. Without a sampler only `var_names` is heeded, the variables to be kept.
 
     Returns
     -------
     xarray.DataTree
         Groups ``posterior`` (Deterministics included), ``sample_stats``, ``observed_data`` and
         ``constant_data``, with names, dims and coords as PyMC gives them. ``attrs["sampler"]`` is
-        ``"exact"``, ``"nutpie"`` or ``"pymc"``; with a sampler, ``attrs["reason"]`` says why the
-        draws are not exact. Of exact draws, ``sample_stats`` has ``lp``, the posterior log density
-        in natural space, ``attrs["log_evidence"]`` is there unless a prior is improper, and
+        ``"exact"``, ``"integrated"``, ``"nutpie"`` or ``"pymc"``; ``attrs["reason"]`` says why it
+        is none of the ways before. Without a sampler, ``sample_stats`` has ``lp``, the posterior
+        log density in natural space, and ``attrs["log_evidence"]`` is there unless a prior is
+        improper, after integration with ``attrs["log_evidence_error"]``. Of a closed form,
         ``attrs["verified"]`` is as in `ExactPosterior`.
 
     Raises
@@ -69,11 +75,12 @@ def sample(
 
     See Also
     --------
-    bayesmodels.exact : the closed form itself.
+    bayesmodels.exact, bayesmodels.integrate : the posterior itself.
 
     Notes
     -----
-    Why a sampler was needed is logged by the logger ``"bayesmodels"`` at the level ``INFO``.
+    Why there is no closed form, and why a sampler was needed, is logged by the logger
+    ``"bayesmodels"`` at the level ``INFO``. Both are looked for in at most 20 s of computing.
 
     Examples
     --------
@@ -91,23 +98,29 @@ def sample(
     rng = randomness(rng)
     draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     try:
-        posterior = exact(model, rng=rng)
+        posterior, reason = solved(model, rng, _SECONDS)
     except NotConjugate as found:
         _LOG.info("No closed form, so pm.sample draws: %s", found.reason)
         tree = sampled(model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)
         tree.attrs["reason"] = found.reason
         return tree
-    tree = exact_tree(posterior, draws, chains, rng)
+    tree = independent_tree(posterior, draws, chains, rng)
+    if reason:
+        _LOG.info("No closed form, so the posterior is integrated: %s", reason)
+        tree.attrs["reason"] = reason
     kept = pm_sample_kwargs.get("var_names")
     if kept is not None:
         tree["posterior"] = tree.posterior.to_dataset()[list(kept)]
     return tree
 
 
-def exact_tree(
-    posterior: ExactPosterior, draws: int, chains: int, rng: np.random.Generator
+def independent_tree(
+    posterior: ExactPosterior | IntegratedPosterior,
+    draws: int,
+    chains: int,
+    rng: np.random.Generator,
 ) -> xr.DataTree:
-    """Return exact draws with the groups that `pm.sample` returns."""
+    """Return independent draws with the groups that `pm.sample` returns."""
     from arviz_base import from_dict
 
     tree = posterior.to_datatree(draws, chains, rng)
@@ -119,7 +132,12 @@ def exact_tree(
     made = {"inference_library": "bayesmodels", "inference_library_version": __version__}
     tree.posterior.attrs |= made
     tree.sample_stats.attrs |= made
-    tree.attrs |= {"sampler": "exact", "verified": posterior.verified}
     with suppress(PriorError):  # an improper prior
         tree.attrs["log_evidence"] = posterior.log_evidence
+    if isinstance(posterior, ExactPosterior):
+        tree.attrs |= {"sampler": "exact", "verified": posterior.verified}
+        return tree
+    tree.attrs["sampler"] = "integrated"
+    if "log_evidence" in tree.attrs:
+        tree.attrs["log_evidence_error"] = posterior.errors["log_evidence"]
     return tree

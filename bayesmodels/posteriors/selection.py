@@ -64,7 +64,11 @@ def choose(
     families: dict[str, str] = {}
     reasons = {
         rv.name: f"{rv.name} "
-        + ("is a whole number" if str(rv.dtype)[0] in "iub" else "lives on a space of its own")
+        + (
+            "is a whole number"
+            if str(rv.dtype)[0] in "iub"
+            else "lives on an interval or a space of its own"
+        )
         for rv in model.free_RVs
     } | conditionals.reasons
     for name in conditionals.supports:
@@ -138,7 +142,8 @@ def proposed(
         factors, left = standing_alone(view, everything, x, rng)
     if len(left):
         raise NotConjugate(
-            f"given all others, {view.label(int(left[0]))} is of no conjugate family"
+            f"given all others, {view.label(int(left[0]))} is of no conjugate family that is "
+            "integrated out"
         )
     return factors
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.mixture import _BaseMixtureRV
 from pymc.distributions.multivariate import WishartRV
@@ -22,18 +23,23 @@ from pymc.distributions.transforms import (
 from pymc.distributions.truncated import TruncatedRV
 from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.random.basic import UniformRV
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
 from bayesmodels.posteriors.density import compiled, without_initial_values
 
-Kind = Literal["unit", "simplex", "positive", "real", "matrix", "finite"]
+Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
 
 _COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
 _FINITE = ("bernoulli", "categorical", "discrete_uniform", "binomial")
-_ON_THE_LINE = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTransform: "simplex"}
+_TRANSFORMED = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTransform: "simplex"}
+ENDS: dict[str, tuple[float, float]] = {
+    "unit": (0.0, 1.0),
+    "simplex": (0.0, 1.0),
+    "positive": (0.0, np.inf),
+    "real": (-np.inf, np.inf),
+}
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ class Support:
     """Where one free variable may lie.
 
     Kinds are, in order: between 0 and 1; positive numbers adding up to one along the last axis;
-    positive numbers; all numbers; positive definite matrices; a range of whole numbers, of which
-    `lowest` is the first and `levels` their number.
+    positive numbers; all numbers; those between two other ends; positive definite matrices; a range
+    of whole numbers, of which `lowest` is the first and `levels` their number.
     """
 
     name: str
@@ -50,6 +56,12 @@ class Support:
     shape: tuple[int, ...]
     lowest: int = 0
     levels: int = 0
+    interval: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which numbers its elements lie."""
+        return ENDS.get(self.kind, self.interval)
 
     @property
     def size(self) -> int:
@@ -83,12 +95,8 @@ def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
     ]
 
 
-def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:  # noqa: C901 - a table
+def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
     op, name = rv.owner.op, rv.name
-    if isinstance(op, TruncatedRV):
-        raise NotConjugate(
-            f"{name} is truncated, and no family with a closed form here has such a support."
-        )
     if isinstance(op, _BaseMixtureRV):
         raise NotConjugate(
             f"{name} has a mixture as its prior with the components summed out; a closed form "
@@ -104,34 +112,47 @@ def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:  # no
     transform = _default_transform(op, rv)
     # A transform of the user's own may cut off a part of the support.
     harmless = (type(transform), *((LogExpM1,) if isinstance(transform, LogTransform) else ()))
-    if own is not None and not isinstance(own, harmless):
+    restricts = isinstance(own, Interval) and _ends(own, rv) != _ends(transform, rv)
+    if own is not None and (restricts or not isinstance(own, harmless)):
         raise NotConjugate(
             f"{name} has a transform of its own ({type(own).__name__}), which may restrict it to a "
             "part of its support; leave it out if it does not."
         )
-    for kind, place in _ON_THE_LINE.items():
+    if isinstance(transform, SimplexTransform):
+        return Support(name, "simplex", shape)
+    low, high = _ends(transform, rv)
+    while isinstance(op, TruncatedRV):  # the law that is truncated may have ends of its own
+        op = op.base_rv_op
+        rv = op.make_node(*rv.owner.inputs[:-2]).default_output()
+        inner = _ends(_default_transform(op, rv), rv)
+        low, high = max(low, inner[0]), min(high, inner[1])
+    kind: Any = next((kind for kind in ENDS if ENDS[kind] == (low, high)), "interval")
+    return Support(name, kind, shape, interval=(low, high))
+
+
+def _ends(transform: Any, rv: Any) -> tuple[float, float]:
+    """Return the ends of the interval that a transform maps onto the line."""
+    for kind, place in _TRANSFORMED.items():
         if isinstance(transform, kind):
-            return Support(name, place, shape)  # type: ignore[arg-type] # values of the table
+            return ENDS[place]
     if transform is None:
-        return Support(name, "real", shape)
-    if isinstance(op, UniformRV):
-        return _uniform(rv, shape)
-    where = "an interval" if isinstance(transform, Interval) else "a space of its own"
-    raise NotConjugate(
-        f"{name} lives on {where} ({_title(op)}), on which no family with a closed form is known "
-        "here; known are (0, 1), simplexes, positive numbers, all numbers, covariance matrices "
-        "and finite ranges."
-    )
-
-
-def _uniform(rv: Any, shape: tuple[int, ...]) -> Support:
-    low, high = _values(list(rv.owner.op.dist_params(rv.owner)), rv.name)
-    if (low == 0).all() and (high == 1).all():
-        return Support(rv.name, "unit", shape)
-    raise NotConjugate(
-        f"{rv.name} is uniform between {np.ravel(low)[0]:g} and {np.ravel(high)[0]:g}: only on "
-        "(0, 1) is a uniform prior of a family with a closed form (a Beta)."
-    )
+        return ENDS["real"]
+    if not isinstance(transform, Interval):
+        raise NotConjugate(
+            f"{rv.name} lives on a space of its own ({_title(rv.owner.op)}), on which no family "
+            "with a closed form is known here; known are intervals, simplexes, covariance matrices "
+            "and finite ranges."
+        )
+    ends = []
+    for end, none in zip(transform.args_fn(*rv.owner.inputs), ENDS["real"], strict=True):
+        (values,) = ([none],) if end is None else _values([pt.as_tensor(end)], rv.name)
+        if np.min(values) != np.max(values):
+            raise NotConjugate(
+                f"elements of {rv.name} lie between different ends: make them variables of their "
+                "own."
+            )
+        ends.append(float(np.min(values)))
+    return ends[0], ends[1]
 
 
 def _finite(op: Any, rv: Any, shape: tuple[int, ...]) -> Support:

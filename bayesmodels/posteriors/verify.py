@@ -31,6 +31,7 @@ from bayesmodels.posteriors.points import (
     somewhere,
 )
 from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
 MANY, FEW = (5, 6, 0), (2, 2, 2)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior, and of one of
@@ -213,6 +214,8 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
         point[unit] = expit(
             np.clip(logit(np.clip(point[unit], 1e-12, 1 - 1e-12)) + _DECADES * z[unit], -25, 25)
         )
+        interval = field.kind == "interval"
+        point[interval] = somewhere(field, rng, (MILD, WILD)[i % 2])[interval]
         for rows in simplex_rows(field):
             logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
             point[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
@@ -222,6 +225,10 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
             inner = turned @ turned.T * np.exp(z[block][0, 0])
             point[block] = (inner + inner.T) / 2
         own = _levels(solution, levels[i], rng)
+        for factor in solution.at(own)[1]:
+            if isinstance(factor, Truncated) and factor.logs:
+                most = LONGEST[factor.family.kind]
+                point[factor.elements] = np.clip(point[factor.elements], -most, most)
         result.append((point, own))
     return result
 

@@ -235,9 +235,9 @@ def moments(which: str, x: Array) -> dict[str, Array]:
 
 def _known(law: Belief, every: Scalars) -> Known:
     """Return what the law says of scalars."""
-    rows = {}
+    rows, marginals = {}, law.marginals()
     for name in {name for _, name, _, _ in every}:
-        own = law.marginals()[name]
+        own = marginals[name]
         with np.errstate(all="ignore"):
             sd = np.asarray(own.std())
             mean = np.where(np.isfinite(sd), own.mean(), np.nan)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import stats
 
 from bayesmodels.belief import notebook
-from bayesmodels.belief.protocol import LatentClasses, MarginalLaws
+from bayesmodels.belief.declaring import is_pymc
+from bayesmodels.belief.protocol import Integrated, LatentClasses, MarginalLaws
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import proportion, randomness
@@ -86,7 +87,7 @@ class Verdict:
         What was compared: the law and the draws as given, or those of quantities that do not depend
         on the order of a mixture's classes. Of draws against draws, `law` is the first set.
     exact : bool
-        Whether the law was exact; not if it was known by draws only.
+        Whether the law was exact, or integrated; not if it was known by draws only.
     tolerance : float
         What ``agree`` keeps discrepancies below: of locations in standard deviations of the law, of
         spreads in parts of themselves.
@@ -149,11 +150,16 @@ class Verdict:
             said.append(f"Not compared: {', '.join(self.left_out)}.")
         return " ".join(said)
 
+    @property
+    def kind(self) -> str:
+        """What the law is: ``"exact"`` or ``"integrated"``."""
+        return "integrated" if isinstance(self.law, Integrated) else "exact"
+
     def _decision(self) -> str:
         worst = self.largest
         subject = "The draws" if self.exact else "The two sets of draws"
         if self.outcome == "agree":
-            agree = "agree with the exact law" if self.exact else "agree"
+            agree = f"agree with the {self.kind} law" if self.exact else "agree"
             near = f"{self.bounds.sentence()}, and " if self.bounds else ""
             return (
                 f"{subject} {agree}: {near}the largest of {len(self.tests)} discrepancies is "
@@ -162,7 +168,7 @@ class Verdict:
             )
         lead = {
             "disagree": f"{subject} do not come from "
-            f"{'the exact law' if self.exact else 'one law'}: ",
+            f"{f'the {self.kind} law' if self.exact else 'one law'}: ",
             "inconclusive": "No verdict on the draws: ",
         }[self.outcome]
         return lead + self.findings[0]
@@ -178,7 +184,7 @@ class Verdict:
         }
 
     def _repr_html_(self) -> str:
-        subject = "Draws against an exact law" if self.exact else "Draws against draws"
+        subject = f"Draws against an {self.kind} law" if self.exact else "Draws against draws"
         further = self.findings[1:]
         return notebook.judged(subject, self.outcome, [self.sentence()], further, self.table)
 
@@ -211,8 +217,9 @@ def compare(
 
     Parameters
     ----------
-    law : Belief, mapping of laws, xarray.DataTree or mapping of arrays
-        The exact law; or laws by the names of variables, as of predictions, each elementwise over
+    law : Belief, pymc.Model, mapping of laws, xarray.DataTree or mapping of arrays
+        The exact law; or a PyMC model, whose posterior is found as `exact` does it, or else
+        `integrate`; or laws by the names of variables, as of predictions, each elementwise over
         its shape; or draws, as below.
     draws : xarray.DataTree or mapping
         Arrays with the axes (chain, draw, ...), of any sampler or library; of predictions the group
@@ -249,6 +256,8 @@ def compare(
         single chain or fewer than 8 draws in each, or `level` is not between 0 and 1 or
         `tolerance` is not positive; if `rows` are given with two sets of draws, or `var_names` with
         a law.
+    NotConjugate
+        If a PyMC model has no closed form and can't be integrated.
 
     Examples
     --------
@@ -268,12 +277,16 @@ def compare(
     """
     check_limits(level, tolerance)
     limits = (level, tolerance)
-    if are_laws(law):
+    rng = randomness(_SEED if rng is None else rng)
+    if is_pymc(law):
+        from bayesmodels.posteriors.ladder import solved
+
+        law, _ = solved(law, rng)
+    elif are_laws(law):
         law = NamedLaws(law)
     exact = isinstance(law, MarginalLaws)
     if exact and var_names is not None:
         raise DataError("var_names: chooses variables of two sets of draws; a law has its own.")
-    rng = randomness(_SEED if rng is None else rng)
     if not exact:
         if rows is not None:
             raise DataError(

@@ -134,7 +134,7 @@ def pictures(report: ApproximationReport) -> list[Picture]:
         Picture(
             "density",
             "Laplace’s approximation over the draws",
-            tuple(figures.density(scalar, exact=False) for scalar in shown),
+            tuple(figures.density(scalar, kind="approximate") for scalar in shown),
             "Filled: histogram of PyMC's draws. Dashed: the density of the approximation. Where "
             "they part, the approximation is off.",
         ),

@@ -75,8 +75,10 @@ def of_law(
     ]
 
 
-def of_draws(shown: list[Scalar], level: float, sampled: xr.DataTree) -> list[Picture]:
-    """Draw densities, distribution functions, ranks and traces of draws that have an exact law.
+def of_draws(
+    shown: list[Scalar], level: float, sampled: xr.DataTree, kind: str = "exact"
+) -> list[Picture]:
+    """Draw densities, distribution functions, ranks and traces of draws whose law is known.
 
     The level is the probability that some line of right draws leaves its band; the sampler's draws
     may tell of divergences.
@@ -85,16 +87,16 @@ def of_draws(shown: list[Scalar], level: float, sampled: xr.DataTree) -> list[Pi
     return [
         Picture(
             "density",
-            "Exact density over the draws",
-            tuple(map(density, shown)),
-            "Filled: histogram of PyMC's draws. Line: the exact posterior density, which the "
+            f"{kind.capitalize()} density over the draws",
+            tuple(density(scalar, kind=kind) for scalar in shown),
+            f"Filled: histogram of PyMC's draws. Line: the {kind} posterior density, which the "
             f"histogram should follow.{before}",
         ),
         Picture(
             "ecdf",
             "Difference of distribution functions",
-            tuple(_distribution_function(scalar, level / len(shown)) for scalar in shown),
-            "Empirical minus exact distribution function of the draws, thinned until they are "
+            tuple(_distribution_function(scalar, level / len(shown), kind) for scalar in shown),
+            f"Empirical minus {kind} distribution function of the draws, thinned until they are "
             "nearly independent. If the draws are right, all lines stay within the shaded bands "
             f"with a probability of about {100 * (1 - level):g} %.",
         ),
@@ -131,9 +133,9 @@ def simultaneous_bound(size: int, probability: float, other: int | None = None) 
     return float(apart * other / (size + other))
 
 
-def density(scalar: Scalar, *, exact: bool = True) -> Panel:
+def density(scalar: Scalar, *, kind: str = "exact") -> Panel:
     """Draw a density over a histogram of the draws: exact, with the prior's, or approximate."""
-    label, x, law, prior = scalar
+    (label, x, law, prior), exact = scalar, kind != "approximate"
     ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
     low, high = np.quantile(x, [EDGE, 1 - EDGE])
     low, high = min(low, ends[0]), max(high, ends[1])
@@ -148,7 +150,7 @@ def density(scalar: Scalar, *, exact: bool = True) -> Panel:
     # A density may grow without bound at an end; the histogram then sets the scale.
     axes.set_ylim(0, 1.08 * max(highest, min(y.max(), 2 * highest) if exact else y.max()))
     what, name = (
-        ("exact density as a line over it", "Exact")
+        (f"{kind} density as a line over it", kind.capitalize())
         if exact
         else ("density of Laplace’s approximation as a dashed line", "Approximation")
     )
@@ -190,14 +192,14 @@ def moments(spread: float, **each: Any) -> str:
     return ". ".join(said)
 
 
-def _distribution_function(scalar: Scalar, level: float) -> Panel:
+def _distribution_function(scalar: Scalar, level: float, kind: str) -> Panel:
     data = thinned(scalar.law.cdf(scalar.draws))
     said = (
-        f"Empirical minus exact distribution function of {scalar.label}, over {data['x'].size:,} "
+        f"Empirical minus {kind} distribution function of {scalar.label}, over {data['x'].size:,} "
         "thinned draws"
     )
     bound = simultaneous_bound(data["x"].size, level)
-    return difference(scalar.label, data, bound, level, "exact distribution function", said)
+    return difference(scalar.label, data, bound, level, f"{kind} distribution function", said)
 
 
 def difference(

@@ -1,4 +1,4 @@
-"""A PyMC model of a user's own: its closed form, PyMC's draws, and the referee's verdict."""
+"""A PyMC model of a user's own: its posterior, PyMC's draws, and the referee's verdict."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesmodels.belief.protocol import Integrated
 from bayesmodels.belief.reading import levels, places
-from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
-from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report import canvas, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.page import Pairs, Part, Section, Shown, Table, cut, labels
 from bayesmodels.report.reports import ModelReport
@@ -23,49 +23,78 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+    from bayesmodels.posteriors.posterior import ExactPosterior
+
 
 _IN_WORDS = 6  # values that an alternative text goes through
 _UNSEEN = 1e-3  # less probable values at both ends are not drawn
-_INSTEAD = (
-    "integrate out what has a closed form given the rest, bm.exact(model, partial=True); or "
-    "compare the draws of two samplers, bm.validate_draws(bm.sample(model), "
-    'bm.sample(model, nuts_sampler="pymc"))'
-)
 
 
 def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     from bayesmodels.report.declaration import declaration
 
-    found, verdict = laws(report), report.comparison
-    model: list[Shown] = [
-        Part("code", declaration(report.posterior.model)),
-        Part("heading", "Closed form"),
-        report.posterior.explain(),
-    ]
-    parameters = Section("parameters", "Laws of the variables", [Part("tables", found)])
-    about = (
-        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
-        f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
-        f"PyMC's joint density at {report.posterior.verification.points} points."
-    )
+    posterior, verdict = report.posterior, report.comparison
+    if isinstance(posterior, Integrated):
+        about, how, parameters, evidence = _integrated(report, posterior)
+    else:
+        about, how, parameters, evidence = _in_closed_form(report, posterior)
+    model: list[Shown] = [Part("code", declaration(posterior.model)), *how]
     said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
     again = sections.call("validate", ["model"], report.settings)
+    compared = f"{verdict.kind.capitalize()} and sampled posterior"
     return tables.glance(report.log_evidence, verdict, report.sampled), [
         Section("model", "Model", model),
-        *([parameters] if found else []),
-        Section("comparison", "Exact and sampled posterior", tables.comparison(verdict)),
-        sections.evidence(report.log_evidence, evidence_of(report)),
+        *parameters,
+        Section("comparison", compared, tables.comparison(verdict)),
+        evidence,
         sections.pictures(pictures(report), len(tables.continuous(verdict))),
-        sections.data([*observed(report.exact), *tables.digits(report.posterior)]),
+        sections.data([*observed(report.exact), *tables.digits(posterior)]),
         sections.methods(said, sections.JUDGED),
         sections.made(report, command, again, "model"),
     ]
 
 
-def laws(report: ModelReport) -> list[Table]:
+type _Known = tuple[str, list[Shown], list[Section], Section]
+"""How the posterior was found, in a sentence; what it is; its numbers; and the evidence."""
+
+
+def _in_closed_form(report: ModelReport, posterior: ExactPosterior) -> _Known:
+    about = (
+        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
+        f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
+        f"PyMC's joint density at {posterior.verification.points} points."
+    )
+    found = laws(posterior)
+    return (
+        about,
+        [Part("heading", "Closed form"), posterior.explain()],
+        [Section("parameters", "Laws of the variables", [Part("tables", found)])] if found else [],
+        sections.evidence(report.log_evidence, evidence_of(posterior, report.log_evidence)),
+    )
+
+
+def _integrated(report: ModelReport, posterior: Integrated) -> _Known:
+    about = (
+        f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was integrated "
+        f"numerically with bayesmodels {report.versions['bayesmodels']}. {posterior.explain()}"
+    )
+    none = f"There is no closed form that could be proved: {report.reason}"
+    searched = (
+        "Modes were climbed from many random starts. One whose surroundings no start hit is not "
+        "in these numbers, and draws that were there would disagree with them."
+    )
+    facts = integration.evidence(posterior, report.log_evidence)
+    return (
+        about,
+        [Part("heading", "Integration"), none, posterior.explain()],
+        [Section("parameters", "Numbers of the posterior", [integration.numbers(posterior)])],
+        Section("evidence", "Evidence and errors", [searched, Part("facts", facts)]),
+    )
+
+
+def laws(posterior: ExactPosterior) -> list[Table]:
     """Return the parameters of every variable's law, one table for neighbours of one family."""
-    posterior = report.posterior
     values, families = posterior.parameters(), posterior.families
     # Finite variables are in the comparison already, with all their probabilities.
     known = [name for name in posterior.dims if values[name] and name not in levels(posterior)]
@@ -87,9 +116,9 @@ def laws(report: ModelReport) -> list[Table]:
     return found
 
 
-def evidence_of(report: ModelReport) -> list[tuple[str, str]]:
+def evidence_of(posterior: ExactPosterior, log_evidence: float | None) -> list[tuple[str, str]]:
     """Return what the comparison of densities found."""
-    seen, log_evidence = report.posterior.verification, report.log_evidence
+    seen = posterior.verification
     known = [] if log_evidence is None else [("Log evidence", rounded(log_evidence, 9))]
     return [
         ("Points compared", str(seen.points)),
@@ -123,7 +152,8 @@ def pictures(report: ModelReport) -> list[Picture]:
     found: list[Picture] = []
     if set(report.posterior.dims) - set(levels(report.posterior)):
         level = float(report.settings["level"])
-        found += figures.of_draws(figures.scalars(report.comparison), level, report.sampled)
+        shown, kind = figures.scalars(report.comparison), report.comparison.kind
+        found += figures.of_draws(shown, level, report.sampled, kind)
     if levels(report.posterior):
         found.append(_visits(report))
     return found
@@ -140,17 +170,19 @@ def _visits(report: ModelReport) -> Picture:
         axes = zip(posterior.dims[name], at, strict=True)
         inner = ", ".join(str(posterior.coords[axis][i]) for axis, i in axes)
         text = f"{name}[{inner}]" if at else name
-        panels.append(_bars(text, levels(posterior)[name], mass[name][at], np.array(visited)))
+        values = levels(posterior)[name]
+        kind = report.comparison.kind
+        panels.append(_bars(text, values, mass[name][at], np.array(visited), kind))
     caption = (
-        "Bars: the exact probability of each value. Dots: how often each chain visited it, which "
-        "should scatter about the bar's end."
+        f"Bars: the {report.comparison.kind} probability of each value. Dots: how often each chain "
+        "visited it, which should scatter about the bar's end."
     )
     if len(elements) > len(panels):
         caption += f" {len(elements) - len(panels):,} more variables are not shown."
     return Picture("visits", "Values of finite variables", tuple(panels), caption)
 
 
-def _bars(text: str, values: Any, mass: Array, visited: Array) -> Panel:
+def _bars(text: str, values: Any, mass: Array, visited: Array, kind: str) -> Panel:
     axes = canvas.axes_of()
     likely = np.flatnonzero((mass > _UNSEEN) | (visited.max(-1) > _UNSEEN))
     kept = slice(likely.min(), likely.max() + 1)
@@ -163,18 +195,21 @@ def _bars(text: str, values: Any, mass: Array, visited: Array) -> Panel:
     axes.set_ylabel("probability")
     order = np.argsort(-mass, kind="stable")[:_IN_WORDS]
     each = ", ".join(f"{values[k]}: {mass[k]:.3f}, {visited[k].mean():.3f}" for k in order)
-    alt = f"Exact probabilities of the values of {text} and how often they were visited. {each}."
+    alt = (
+        f"{kind.capitalize()} probabilities of the values of {text} and how often they were "
+        f"visited. {each}."
+    )
     return canvas.panel(text, axes, alt)
 
 
 def validate_model(model: pm.Model, run: Run) -> ModelReport:
-    """Find a PyMC model's closed form, and compare its sampler's draws with it.
+    """Find a PyMC model's posterior without a sampler, and compare a sampler's draws with it.
 
-    Without a closed form the refusal says what can be done instead.
+    Where that can't be done the refusal says what can be done instead.
     """
-    from bayesmodels.posteriors.exact import exact
+    from bayesmodels.posteriors.ladder import solved
     from bayesmodels.posteriors.posterior import sampled
-    from bayesmodels.posteriors.sampling import exact_tree
+    from bayesmodels.posteriors.sampling import independent_tree
 
     draws, chains, rng = run.settings["draws a chain"], run.settings["chains"], run.rng
     quiet: dict[str, Any] = {
@@ -182,12 +217,10 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
         "quiet": True,
         "compute_convergence_checks": False,
     }
-    try:
-        posterior = run.timed("closed form", "closed form", exact, model, rng=rng)
-    except NotConjugate as no:
-        hint = f"{no.hint}; {_INSTEAD}" if no.hint else _INSTEAD
-        raise NotConjugate(no.reason, hint) from None
-    drawn = run.timed("exact draws", "exact draws", exact_tree, posterior, draws, chains, rng)
+    posterior, reason = run.timed("posterior", "closed form, or integration", solved, model, rng)
+    drawn = run.timed(
+        "independent draws", "independent draws", independent_tree, posterior, draws, chains, rng
+    )
     comparison, from_pymc = run.decided(
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
@@ -195,6 +228,7 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
     return ModelReport(
         title=model.name or "PyMC model",
         posterior=posterior,
+        reason=reason,
         comparison=comparison,
         exact=drawn,
         sampled=from_pymc,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bayesmodels.models.logistic.laplace import LaplaceApproximation
     from bayesmodels.models.logistic.regression import LogisticRegression
+    from bayesmodels.posteriors.integrated import IntegratedPosterior
     from bayesmodels.posteriors.posterior import ExactPosterior
 
 
@@ -116,34 +117,50 @@ class Report(Reported):
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class ModelReport(Reported):
-    """What `validate` found of a PyMC model that has a closed form.
+    """What `validate` found of a PyMC model that has a closed form, or was integrated.
 
     Attributes
     ----------
     title : str
         Name of the model, for people.
-    posterior : ExactPosterior
-        The closed form, verified against PyMC's joint density.
+    posterior : ExactPosterior or IntegratedPosterior
+        The closed form, verified against PyMC's joint density; or what was integrated.
+    reason : str
+        Why there is no closed form; empty if there is one.
     source : str
         Where model and data come from, in words; may be empty.
     comparison : Verdict
-        Draws of PyMC's sampler against the closed form.
+        Draws of PyMC's sampler against the posterior.
     exact, sampled : xarray.DataTree
-        Exact and MCMC draws with the same groups.
+        Independent and MCMC draws with the same groups.
     settings, seconds, versions : dict
         As in `Report`.
     outcome : {"agree", "disagree", "inconclusive"}
-        The verdict on the draws; without a verified closed form there is no report.
+        The verdict on the draws; without a posterior to compare them with there is no report.
     """
 
-    posterior: ExactPosterior
+    posterior: ExactPosterior | IntegratedPosterior
+    reason: str = ""
     comparison: Verdict
     exact: xr.DataTree
     sampled: xr.DataTree
 
     def __post_init__(self) -> None:
         fill(self, outcome=self.comparison.outcome)
-        seen = self.posterior.verification
+        head, proof, found = self._integrated() if self.reason else self._in_closed_form()
+        _judge(
+            self,
+            [head, proof, self.comparison.sentence()],
+            to_blame=list(self.to_blame),
+            rung=self.comparison.kind,
+            explanation=self.posterior.explain(),
+            **found,
+            log_evidence=self.log_evidence,
+        )
+
+    def _in_closed_form(self) -> tuple[str, str, dict[str, Any]]:
+        posterior = cast("ExactPosterior", self.posterior)
+        seen = posterior.verification
         head = {
             "agree": "The model has a closed form, and PyMC's draws agree with it.",
             "disagree": "The model has a closed form, but PyMC's draws do not come from it: the "
@@ -157,15 +174,19 @@ class ModelReport(Reported):
             f"points, up to {significant(max(seen.value, seen.slope), 2)} of what rounding "
             f"explains: they are the same {reach}."
         )
-        _judge(
-            self,
-            [head, proof, self.comparison.sentence()],
-            to_blame=list(self.to_blame),
-            explanation=self.posterior.explain(),
-            families=self.posterior.families,
-            verified=self.posterior.verified,
-            log_evidence=self.log_evidence,
-        )
+        return head, proof, {"families": posterior.families, "verified": posterior.verified}
+
+    def _integrated(self) -> tuple[str, str, dict[str, Any]]:
+        head = {
+            "agree": "The model was integrated numerically, and PyMC's draws agree with that.",
+            "disagree": "The model was integrated numerically, but PyMC's draws do not come from "
+            "that posterior: the sampler is to blame, unless the integration missed a mode.",
+            "inconclusive": "The model was integrated numerically; PyMC's draws are too few to "
+            "judge, or have not mixed.",
+        }[self.outcome]
+        error = cast("IntegratedPosterior", self.posterior).errors["log_evidence"]
+        known = {"reason": self.reason, "log_evidence_error": float(error)}
+        return head, self.posterior.explain(), known
 
     @property
     def log_evidence(self) -> float | None:
@@ -177,8 +198,10 @@ class ModelReport(Reported):
 
     @property
     def to_blame(self) -> tuple[str, ...]:
-        """What is to blame for a disagreement: the sampler, since the closed form is verified."""
-        return ("the sampler",) if self.outcome == "disagree" else ()
+        """What is to blame for a disagreement: the sampler, or else a mode that was not found."""
+        if self.outcome != "disagree":
+            return ()
+        return ("the sampler", "the integration") if self.reason else ("the sampler",)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -105,8 +105,9 @@ def sampling(report: Reported, sampled: Any) -> str:
 
 def judging(report: Report | ModelReport) -> str:
     """Say how draws were compared with a closed form, where [4] is cited."""
+    law = "closed form" if report.comparison.kind == "exact" else "law by integration"
     return (
-        "The draws were compared with the closed form, and chains with each other, by the "
+        f"The draws were compared with the {law}, and chains with each other, by the "
         f"probability-integral transforms of {scalars(report.comparison)}, in Monte-Carlo standard "
         f"errors and with a family-wise error rate of {100 * float(report.settings['level']):g} % "
         f"(Holm [4]); the verdict was “{report.outcome}”."

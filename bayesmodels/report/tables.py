@@ -161,7 +161,9 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     columns are the largest discrepancy of each row, and what of.
     """
     values, exact = worst_first(values), verdict.exact
-    of = {"exact": "", "sampled": "sampled_"} if exact else {"first": "first_", "second": "second_"}
+    of = {"first": "first_", "second": "second_"}
+    if exact:
+        of = {verdict.kind: "", "sampled": "sampled_"}
     spread = values["sd"] if exact else np.fmax(values["first_sd"], values["second_sd"])
     places = places_of(spread, 3)
     found = columns(
@@ -185,7 +187,9 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
         f"z is the largest discrepancy of the scalar, in Monte-Carlo standard errors{both}, over "
         f"{shift}, spread, skew, tails, quartiles, outermost draws and chains. {arrows(verdict)}"
     )
-    caption = "Exact against sampled" if exact else "First set against second"
+    caption = "First set against second"
+    if exact:
+        caption = f"{verdict.kind.capitalize()} against sampled"
     table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
     more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
     return table if exact else replace(table, note=table.note + more)
@@ -211,7 +215,7 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
     ]
     found = columns(
         values,
-        ("exact", "mean", "Probability", places),
+        (verdict.kind, "mean", "Probability", places),
         ("visited", "sampled_mean", "Probability", places),
         ("MCSE", "mcse_mean", "Draws", places),
         *MIXED,
@@ -221,7 +225,8 @@ def visits(values: pd.DataFrame, verdict: Verdict) -> Table:
         f"are effective draws. {arrows(verdict)}"
     )
     found.append(_discrepancies(values))
-    table = Table("Exact against visited", tuple(found), note, marked(values, verdict))
+    caption = f"{verdict.kind.capitalize()} against visited"
+    table = Table(caption, tuple(found), note, marked(values, verdict))
     return cut(table, _LARGEST_Z)
 
 

@@ -70,7 +70,8 @@ def validate(
 
     Of a model without a closed form, the formula is prior times likelihood; its Laplace
     approximation is measured against the draws, not judged. Of a PyMC model of your own, the
-    formula is what `exact` finds, verified against the model's joint density.
+    formula is what `exact` finds, verified against the model's joint density; without a closed form
+    it is what `integrate` makes, and the report says how far off that may be.
 
     Parameters
     ----------
@@ -102,7 +103,8 @@ def validate(
     Raises
     ------
     NotConjugate
-        If a PyMC model has no closed form to compare with; the message says what to do instead.
+        If a PyMC model has no closed form and can't be integrated, so that there is nothing to
+        compare with; the message says what to do instead.
     DataError
         If data are missing, or given beside a PyMC model; if there are fewer than two chains, or
         than eight draws in each.

@@ -35,7 +35,7 @@ def assert_posterior(
     ----------
     law : Belief, pymc.Model, mapping of laws, xarray.DataTree or mapping of arrays
         The law as in `bayesmodels.compare`, which may be another set of draws; of a PyMC model its
-        closed form, as `bayesmodels.exact` finds it.
+        closed form, as `bayesmodels.exact` finds it, or else what `bayesmodels.integrate` makes.
     draws : xarray.DataTree, mapping of arrays, or callable
         Draws with the axes (chain, draw, ...); or a function from a number of draws a chain to new
         draws. It is called again, up to three times, where a verdict is open.
@@ -57,7 +57,7 @@ def assert_posterior(
     AssertionError
         If the draws disagree, or are too few to tell; with the findings and the table.
     NotConjugate
-        If a PyMC model has no closed form.
+        If a PyMC model has no closed form and can't be integrated.
     DataError
         As in `bayesmodels.compare`.
 
@@ -80,9 +80,10 @@ def assert_posterior(
 
     first, most = count(first, "first", 4), count(most, "most", 4)
     if is_pymc(law):
-        from bayesmodels.posteriors.exact import exact
+        from bayesmodels.input.parameters import randomness
+        from bayesmodels.posteriors.ladder import solved
 
-        law = exact(law)
+        law, _ = solved(law, randomness(options.get("rng")))
     level = _level(level)
 
     def judge(sampled: Any, share: float) -> Verdict:

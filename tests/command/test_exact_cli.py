@@ -1,11 +1,13 @@
 """`bayesmodels exact`: a model from a file, solved, compared, or refused."""
 
 import json
+import re
 import sys
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import beta, betabinom
+from scipy.stats import beta, betabinom, norm, poisson
 
 from bayesmodels.command import cli
 from bayesmodels.posteriors import posterior, sampling
@@ -39,9 +41,19 @@ def many():
         pm.Normal("x", shape=410)
     return found
 
-def not_conjugate():
+def no_form():
     with pm.Model() as found:
         pm.Poisson("y", pm.math.exp(pm.Normal("w")), observed=3)
+    return found
+
+def no_evidence():
+    with pm.Model() as found:
+        pm.Poisson("y", pm.math.exp(pm.Flat("w")), observed=3)
+    return found
+
+def too_many():
+    with pm.Model() as found:
+        pm.Poisson("y", pm.math.exp(pm.Normal("w", shape=5)), observed=[3, 1, 4, 1, 5])
     return found
 
 def needs(trials):
@@ -80,7 +92,7 @@ def stand_in(monkeypatch):
 
     def choose(shift=0.0):
         def sampled(model, draws, rng, *, chains, **_):
-            tree = sampling.exact_tree(exact(model, rng=rng), draws, chains, rng)
+            tree = sampling.independent_tree(exact(model, rng=rng), draws, chains, rng)
             tree["posterior"] = tree.posterior.to_dataset() * (1 - shift)
             return tree
 
@@ -106,20 +118,59 @@ def test_a_model_is_solved(name):
 
 def test_as_json():
     found = json.loads(run("trial.py:model", "--json").stdout)
-    assert found["closed_form"] is True
+    assert (found["closed_form"], found["rung"]) == (True, "exact")
     assert found["families"] == {"theta": "Beta"}
     assert found["summary"]["theta"]["mean"] == pytest.approx(9 / 14)
     assert "report" not in found
     assert json.loads(run("trial.py:flat", "--json").stdout)["log_evidence"] is None
 
 
-def test_no_closed_form_ends_with_3_and_the_reason():
-    result = run("trial.py:not_conjugate")
+def poisson_given_log_rate():
+    """Return mass, mean, deviation and interval of the log rate by a fine sum."""
+    w = np.linspace(-9, 6, 300_001)
+    density = norm.pdf(w) * poisson.pmf(3, np.exp(w)) * (w[1] - w[0])
+    mass = density.sum()
+    mean = density @ w / mass
+    ends = np.interp([0.055, 0.945], (density.cumsum() - density / 2) / mass, w)
+    return np.log(mass), (mean, np.sqrt(density @ (w - mean) ** 2 / mass), *ends)
+
+
+@pytest.mark.parametrize("width", [80, ""])
+def test_without_a_closed_form_it_is_integrated_and_errors_stand_beside(width):
+    result = run("trial.py:no_form", width=width)
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert text.startswith("Integrated numerically, for no closed form was found: ")
+    assert "w (1 scalar) integrated on a lattice of" in text
+    log_evidence, row = poisson_given_log_rate()
+    assert "off by" in text
+    shown = " ".join(["w", *(f"{x:.4g}" for x in row)]).replace("-", "−")
+    assert re.search(shown + r" \de−\d\d", text)
+    known = f"Log evidence: {log_evidence:.6f} ± ".replace("-", "−")
+    assert re.search(known + r"\de−\d\d", text)
+    assert max(map(len, result.stdout.splitlines()[3:])) <= 80
+
+
+def test_what_was_integrated_as_json():
+    found = json.loads(run("trial.py:no_form", "--json").stdout)
+    assert (found["closed_form"], found["rung"]) == (False, "integrated")
+    log_evidence, (mean, *_) = poisson_given_log_rate()
+    assert found["log_evidence"] == pytest.approx(log_evidence, abs=1e-6)
+    assert 0 < found["log_evidence_error"] < 1e-6
+    assert found["summary"]["w"]["mean"] == pytest.approx(mean, abs=1e-6)
+    assert found["errors"]["w"].keys() == found["summary"]["w"].keys()
+    assert "w" in found["reason"]
+    flat = json.loads(run("trial.py:no_evidence", "--json").stdout)
+    assert (flat["rung"], flat["log_evidence"]) == ("integrated", None)
+
+
+def test_what_can_not_be_solved_ends_with_3_and_the_reason():
+    result = run("trial.py:too_many")
     assert result.exit_code == 3
     assert result.stdout.startswith("No closed form was found: ")
-    assert "w" in result.stdout
-    found = json.loads(run("trial.py:not_conjugate", "--json").stdout)
-    assert found["closed_form"] is False
+    assert "It can't be integrated either: 5 scalars remain (w (5))" in result.stdout
+    found = json.loads(run("trial.py:too_many", "--json").stdout)
+    assert (found["closed_form"], found["rung"]) == (False, None)
     assert found["reason"] in result.stdout
 
 

@@ -63,7 +63,8 @@ def _largest(found, expected, size):
     found = np.asarray(found, dtype=float)
     if found.shape != np.shape(expected):
         return np.inf
-    error = np.abs(found - expected) / size
+    with np.errstate(invalid="ignore"):  # an end of an interval may be zero or infinite
+        error = np.where(found == expected, 0.0, np.abs(found - expected) / size)
     return float(np.max(np.nan_to_num(error, nan=np.inf), initial=0.0))
 
 

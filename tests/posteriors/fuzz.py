@@ -96,7 +96,7 @@ def coin(rng, name, flaw):
 def share_prior(rng, name, shape, flaw):
     a, b = sizes(rng, shape), sizes(rng, shape)
     if flaw == "truncated prior":
-        law = pm.Beta.dist(a, b, shape=shape)
+        law = pm.LogNormal.dist(-1, a / (a + b), shape=shape)
         return pm.Truncated(name, law, lower=0.01, upper=0.98), (a, b)
     more = axes(rng, name, shape)
     if flaw == "other prior":
@@ -166,7 +166,7 @@ def rate_prior(rng, name, shape, flaw):
     """Declare a rate; return it and shape and rate of its Gamma prior, None if it is flat."""
     a, b = sizes(rng, shape, 0.05, 300), sizes(rng, shape)
     if flaw == "truncated prior":
-        law = pm.Gamma.dist(a, b, shape=shape)
+        law = pm.LogNormal.dist(0, 0.5 + 1 / a, shape=shape)
         return pm.Truncated(name, law, lower=None, upper=float(np.max(50 * a / b))), (a, b)
     more = axes(rng, name, shape)
     if flaw == "other prior":

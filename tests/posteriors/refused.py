@@ -180,18 +180,6 @@ def weibull_rate():
     pm.Poisson("x", rate, observed=CALLS)
 
 
-@without("rate")
-def uniform_rate():
-    rate = pm.Uniform("rate", 0, 10)
-    pm.Poisson("x", rate, observed=CALLS)
-
-
-@without("theta")
-def uniform_share_on_a_part():
-    theta = pm.Uniform("theta", 0.2, 0.8)
-    pm.Bernoulli("x", theta, observed=BITS)
-
-
 @without("theta")
 def triangular_share():
     theta = pm.Triangular("theta", lower=0, c=0.5, upper=1)
@@ -205,21 +193,58 @@ def logit_normal_share():
 
 
 @without("theta")
-def truncated_beta_share():
-    theta = pm.Truncated("theta", pm.Beta.dist(2, 2), lower=0.1, upper=0.9)
+def truncated_normal_share():
+    theta = pm.TruncatedNormal("theta", 0.5, 0.2, lower=0, upper=1)
     pm.Bernoulli("x", theta, observed=BITS)
 
 
-@without("mu")
-def truncated_normal_mean():
-    mu = pm.TruncatedNormal("mu", 170, 10, lower=0)
-    pm.Normal("x", mu, 8, observed=HEIGHTS)
+@without("rate")
+def uniform_rate_below_another():
+    most = pm.Gamma("most", 2, 1)
+    rate = pm.Uniform("rate", 0, most)
+    pm.Poisson("x", rate, observed=CALLS)
+
+
+@without("mu", "sigma")
+def uniform_mean_and_deviation():
+    mu, sigma = pm.Uniform("mu", 0, 300), pm.Uniform("sigma", 0, 50)
+    pm.Normal("x", mu, sigma, observed=HEIGHTS)
 
 
 @without("mu")
-def half_normal_mean():
-    mu = pm.HalfNormal("mu", 200)
+def means_between_different_ends():
+    mu = pm.Uniform("mu", 100, [180, 190], shape=2)
+    pm.Normal("x", mu[:, None], 8, observed=np.stack([HEIGHTS, HEIGHTS]))
+
+
+@without("mu")
+def student_rows_about_a_uniform_mean():
+    mu = pm.Uniform("mu", 150, 200)
+    pm.StudentT("x", nu=4, mu=mu, sigma=8, observed=HEIGHTS)
+
+
+@without("mu")
+def mean_on_an_interval_with_a_transform_of_its_own():
+    mu = pm.Uniform("mu", 150, 200, transform=Interval(160, 180))
     pm.Normal("x", mu, 8, observed=HEIGHTS)
+
+
+@without("scale")
+def scale_with_a_heavy_tail_and_no_upper_end():
+    scale = pm.Truncated("scale", pm.Pareto.dist(2.0, 1.0), lower=1.5)
+    pm.Normal("x", 0, scale, observed=ERRORS)
+
+
+@without("log_rate")
+def log_rate_with_a_normal_prior():
+    log_rate = pm.Normal("log_rate")
+    pm.Poisson("x", pm.math.exp(log_rate), observed=CALLS)
+
+
+@without("logit")
+def logit_without_its_jacobian():
+    logit = pm.Flat("logit")
+    pm.Binomial("x", 20, pm.math.invlogit(logit), observed=20)
 
 
 @without("w")

@@ -29,16 +29,20 @@ def line():
     return model
 
 
-def coin(prior=pm.Beta, **parameters):
+def coin():
     with pm.Model() as model:
-        theta = prior("theta", **(parameters or {"alpha": 2, "beta": 2}))
+        theta = pm.Beta("theta", 2, 2)
         pm.Deterministic("odds", theta / (1 - theta))
         pm.Bernoulli("heads", theta, observed=[1, 0, 1, 1])
     return model
 
 
 def no_form():
-    return coin(pm.TruncatedNormal, mu=0.5, sigma=0.2, lower=0, upper=1)
+    """Return a model with more scalars than can be integrated."""
+    with pm.Model() as model:
+        theta = pm.TruncatedNormal("theta", 0.5, 0.2, lower=0, upper=1, shape=5)
+        pm.Bernoulli("heads", theta, observed=[1, 0, 1, 1, 0])
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +83,9 @@ def test_without_a_closed_form_pymc_samples_and_the_reason_is_logged(monkeypatch
 
     def pm_sample(draws, **options):
         given.update(options, draws=draws)
-        return pm.to_inference_data(prior={"theta": np.zeros(3)}, model=options["model"]).assign(
-            {"posterior": bm.BetaBernoulli(1, 1).to_datatree(draws)["posterior"]}
-        )
+        return pm.to_inference_data(
+            prior={"theta": np.zeros((3, 5))}, model=options["model"]
+        ).assign({"posterior": bm.BetaBernoulli(1, 1).to_datatree(draws)["posterior"]})
 
     monkeypatch.setattr(pm, "sample", pm_sample)
     with caplog.at_level(logging.INFO, "bayesmodels"):
@@ -142,7 +146,7 @@ def test_a_model_without_a_closed_form_on_the_whole_way():
         no_form(), 400, tune=400, rng=1, progressbar=False, compute_convergence_checks=False
     )
     assert tree.attrs["sampler"] == tree.posterior.attrs["inference_library"] != "exact"
-    assert 0.4 < float(tree.posterior["theta"].mean()) < 0.7
+    assert 0.4 < float(tree.posterior["theta"].mean()) < 0.6
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 import bayesmodels as bm
 from bayesmodels.posteriors import posterior, sampling
+from bayesmodels.posteriors.ladder import solved
 from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
@@ -363,12 +364,23 @@ def mixed_in_pymc():
     return model
 
 
+def integrated_in_pymc():
+    """Return a model without a closed form: two scalars, a block, and a hidden switch."""
+    with pm.Model(coords={"arm": [HOSTILE[1], "old"]}) as model:
+        shift = pm.StudentT("shift", 4, mu=0, sigma=1)
+        spread = pm.LogNormal("spread", 0, 0.5)
+        level = pm.Normal("level", shift, spread, dims="arm")
+        late = pm.Bernoulli("late", 0.3)
+        pm.Normal("size", level + late, 1, observed=[0.7, 2.1], dims="arm")
+    return model
+
+
 @cache
 def of_model(build, *, shift=0.0, draws=400):
     """Return a report whose draws are exact ones, moved by so much."""
 
     def stand_in(model, draws, rng, *, chains, **_):
-        tree = sampling.exact_tree(bm.exact(model, rng=rng), draws, chains, rng)
+        tree = sampling.independent_tree(solved(model, rng)[0], draws, chains, rng)
         first = next(iter(tree.posterior.data_vars))
         moved = tree.posterior.to_dataset()
         tree["posterior"] = moved.assign({first: moved[first] * (1 - shift)})
@@ -381,6 +393,10 @@ def of_model(build, *, shift=0.0, draws=400):
 
 def mixed():
     return of_model(mixed_in_pymc)
+
+
+def integrated():
+    return of_model(integrated_in_pymc)
 
 
 SAMPLES = {
@@ -415,7 +431,7 @@ SAMPLES = {
 
 # Two sets of draws, without a model.
 DRAWS = {make.__name__: cache(make) for make in (two_sets, hostile_variables, same_sets)}
-KINDS = SAMPLES | DRAWS | {"courses": cache(courses), "mixed": mixed}
+KINDS = SAMPLES | DRAWS | {"courses": cache(courses), "mixed": mixed, "integrated": integrated}
 """Every kind of report: also of an approximation, and of a PyMC model."""
 
 

@@ -47,7 +47,7 @@ def show(browser, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
-@pytest.mark.parametrize("name", [*SAMPLES, *DRAWS])
+@pytest.mark.parametrize("name", [*SAMPLES, *DRAWS, "integrated"])
 def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name, width, scheme):
     from axe_selenium_python import Axe
 

@@ -8,11 +8,19 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import ModelReport, model_validation, sections, tables
+from bayesmodels.report import ModelReport, integration, model_validation, sections, tables
 from bayesmodels.report.html import render
-from tests.report.samples import HOSTILE, coin_in_pymc, mixed_in_pymc, of_model, page
+from tests.report.samples import (
+    HOSTILE,
+    coin_in_pymc,
+    integrated_in_pymc,
+    mixed_in_pymc,
+    of_model,
+    page,
+)
 
 
 def test_right_draws_agree_with_the_closed_form():
@@ -74,38 +82,81 @@ def test_an_improper_prior_has_no_evidence_and_is_still_validated():
     found = of_model(flat)
     assert found.outcome == "agree"
     assert found.log_evidence is None
-    assert "Log evidence" not in dict(model_validation.evidence_of(found))
+    assert "Log evidence" not in dict(model_validation.evidence_of(found.posterior, None))
     assert found.to_dict()["log_evidence"] is None
 
 
-def lop_sided():
-    """Return a model whose sd is conjugate given its other variable, and the whole is not."""
-    with pm.Model() as model:
+def no_form():
+    with pm.Model(name="log rate") as model:
         w = pm.Normal("w")
-        pm.Bernoulli("y", logit_p=w, observed=[1, 0])
-        rate = pm.Gamma("rate", 2, 1)
-        pm.Poisson("n", rate * pm.math.exp(w), observed=[3, 1])
+        pm.Poisson("n", pm.math.exp(w), observed=[3, 1])
     return model
 
 
-WAYS = (
-    "bm.exact(model, partial=True)",
-    'bm.validate_draws(bm.sample(model), bm.sample(model, nuts_sampler="pymc"))',
-)
+def test_without_a_closed_form_draws_agree_with_what_was_integrated():
+    found = of_model(no_form)
+    assert found.outcome == "agree"
+    head, how, verdict = found.sentences()
+    assert head == "The model was integrated numerically, and PyMC's draws agree with that."
+    assert how == found.posterior.explain()
+    assert verdict.startswith("The draws agree with the integrated law: ")
+    values = json.loads(json.dumps(found.to_dict()))
+    assert values["rung"] == "integrated"
+    assert "not a normal law's" in values["reason"]
+    assert 0 < values["log_evidence_error"] < 1e-6
+    w = np.linspace(-9, 6, 100_001)
+    mass = stats.norm.pdf(w) * stats.poisson.pmf([[3], [1]], np.exp(w)).prod(0)
+    assert values["log_evidence"] == pytest.approx(np.log(mass.sum() * (w[1] - w[0])), abs=1e-6)
 
 
-def test_a_model_without_a_closed_form_says_why_and_what_to_do_instead():
-    with pytest.raises(bm.NotConjugate, match="w") as found:
-        bm.validate(lop_sided())
-    assert all(way in str(found.value) for way in WAYS)
-    assert "bm." not in found.value.reason  # which the command line prints
+def test_wrong_draws_of_what_was_integrated_are_told():
+    wrong = of_model(no_form, shift=0.3)
+    assert wrong.outcome == "disagree"
+    assert wrong.sentences()[0].endswith("is to blame, unless the integration missed a mode.")
+    assert wrong.to_dict()["to_blame"] == ["the sampler", "the integration"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", WAYS)
-def test_what_is_to_be_done_instead_works(way):
-    found = eval(way, {"bm": bm, "model": lop_sided()})  # noqa: S307 - as a reader would
-    assert isinstance(found, bm.PartialPosterior) or found.outcome in {"agree", "inconclusive"}
+def test_the_page_says_what_was_integrated_and_how_far_off_it_may_be():
+    text = " ".join(unescape(page("integrated")).split())
+    found = of_model(integrated_in_pymc)
+    for words in (
+        found.posterior.explain(),
+        f"There is no closed form that could be proved: {found.reason}",
+        "Numbers of the posterior",
+        "Integrated and sampled posterior",
+        "Integrated against sampled",
+        "Integrated against visited",
+        "It is off by at most",
+        "Integrated density over the draws",
+        "Integrated in closed form",
+        "was integrated numerically with bayesmodels",
+        "compared with the law by integration",
+    ):
+        assert words in text, words
+    # Everything that is exact is said of other things.
+    assert not re.search(r"(?i)exact (against|density|and sampled|probabilit)", text)
+    table = integration.numbers(found.posterior)
+    assert [column.group for column in table.columns[1::2]] == [
+        "mean", "sd", "89 %, from", "89 %, to",
+    ]  # fmt: skip
+    assert len(table.columns[0].cells) == 6
+    errors = integration.errors_of(found.posterior)
+    assert (errors >= 0).all(axis=None)
+    assert (errors["mean"] < 1e-5).all()
+
+
+def test_what_can_not_be_solved_says_why():
+    def too_many():
+        with pm.Model() as model:
+            w = pm.Normal("w", shape=5)
+            pm.Poisson("n", pm.math.exp(w), observed=[3, 1, 4, 1, 5])
+        return model
+
+    with pytest.raises(bm.NotConjugate, match="w") as found:
+        bm.validate(too_many())
+    assert "bm.compare(draws, other_draws)" in found.value.hint
+    assert "bm." not in found.value.reason  # which the command line prints
 
 
 def test_data_are_given_with_a_belief_and_not_with_a_model():
@@ -118,8 +169,8 @@ def test_data_are_given_with_a_belief_and_not_with_a_model():
 
 def test_tables_part_finite_variables_from_others():
     found = of_model(mixed_in_pymc)
-    assert [table.caption for table in model_validation.laws(found)] == ["Gamma"]
-    law = model_validation.laws(found)[0]
+    assert [table.caption for table in model_validation.laws(found.posterior)] == ["Gamma"]
+    law = model_validation.laws(found.posterior)[0]
     assert [column.head for column in law.columns] == ["", "shape", "rate"]
     assert law.columns[1].cells == ("5", "11")
     moments, visits = tables.comparison(found.comparison)
@@ -188,8 +239,8 @@ def test_on_the_whole_way(build, tmp_path):
         found
     )
     assert words == [
-        "closed form",
-        "exact draws",
+        "closed form, or integration",
+        "independent draws",
         "compiling and sampling the PyMC model",
         "comparing draws",
     ]
