@@ -23,6 +23,7 @@ from bayesmodels.posteriors.support import listed
 
 _DRAWN = 600  # from the prior, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
+_UNITS = 64 * float(np.finfo(float).eps)  # of a log density, without derivatives
 _LEAST = 1e-9  # a smaller tolerance is less than what rounding leaves
 
 
@@ -143,7 +144,10 @@ def integrate(
 
 def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], float]:
     """Return a bound on what rounding does to the log density, as a function of the point."""
-    joint = JointDensity(remaining)
+    try:
+        joint = JointDensity(remaining)
+    except NotConjugate:  # no derivative says how rounding goes on: a unit in each term's place
+        return lambda point: _UNITS * float(np.nanmax(np.abs(density.by_level(point[None])[0])))
 
     def bound(point: Array) -> float:
         each, natural = density.by_level(point[None])
