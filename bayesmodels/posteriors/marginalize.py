@@ -44,7 +44,7 @@ pt: Any = tensor  # its functions have no types
 
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Whole arrays at a time in NumPy: fused loops would run in Python.
-_DRAWS_MODE = _FULL.excluding("fusion", "inplace", "local_add_canonizer")
+_DRAWS_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", "local_add_canonizer")
 _WORTH = 300  # evaluations that have to be saved by one more part of the graph
 _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
 
