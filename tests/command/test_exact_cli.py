@@ -48,7 +48,7 @@ def no_form():
 
 def no_evidence():
     with pm.Model() as found:
-        pm.Poisson("y", pm.math.exp(pm.Flat("w")), observed=3)
+        pm.StudentT("y", 4, mu=pm.Flat("w"), sigma=1, observed=3)
     return found
 
 def too_many():
