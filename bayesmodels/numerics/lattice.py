@@ -154,10 +154,12 @@ class Lattice:
         for move in _neighbours(self.places.shape[1], centres=False):
             last, far = at(bad + move), at(bad + (1 + unit) * move)
             fall = (far - last) / unit
-            with np.errstate(invalid="ignore", divide="ignore"):
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 tail = last - np.log(np.expm1(np.abs(fall)))
-            # Of a single point among others about as much is unknown as is beside it.
-            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, np.inf))
+            # Where it rises, it rises on over one unit; of a single point among others about as
+            # much is unknown as is beside it.
+            rising = last + unit * np.abs(fall) + np.log(unit)
+            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, rising))
             least = np.fmin(least, np.where(last > self.floor, beyond, np.nan))
         return log_sum(least) + self.log_cell
 

@@ -325,7 +325,7 @@ def _errors(history: list[Array]) -> Array:
     found = np.maximum(last, before**_POWER)
     if not first:
         return found
-    slow = before > first[0] ** _POWER
+    slow = (before > first[0] ** _POWER) & (last > before**_POWER)
     return np.where(slow, np.max([last, before / 2, first[0] / 4], 0), found)
 
 
