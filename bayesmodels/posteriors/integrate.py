@@ -97,7 +97,7 @@ def integrate(
     >>> posterior.remaining, posterior.integrated
     (('tau',), ('mu', 'theta'))
     >>> round(posterior.log_evidence, 5), posterior.mean()["tau"].round(4)
-    (-31.89834, np.float64(3.6125))
+    (-31.31135, np.float64(3.5977))
     """
     if not isinstance(model, pm.Model):
         raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")

@@ -282,9 +282,10 @@ class PartialPosterior:
         return laws, known
 
     def drawn(
-        self, rows: Point, rng: np.random.Generator
+        self, rows: Point, rng: np.random.Generator | int | None = None
     ) -> tuple[dict[str, Array], NDArray[np.bool_]]:
         """Return one draw for every row of the rest, NaN in rows that have no digits left."""
+        rng = randomness(rng)
         found, known = _where_known(lambda some: {"": self._marginal.draw(some, rng)}, rows)
         result = {}
         for name, x in found[""].items():

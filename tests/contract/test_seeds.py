@@ -33,13 +33,28 @@ def declared():
     return model
 
 
-@cache
-def half_conjugate():
+def model_of_half():
     with pm.Model() as model:
         a = pm.HalfNormal("a")
         theta = pm.Beta("theta", a + 1, 2)
         pm.Bernoulli("x", theta, observed=BITS)
-    return bm.exact(model, partial=True, rng=1)
+    return model
+
+
+@cache
+def half_conjugate():
+    return bm.exact(model_of_half(), partial=True, rng=1)
+
+
+@cache
+def half_integrated():
+    return bm.integrate(model_of_half(), rng=1)
+
+
+def integrated(rng, verb):
+    if verb == "leave_one_out":
+        return half_integrated().leave_one_out(rng=rng).round(6)
+    return getattr(half_integrated(), verb)(5, rng=rng)
 
 
 def estimator(rng):
@@ -59,6 +74,8 @@ def half(rng, verb):
     rest = {"a": np.array([[0.5, 1.0]])}
     if verb == "draw":
         return part.draw(rest, rng)
+    if verb == "drawn":
+        return part.drawn({"a": np.array([0.5, 1.0])}, rng)[0]
     if verb == "completed":
         return part.completed(xr.DataTree.from_dict({"posterior": xr.Dataset(
             {"a": (("chain", "draw"), rest["a"])})}), rng)  # fmt: skip
@@ -117,8 +134,13 @@ COMPILES = {
     "ExactPosterior.predictive": partial(drawn, verb="predictive"),
     "ExactPosterior.sample": drawn,
     "ExactPosterior.to_datatree": partial(drawn, verb="to_datatree"),
+    "IntegratedPosterior.leave_one_out": partial(integrated, verb="leave_one_out"),
+    "IntegratedPosterior.predictive": partial(integrated, verb="predictive"),
+    "IntegratedPosterior.sample": partial(integrated, verb="sample"),
+    "IntegratedPosterior.to_datatree": partial(integrated, verb="to_datatree"),
     "PartialPosterior.completed": partial(half, verb="completed"),
     "PartialPosterior.draw": partial(half, verb="draw"),
+    "PartialPosterior.drawn": partial(half, verb="drawn"),
     "PartialPosterior.sample": partial(half, verb="sample"),
     "bridge_sampling": lambda rng: bm.bridge_sampling(declared(), DRAWS, rng=rng).log_evidence,
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
@@ -128,6 +150,7 @@ COMPILES = {
     "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),
     "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
     "exact": lambda rng: bm.exact(declared(), rng=rng).explain(),
+    "integrate": lambda rng: bm.integrate(model_of_half(), rng=rng).explain(),
     "mcmc_draws": lambda rng: bm.mcmc_draws(COIN, BITS, draws=5, tune=5, chains=1, rng=rng),
     "sample": lambda rng: bm.sample(declared(), 5, rng=rng),
     "same": lambda rng: bm.same(declared(), declared(), rng=rng).varies,

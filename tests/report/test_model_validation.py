@@ -51,14 +51,14 @@ def test_wrong_draws_and_too_few_are_told_apart():
     assert wrong.outcome == "disagree"
     assert wrong.sentences()[0].endswith("do not come from it: the sampler is to blame.")
     assert wrong.to_dict()["to_blame"] == ["the sampler"]
-    few = of_model(coin_in_pymc, draws=16)
+    few = of_model(coin_in_pymc, draws=14)
     assert few.outcome == "inconclusive"
     assert "is only known to within 0.1" in few.sentences()[-1]
     # The sampler ran once more, with ten times as many draws; that is as far as it goes.
-    assert few.settings["draws a chain"] == 16
-    assert few.settings["draws a chain, sampled again"] == 160
-    assert few.sampled.posterior.sizes["draw"] == 160
-    assert "draws=16," in sections.call("validate", ["model"], few.settings)
+    assert few.settings["draws a chain"] == 14
+    assert few.settings["draws a chain, sampled again"] == 140
+    assert few.sampled.posterior.sizes["draw"] == 140
+    assert "draws=14," in sections.call("validate", ["model"], few.settings)
     assert "again" not in sections.call("validate", ["model"], few.settings)
 
 
