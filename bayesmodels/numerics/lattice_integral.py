@@ -113,7 +113,7 @@ def integral(
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
         unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
-        errors = _errors(history) + beyond + unknown
+        errors = _errors(history, starts.shape[1]) + beyond + unknown
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
         needs, left = number * each, end - time.thread_time()
@@ -307,11 +307,12 @@ def _moments(weights: Array, numbers: Array) -> tuple[Array, Array]:
     return mean, np.sqrt(weights @ (numbers - mean) ** 2)
 
 
-def _errors(history: list[Array]) -> Array:
+def _errors(history: list[Array], d: int) -> Array:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
-    One refinement may leave an error as it is, in one direction; two do not. Where the changes do
-    not shrink like those of an analytic function (kinks, steps), as little as the steps is said.
+    On a line each refinement squares the error of an analytic function; elsewhere one may leave it
+    as it is, in one direction, but two do not. Where the changes do not shrink like that (kinks,
+    steps), no more is said than they show.
     """
     if len(history) < 3:  # noqa: PLR2004 - two differences
         return np.full(len(history[0]), np.inf)
@@ -319,14 +320,16 @@ def _errors(history: list[Array]) -> Array:
     sd = history[-1][1 + k :]
     unit = np.where(sd > 0, sd, 1.0)
     every = np.concatenate([[1.0], unit, unit])
-    last, before, *first = (
+    changes = [
         np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
-    )
-    found = np.maximum(last, before**_POWER)
-    if not first:
+    ]
+    found = np.maximum(changes[0], changes[1] ** _POWER)
+    cycle = 1 if d == 1 else 2
+    if len(changes) < 2 + cycle:
         return found
-    slow = (before > first[0] ** _POWER) & (last > before**_POWER)
-    return np.where(slow, np.max([last, before / 2, first[0] / 4], 0), found)
+    now = np.max(changes[2 - cycle : 2], 0)
+    slow = now > np.max(changes[2 : 2 + cycle], 0) ** _POWER
+    return np.where(slow, np.max([found, changes[1] / 2, changes[2] / 4], 0), found)
 
 
 def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:

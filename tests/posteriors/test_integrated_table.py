@@ -1,5 +1,7 @@
 """Every model of the table is integrated: its figures are those by quadrature, its errors hold."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -27,6 +29,57 @@ def left(name):
     return sum(size or 1 for _, size in ROWS[name].scalars.values())
 
 
+OPEN = {
+    "eight schools with the effects integrated by the user",
+    "two small trials with binomial rows",
+    "lasso of two weights",
+    "horseshoe of two weights",
+    "zellner siow prior",
+    "batches of dyestuff",
+    "varying intercepts and slopes of firms",
+    "classes within schools",
+    "the nile as a walk plus noise",
+    "the nile as a sum of steps",
+    "local linear trend",
+    "latent autoregression with noise",
+    "logistic regression of grades",
+    "student regression of unknown scale and tails",
+    "tumours of rats by mean and size",
+    "tumours of rats as in bda",
+    "hits of eighteen players",
+    "failures of pumps",
+    "failures of pumps in a loop",
+    "failures of pumps with negative binomial rows",
+    "coal mining rates with a hyperparameter",
+    "coal mining rates with two hyperparameters",
+    "coal mining rates that decline",
+    "number of waterbuck",
+    "capture and recapture on three occasions",
+    "ballots with an unknown concentration",
+    "speeds of six servers",
+    "mean between bounds",
+    "mean between far bounds",
+    "half normal mean",
+    "truncated normal mean",
+    "mean truncated by pm truncated",
+    "exponential mean",
+    "log normal rate",
+    "logit normal share",
+    "triangular mean",
+    "truncated rows",
+    "censored rows",
+    "rows known to a whole number",
+    "weibull survival with censoring",
+    "weibull regression of remission",
+    "exponential survival by treatment",
+    "log logistic survival",
+    "gamma rows with a shape between bounds",
+    "one bounded mean of counts and rows",
+    "pareto rows of unknown least value",
+}
+"""Either right, or refused: long chains, where a point takes 20 ms, kinks, and slow convergence."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
 def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_property):
@@ -41,7 +94,8 @@ def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_pro
 
 
 def test_the_table_is_long_enough_and_quadrature_knows_its_error():
-    assert len(ROWS) >= 80
+    assert set(ROWS) >= OPEN
+    assert len(ROWS) - len(OPEN) >= 80
     assert set(kept()) <= set(ROWS)
     assert all(one.error <= 1e-9 for one in kept().values())
 
