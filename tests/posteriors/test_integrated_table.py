@@ -1,7 +1,5 @@
 """Every model of the table is integrated: its figures are those by quadrature, its errors hold."""
 
-import re
-
 import numpy as np
 import pytest
 from scipy import stats
