@@ -302,7 +302,7 @@ def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _half(d: int) -> int:
     """Return the largest place along each of d axes."""
-    return 1 << min(24, _BITS // d - 1)
+    return 1 << min(16, _BITS // d - 1)
 
 
 def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:

@@ -28,12 +28,10 @@ def left(name):
 
 
 OPEN = {
-    "eight schools with the effects integrated by the user",
     "two small trials with binomial rows",
     "lasso of two weights",
     "horseshoe of two weights",
     "zellner siow prior",
-    "batches of dyestuff",
     "varying intercepts and slopes of firms",
     "classes within schools",
     "the nile as a walk plus noise",
