@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,17 +118,16 @@ Map = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
-    """A number with a law: its table over a coordinate, and the maps there and back.
+class Curve:
+    """A table over a coordinate, the maps from a number there and back, and the slope of the first.
 
-    Moments are those of the number itself. `back` need not increase.
+    The way back need not increase.
     """
 
     table: Table
     there: Map
     back: Map
     slope: Map
-    moments: tuple[float, float, float]
 
     @property
     def _rises(self) -> bool:
@@ -148,6 +148,19 @@ class Number:
     def ppf(self, q: float) -> float:
         """Return the quantile."""
         return float(self.back(np.array([self.table.ppf(q if self._rises else 1 - q)]))[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A number with its mean, deviation and excess kurtosis; and its curve, made when asked for."""
+
+    moments: tuple[float, float, float]
+    made: Callable[[], Curve]
+
+    @cached_property
+    def curve(self) -> Curve:
+        """The number's law."""
+        return self.made()
 
 
 class LatticeLaw:
@@ -181,21 +194,21 @@ class LatticeLaw:
 
     def ppf(self, q: float) -> Array:
         """Return the quantiles with probability q below them."""
-        return self._each([n.ppf(q) for n in self.numbers])
+        return self._each([n.curve.ppf(q) for n in self.numbers])
 
     def isf(self, q: float) -> Array:
         """Return the quantiles with probability q above them."""
-        return self._each([n.ppf(1 - q) for n in self.numbers])
+        return self._each([n.curve.ppf(1 - q) for n in self.numbers])
 
     def error(self) -> Array:
         """Return by how much distribution functions may be off."""
-        return self._each([n.table.error for n in self.numbers])
+        return self._each([n.curve.table.error for n in self.numbers])
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
         x = np.asarray(x, dtype=float)
         whole = np.broadcast_shapes(x.shape, self.shape)
         flat = np.broadcast_to(x, whole).reshape(-1, len(self.numbers))
-        columns = [getattr(n, verb)(flat[:, k]) for k, n in enumerate(self.numbers)]
+        columns = [getattr(n.curve, verb)(flat[:, k]) for k, n in enumerate(self.numbers)]
         return np.stack(columns, -1).reshape(whole)[()]
 
     def cdf(self, x: ArrayLike) -> Array:

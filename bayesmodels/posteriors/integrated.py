@@ -19,7 +19,7 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
-from bayesmodels.numerics.lattice_law import LatticeLaw, Number, table
+from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number, table
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
@@ -176,12 +176,16 @@ class IntegratedPosterior:
 
     def _number(self, name: str, k: int) -> Number:
         """Return the law of one scalar."""
-        found, density = self._integral, self._density
-        maps = density.maps(name, k - density.slices[name].start)
+        found = self._integral
         gap = (found.numbers[:, k] - found.mean[k]) / found.sd[k]
         kurtosis = float(found.weights @ gap**4) - 3.0
         moments = (float(found.mean[k]), float(found.sd[k]), kurtosis)
-        return Number(table(found, maps.coordinate), maps.there, maps.back, maps.slope, moments)
+
+        def made() -> Curve:
+            maps = self._density.maps(name, k - self._density.slices[name].start)
+            return Curve(table(found, maps.coordinate), maps.there, maps.back, maps.slope)
+
+        return Number(moments, made)
 
     @cached_property
     def _rows(self) -> tuple[dict[str, Array], Array, Array]:
