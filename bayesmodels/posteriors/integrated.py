@@ -414,7 +414,7 @@ class IntegratedPosterior:
 def _heavy(weights: Array) -> NDArray[np.bool_]:
     """Return which of the points have all of the mass but next to nothing."""
     order = np.argsort(weights)
-    return weights > weights[order[np.searchsorted(np.cumsum(weights[order]), _NOTHING)]]
+    return weights >= weights[order[np.searchsorted(np.cumsum(weights[order]), _NOTHING)]]
 
 
 def _deviation(p: Array) -> Array:

@@ -84,8 +84,9 @@ def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_pro
     try:
         found = bm.integrate(ROWS[name].build(), rng=RNG, seconds=8.0 if name in OPEN else 50.0)
         every = gaps(found, reference, proper=ROWS[name].proper)
-    except (bm.NotConjugate, bm.PriorError) as refused:
-        assert name in OPEN, refused
+    except (bm.NotConjugate, bm.PriorError):
+        if name not in OPEN:
+            raise
         return
     worst = max(every, key=lambda gap: gap.true)
     shown = [name, left(name), found.points, worst.figure, worst.true, worst.stated]
