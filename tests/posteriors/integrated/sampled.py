@@ -23,10 +23,10 @@ FEW = (
     "bioassay",
     "poisson regression",
     "coal mining rates that decline",
-    "half normal mean",
 )
 NAMES = (
     *FEW,
+    "half normal mean",
     "eight schools not centred half cauchy",
     "eight schools with the effects integrated by the user",
     "meta analysis with a scale for each of two groups",
