@@ -30,6 +30,7 @@ Function = Callable[[Array], tuple[Array, Array]]
 
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
 _FAR = 1 << 12  # largest coordinate u
+_FINEST = 2.0**-12  # step
 _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
 _BITS = 60  # of a whole number for a place
@@ -129,8 +130,9 @@ class Lattice:
 
     @property
     def finest(self) -> bool:
-        """Whether there are no whole numbers left for the places of a finer lattice."""
-        return bool(np.abs(self.places).max() >= _half(self.places.shape[1]) // 4)
+        """Whether a step would settle by chance, or no whole numbers are left for finer places."""
+        most = _half(self.places.shape[1]) // 4
+        return self.step <= _FINEST or bool(np.abs(self.places).max() >= most)
 
     def log_unknown(self) -> float:
         """Return the log of about what mass there is where the function is not a number.
@@ -302,7 +304,7 @@ def _keys(places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _half(d: int) -> int:
     """Return the largest place along each of d axes."""
-    return 1 << min(16, _BITS // d - 1)
+    return 1 << min(24, _BITS // d - 1)
 
 
 def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:

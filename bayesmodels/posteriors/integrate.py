@@ -146,19 +146,15 @@ def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], f
     """Return a bound on what rounding does to the log density, as a function of the point."""
     try:
         joint = JointDensity(remaining)
-    except NotConjugate:  # no derivative says how rounding goes on: a unit in each term's place
-        return lambda point: _UNITS * float(np.nanmax(np.abs(density.by_level(point[None])[0])))
+    except NotConjugate:
+        joint = None
 
     def bound(point: Array) -> float:
         each, natural = density.by_level(point[None])
-        (row,) = each
-        if not np.isfinite(row).any():
-            return np.inf
-        rows = density.rows(natural, np.array([np.nanargmax(row)]))
-        try:
-            return joint.value({name: x[0] for name, x in rows.items()})[1]
-        except (ValueError, AssertionError, np.linalg.LinAlgError):  # a parameter out of range
-            return np.inf
+        rows = density.rows(natural, np.nanargmax(each, axis=1))
+        known = joint.value({name: x[0] for name, x in rows.items()})[1] if joint else np.nan
+        # Where no derivative says how rounding goes on: some units in the last place.
+        return known if np.isfinite(known) else _UNITS * float(np.nanmax(np.abs(each)))
 
     return bound
 

@@ -15,7 +15,6 @@ from pytensor.graph.replace import vectorize_graph
 from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.labels import Coords
 from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
@@ -28,9 +27,9 @@ from bayesmodels.posteriors.density import add, compiled, natural_terms
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
 from bayesmodels.posteriors.posterior import (
+    dims_and_coords,
     draws_of_new_data,
     improper,
-    labelled_axes,
     tree_of,
 )
 from bayesmodels.posteriors.rows_left_out import rows_left_out
@@ -85,14 +84,9 @@ class IntegratedPosterior:
         self.integrated = part.integrated if part else ()
         order = [rv.name for rv in model.free_RVs]
         self.remaining = tuple(name for name in order if name not in self.integrated)
-        self.dims: dict[str, tuple[str, ...]] = {}
-        self.coords: Coords = {}
         shapes = density.shapes | (part.shapes if part else {})
-        for name in order:
-            axes = labelled_axes(model, name, shapes[name])
-            self.dims[name] = tuple(axis for axis, _ in axes)
-            self.coords |= dict(axes)
-        self._shapes = shapes
+        self._shapes = {name: shapes[name] for name in order}
+        self.dims, self.coords = dims_and_coords(model, self._shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
         }

@@ -109,12 +109,8 @@ class ExactPosterior:
         field = solution.field
         self._order = [rv.name for rv in model.free_RVs]
         self._supports = {s.name: s for s in (*field.continuous, *field.finite)}
-        self.dims: dict[str, tuple[str, ...]] = {}
-        self.coords: Coords = {}
-        for name in self._order:
-            axes = labelled_axes(model, name, self._supports[name].shape)
-            self.dims[name] = tuple(axis for axis, _ in axes)
-            self.coords |= dict(axes)
+        shapes = {name: self._supports[name].shape for name in self._order}
+        self.dims, self.coords = dims_and_coords(model, shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
         }
@@ -379,6 +375,15 @@ def labelled_axes(
     labels = [model.coords.get(axis) for axis in axes]
     found = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
     return list(zip(axes, found, strict=True))
+
+
+def dims_and_coords(
+    model: pm.Model, shapes: dict[str, tuple[int, ...]]
+) -> tuple[dict[str, tuple[str, ...]], Coords]:
+    """Return names of each variable's axes, and labels along every axis."""
+    axes = {name: labelled_axes(model, name, shape) for name, shape in shapes.items()}
+    dims = {name: tuple(axis for axis, _ in own) for name, own in axes.items()}
+    return dims, {axis: labels for own in axes.values() for axis, labels in own}
 
 
 def deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:

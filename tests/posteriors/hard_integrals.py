@@ -361,13 +361,17 @@ def tails_that_have_no_integral_by_a_logarithm():
 def jeffreys_truth(*, own=True):
     y = np.array([3.0, -1.0, 0.5, 2.0, 1.0])
     s = ((y - y.mean()) ** 2).sum()
-    # sigma^2 ~ InverseGamma((n - 1) / 2, s / 2)
-    mean = np.exp(special.gammaln(1.5) - special.gammaln(2)) * np.sqrt(s / 2)
-    return Truth(
-        None,
-        {} if not own else {"mu": y.mean(), "sigma": mean},
-        {} if not own else {"sigma": np.sqrt(s / 2 - mean**2)},
-    )
+    # sigma^2 ~ InverseGamma((n - 1) / 2, s / 2), and mu has a Student t law with n - 1 degrees
+    of_mu = stats.t(4, y.mean(), np.sqrt(s / 20))
+    if own:
+        mean = np.exp(special.gammaln(1.5) - special.gammaln(2)) * np.sqrt(s / 2)
+        of_scale = {"sigma": mean}, {"sigma": np.sqrt(s / 2 - mean**2)}
+    else:
+        of_scale = (
+            {"log sigma": (np.log(s / 2) - special.digamma(2)) / 2},
+            {"log sigma": np.sqrt(special.polygamma(1, 2)) / 2},
+        )
+    return Truth(None, {"mu": of_mu.mean(), **of_scale[0]}, {"mu": of_mu.std(), **of_scale[1]})
 
 
 @hard(jeffreys_truth)
@@ -585,7 +589,7 @@ def no_rows():
             ),
             (-60, -10, 0, 10, 60),
         ).log_evidence,
-        {"s": NAN},
+        sd={"s": NAN},  # its density falls like the third power
     )
 )
 def one_row():
