@@ -13,9 +13,8 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from bayesmodels.errors import DataError
 from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
+from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.density import compiled
-
-_TOGETHER = 2_000_000  # observed numbers times points in one call, which bounds the memory
 
 
 class Unconstrained:
@@ -36,33 +35,26 @@ class Unconstrained:
             raise DataError(
                 "model: must have a free variable; has none, so that its evidence is its density."
             )
-        self.names = [rv.name for rv in model.free_RVs]
-        self._dims = {rv.name: _axes(model, rv.name, rv.ndim) for rv in model.free_RVs}
+        self._density = BatchDensity(model)
+        self.names = self._density.names
+        rvs = [model[name] for name in self.names]
+        self._dims = {rv.name: _axes(model, rv.name, rv.ndim) for rv in rvs}
         self._coords = {axis: labels for axis, labels in model.coords.items() if labels is not None}
         with config.change_flags(floatX="float64"):
-            points = {rv: rv.type(rv.name) for rv in model.free_RVs}
+            points = {rv: rv.type(rv.name) for rv in rvs}
             moved = []
             for rv, point in points.items():
                 transform = model.rvs_to_transforms[rv]
                 own = point if transform is None else transform.forward(point, *rv.owner.inputs)
                 moved.append(own)
-            values = [model.rvs_to_values[rv] for rv in model.free_RVs]
-            self._natural = list(points.values())
-            self._forward = _batched(self._natural, list(clone_replace(moved, points)))
-            self._density = _batched(values, [model.logp()])
-        observed = [model.rvs_to_values[rv].size for rv in model.observed_RVs]
-        sizes: Any = compiled([], observed)
-        size = sum(map(int, sizes()))
-        self._rows = max(1, _TOGETHER // max(size, len(self.names)))
-        self._shapes: list[tuple[int, ...]] = []
+            self._forward = _batched(list(points.values()), list(clone_replace(moved, points)))
 
     def coordinates(self, draws: Any) -> Array:
         """Return coordinates of draws, of shape (chain, draw, D)."""
         given = read(draws, self._dims, self._coords)
         lead = given[self.names[0]].shape[:2]
-        flat = [x.reshape(-1, *x.shape[2:]) for x in given.values()]
-        parts = self._run(self._forward, flat)
-        self._shapes = [part.shape[1:] for part in parts]
+        with np.errstate(all="ignore"):  # infinite values are looked at below
+            parts = self._forward(*(given[n].reshape(-1, *given[n].shape[2:]) for n in self.names))
         joined = np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
         if not np.isfinite(joined).all():
             bad = int((~np.isfinite(joined)).any(1).sum())
@@ -73,21 +65,8 @@ class Unconstrained:
         return joined.reshape(*lead, -1)
 
     def log_density(self, points: Array) -> Array:
-        """Return the joint log density at points of shape (n, D); after `coordinates`."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])[:-1]
-        parts = [
-            part.reshape(len(points), *shape)
-            for part, shape in zip(np.split(points, ends, axis=1), self._shapes, strict=True)
-        ]
-        (found,) = self._run(self._density, parts)
-        return found
-
-    def _run(self, run: Callable[..., list[Any]], inputs: list[Array]) -> list[Array]:
-        """Evaluate a few points at a time."""
-        n = len(inputs[0])
-        with np.errstate(all="ignore"):  # infinite values are looked at where they are used
-            found = [run(*(x[i : i + self._rows] for x in inputs)) for i in range(0, n, self._rows)]
-        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        """Return the joint log density at points of shape (n, D)."""
+        return self._density(points)[0]
 
 
 def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
