@@ -30,7 +30,8 @@ _collect()
 def off(plan):
     """Return how far off the log evidence is, and what is stated."""
     posterior = bm.integrate(plan.model(), rng=20261124)
-    return abs(posterior.log_evidence - plan.log_evidence()), posterior.errors["log_evidence"]
+    gap = abs(posterior.log_evidence - plan.log_evidence())
+    return float(gap), float(posterior.errors["log_evidence"])
 
 
 def test_there_are_a_hundred_of_all_kinds():

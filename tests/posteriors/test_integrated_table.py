@@ -89,7 +89,7 @@ def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_pro
             raise
         return
     worst = max(every, key=lambda gap: gap.true)
-    shown = [name, left(name), found.points, worst.figure, worst.true, worst.stated]
+    shown = [name, left(name), found.points, worst.figure, float(worst.true), float(worst.stated)]
     record_property("integrated", shown)
     assert not [gap for gap in every if not gap.tolerable]
     assert not [gap for gap in every if not gap.honest]
