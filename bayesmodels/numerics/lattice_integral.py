@@ -97,7 +97,7 @@ def integral(
     end = time.thread_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    islands = _islands(f, starts, rng)
+    islands = _islands(_within(f, end), starts, rng)
     top = islands[0].log_mass
     some = [i for i in islands if i.log_mass > top - _DEPTH]
     lattices = []
@@ -140,6 +140,17 @@ def _point(f: Function) -> Integral:
         raise NotSettled("no point was found at which the density is positive")
     one, zero = np.ones(1), np.zeros(numbers.shape[1])
     return Integral((), numbers, one, one, float(logs[0]), 0.0, numbers[0], zero, zero, zero, zero)
+
+
+def _within(f: Function, end: float) -> Function:
+    """Return a function that refuses to be evaluated after some time."""
+
+    def timed(x: Array) -> tuple[Array, Array]:
+        if time.thread_time() > end:
+            raise NotSettled("the search for modes takes more time than it may")
+        return f(x)
+
+    return timed
 
 
 def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Island]:

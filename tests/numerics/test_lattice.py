@@ -154,6 +154,17 @@ def test_a_density_that_is_zero_everywhere_is_refused():
         found(1, nowhere)
 
 
+def test_the_search_for_modes_ends_in_time():
+    with pytest.raises(NotSettled, match="search for modes takes more time"):
+        integral(
+            lambda x: (-(x[:, 0] ** 2), x),
+            np.zeros((1, 1)),
+            TOLERANCE,
+            0.0,
+            np.random.default_rng(1),
+        )
+
+
 def test_a_region_without_numbers_counts_as_unknown_mass():
     def f(x):
         return np.where(x[:, 0] < -3, np.nan, stats.norm.logpdf(x[:, 0]))
