@@ -35,6 +35,7 @@ _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _LINES = 3
 _ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
 _FAR = 256.0  # sd between the points that slopes are read off at
+_APART = 2.0**26  # where one of two terms of a slope is all of it, both are known to all digits
 _NOTHING = 1e-13  # of the diagonal: a smaller precision is none
 
 
@@ -239,8 +240,8 @@ def alone_at(
     view = conditionals.given([name], point)
     support = conditionals.supports[name]
     if support.kind == "unit":
-        first = np.full(support.shape, 0.3)
-        return Alone(name, BETA, first, first + 0.4)
+        first = np.full(support.shape, 1 / _APART)
+        return Alone(name, BETA, first, 1 - first)
     if support.kind == "simplex":
         width = support.shape[-1]
         level = np.full(support.shape, 1 / width)
@@ -251,4 +252,4 @@ def alone_at(
     shape, rate = law.parameters
     middle = (shape / rate) ** (1 / law.family.power)
     first = middle[np.argsort(law.elements)].reshape(support.shape)
-    return Alone(name, law.family, first, 2 * first)
+    return Alone(name, law.family, first / _APART, first * _APART)
