@@ -81,7 +81,10 @@ def choose(
         except NotConjugate as error:
             reasons[name] = error.reason
     childless = _without_awkward_children(model, conditionals, families, reasons)
-    largest_first = sorted(childless, key=lambda name: -conditionals.supports[name].size)
+    above = priors(model)
+    near = {n: sum((n in above[m]) + (m in above[n]) for m in childless) for n in childless}
+    # Of one size, first those that fewest others depend on.
+    largest_first = sorted(childless, key=lambda n: (-conditionals.supports[n].size, near[n]))
     normals: list[str] = []
     for name in (n for n in largest_first if families[n] == "Normal"):
         at = conditionals.everywhere([*normals, name], rng) if one_by_one else points
