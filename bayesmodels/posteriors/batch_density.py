@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
 from bayesmodels.posteriors.density import compiled, in_double, written_in_double
 from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
@@ -72,7 +72,7 @@ class BatchDensity:
             outputs = _plain(in_double([written.logp(), *natural], {}))
             many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in values]
             every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
-            self._run: Callable[..., list[Any]] = compiled(many, every, LIGHT_MODE)
+            self._run: Callable[..., list[Any]] = compiled(many, every, BATCH_MODE)
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]

@@ -36,6 +36,7 @@ _LINES = 3
 _ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
 _FAR = 256.0  # sd between the points that slopes are read off at
 _APART = 2.0**26  # where one of two terms of a slope is all of it, both are known to all digits
+_NEAR = 2.0**-10  # the same, to both ends; the nearer, the fewer digits 1 - x may have
 _NOTHING = 1e-13  # of the diagonal: a smaller precision is none
 
 
@@ -243,7 +244,7 @@ def alone_at(
     view = conditionals.given([name], point)
     support = conditionals.supports[name]
     if support.kind == "unit":
-        first = np.full(support.shape, 1 / _APART)
+        first = np.full(support.shape, _NEAR)
         return Alone(name, BETA, first, 1 - first)
     if support.kind == "simplex":
         width = support.shape[-1]
