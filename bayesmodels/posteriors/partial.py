@@ -277,7 +277,7 @@ class PartialPosterior:
         found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
         families = {one.name: one.family for one in self._marginal.alone}
         laws = {
-            name: _law(families[name], **of) if name in families else stats.norm(of["mean"], of["sd"])
+            name: _law(families[name], **of) if name in families else stats.norm(*of.values())
             for name, of in found.items()
         }
         return laws, known

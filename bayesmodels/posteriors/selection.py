@@ -81,8 +81,8 @@ def choose(
             del reasons[name]
         except NotConjugate as error:
             reasons[name] = error.reason
-    childless = _without_awkward_children(model, conditionals, families, reasons)
     above = priors(model)
+    childless = _without_awkward_children(above, conditionals, families, reasons)
     near = {n: sum((n in above[m]) + (m in above[n]) for m in childless) for n in childless}
     # Of one size, first those that fewest others depend on.
     largest_first = sorted(childless, key=lambda n: (-conditionals.supports[n].size, near[n]))
@@ -154,11 +154,13 @@ def proposed(
 
 
 def _without_awkward_children(
-    model: pm.Model, conditionals: Conditionals, families: dict[str, str], reasons: dict[str, str]
+    above: dict[str, set[str]],
+    conditionals: Conditionals,
+    families: dict[str, str],
+    reasons: dict[str, str],
 ) -> list[str]:
     """Return the conjugate variables whose children's priors can be moved, if they remain."""
     fine = []
-    above = priors(model)
     for name in families:
         awkward = [
             child
