@@ -41,7 +41,7 @@ class Integral:
     `numbers` are those carried along, of shape (points, k). Beside `weights` there are `before`,
     those of the lattice before the last refinement. The errors are of the log integral, and of
     means and standard deviations in a `unit`: the latter, or the distance of quartiles where there
-    is none; NaN where a moment does not exist.
+    is none; NaN where a moment does not exist, or some of it is where there are no numbers.
     """
 
     lattices: tuple[Lattice, ...]
