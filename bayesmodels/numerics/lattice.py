@@ -134,36 +134,40 @@ class Lattice:
         most = _half(self.places.shape[1]) // 4
         return self.step <= _FINEST or bool(np.abs(self.places).max() >= most)
 
-    def log_unknown(self) -> float:
-        """Return the log of about what mass there is where the function is not a number.
+    def log_unknown(self, factors: Array) -> Array:
+        """Return the log of about what there is of the function where it is not a number.
 
-        As it falls on the way there over one unit, so it falls on: along the axis on which it falls
-        most, as not all of them lead there.
+        Times each of some factors (n, k), of which the first is one. As a product falls on the way
+        there over one unit, so it falls on: along the axis on which it falls most, as not all of
+        them lead there.
         """
         bad = self.places[np.isnan(self.logs)]
         if not len(bad):
-            return -np.inf
+            return np.full(factors.shape[1], -np.inf)
         order = np.argsort(_keys(self.places))
-        keys, logs = _keys(self.places)[order], self.logs[order]
+        keys = _keys(self.places)[order]
+        with np.errstate(divide="ignore"):
+            logs = self.logs[order, None] + np.log(factors[order])
 
         def at(places: NDArray[np.int64]) -> Array:
             own = _keys(places)
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
-            return np.where(keys[spot] == own, logs[spot], np.nan)
+            return np.where((keys[spot] == own)[:, None], logs[spot], np.nan)
 
         unit = max(1, round(1 / self.step))
-        least = np.full(len(bad), np.nan)
+        least = np.full((len(bad), factors.shape[1]), np.nan)
         for move in _neighbours(self.places.shape[1], centres=False):
             last, far = at(bad + move), at(bad + (1 + unit) * move)
-            fall = (far - last) / unit
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                fall = (far - last) / unit
                 tail = last - np.log(np.expm1(np.abs(fall)))
             # Where it rises, it rises on over one unit; of a single point among others about as
             # much is unknown as is beside it.
             rising = last + unit * np.abs(fall) + np.log(unit)
             beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, rising))
-            least = np.fmin(least, np.where(last > self.floor, beyond, np.nan))
-        return log_sum(least) + self.log_cell
+            least = np.fmin(least, np.where(last[:, :1] > self.floor, beyond, np.nan))
+        least = np.where(np.isnan(least), -np.inf, least)
+        return np.asarray(logsumexp(least, axis=0)) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""
@@ -327,9 +331,3 @@ def with_digits(f: Function, x: Array) -> NDArray[np.bool_]:
     logs = f(moved)[0].reshape(_LOOKS, -1)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.ptp(logs, axis=0) < _DIGITS)
-
-
-def log_sum(logs: Array) -> float:
-    """Return the log of a sum, of what is a number."""
-    some = logs[~np.isnan(logs)]
-    return float(logsumexp(some)) if len(some) else -np.inf

@@ -26,6 +26,7 @@ _BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
 _SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start; around islands
 _STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks some times
 _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice grows seldom
+_CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
@@ -40,7 +41,7 @@ class Integral:
     `numbers` are those carried along, of shape (points, k). Beside `weights` there are `before`,
     those of the lattice before the last refinement. The errors are of the log integral, and of
     means and standard deviations in a `unit`: the latter, or the distance of quartiles where there
-    is none; NaN where a moment does not exist.
+    is none; NaN where a moment does not exist, or some of it is where there are no numbers.
     """
 
     lattices: tuple[Lattice, ...]
@@ -107,13 +108,18 @@ def integral(
         lattices.append(cubic(own, frame, top - _DEPTH, _DEPTH, _MOST, _FIRST_STEP))
     history: list[Array] = []
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
+    unknown: list[Array] = []
     more, settled = 0, None
     while True:
         lattices = [_with_others(lattice, lattices) for lattice in lattices]
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
-        unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
-        errors = _errors(history, starts.shape[1]) + beyond + unknown
+        unknown.append(_unknown(lattices, found))
+        errors = _errors(history, starts.shape[1]) + beyond + unknown[-1]
+        if len(unknown) > _CYCLE and errors[0] <= tolerance:
+            # Beyond what numbers tell there is some of a moment, however fine the lattice.
+            gone = unknown[-1] > np.maximum(tolerance, _SHRINKS * unknown[-1 - _CYCLE])
+            _lost(exists, gone)
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
         needs, left = number * each, end - time.thread_time()
@@ -259,11 +265,16 @@ def _lowered(
         if depth > _DEEPEST:
             raise NotSettled("a mean or a deviation depends on where hardly any mass is")
         if stays.any():
-            exists[stays] = False
-            k = (len(exists) - 1) // 2
-            exists[1 + k :] &= exists[1 : 1 + k]  # no deviation without a mean
+            _lost(exists, stays)
             found, beyond, unit = _estimates(lattices, exists)
     return lattices, found, beyond / unit
+
+
+def _lost(exists: NDArray[np.bool_], which: NDArray[np.bool_]) -> None:
+    """Mark moments that do not exist, and deviations from a mean that does not."""
+    k = (len(exists) - 1) // 2
+    exists[1:] &= ~which[1:]
+    exists[1 + k :] &= exists[1 : 1 + k]
 
 
 def _reach(lattices: list[Lattice]) -> None:
@@ -290,6 +301,18 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
     found = np.concatenate([[log_total], mean, sd])
     return found, parts, np.concatenate([[1.0], unit, unit**2])
+
+
+def _unknown(lattices: list[Lattice], found: Array) -> Array:
+    """Return about what there is, in their units, of estimates where there are no numbers."""
+    k = (len(found) - 1) // 2
+    unit = np.where(found[1 + k :] > 0, found[1 + k :], 1.0)
+    result = np.zeros(len(found))
+    for lattice in lattices:
+        gap = np.abs(lattice.carried - found[1 : 1 + k]) / unit
+        factors = np.concatenate([np.ones((len(gap), 1)), gap, gap**2], 1)
+        result += np.exp(lattice.log_unknown(factors) - found[0])
+    return result
 
 
 def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:

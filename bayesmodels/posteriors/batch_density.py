@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
 from bayesmodels.posteriors.density import compiled, in_double, written_in_double
 from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
@@ -72,7 +72,7 @@ class BatchDensity:
             outputs = _plain(in_double([written.logp(), *natural], {}))
             many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in values]
             every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
-            self._run: Callable[..., list[Any]] = compiled(many, every, LIGHT_MODE)
+            self._run: Callable[..., list[Any]] = compiled(many, every, BATCH_MODE)
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
@@ -210,29 +210,27 @@ class BatchDensity:
 
     def by_level(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n, configurations), and natural values (n, k)."""
-        starts = range(0, len(points), self._rows)
-        found = [self._some(points[at : at + self._rows]) for at in starts]
+        many = max(1, self._rows // len(self.levels))
+        found = [self._some(points[at : at + many]) for at in range(0, len(points), many)]
         logs, natural = zip(*found, strict=True)
         return np.concatenate(logs), np.concatenate(natural)
 
     def _some(self, points: Array) -> tuple[Array, Array]:
-        n = len(points)
-        columns, natural = [], np.zeros((n, 0))
-        for row in self.levels:
-            inputs, at, given = [], 0, iter(row)
-            for (_, dtype, shape), finite in zip(self._values, self._is_finite, strict=True):
-                if finite:
-                    value = np.broadcast_to(next(given), (n, *shape))
-                else:
-                    size = int(np.prod(shape, dtype=int))
-                    value = points[:, at : at + size].reshape((n, *shape))
-                    at += size
-                inputs.append(value.astype(dtype))
-            logs, *parts = self._evaluated(inputs)
-            columns.append(np.where(logs == np.inf, np.nan, logs))
-            if not natural.shape[1]:
-                natural = np.concatenate([natural, *(p.reshape(n, -1) for p in parts)], 1)
-        return np.stack(columns, 1).astype(float), natural
+        n, many = len(points), len(self.levels)
+        wide = np.repeat(points, many, 0)
+        inputs, at, finite = [], 0, iter(zip(*self.levels, strict=True))
+        for (_, dtype, shape), is_finite in zip(self._values, self._is_finite, strict=True):
+            if is_finite:
+                value = np.tile(np.stack(next(finite)), (n, *[1] * len(shape)))
+            else:
+                size = int(np.prod(shape, dtype=int))
+                value = wide[:, at : at + size].reshape((n * many, *shape))
+                at += size
+            inputs.append(value.astype(dtype))
+        logs, *parts = self._evaluated(inputs)
+        logs = np.where(logs == np.inf, np.nan, logs).reshape(n, many)
+        flat = [p[::many].reshape(n, -1) for p in parts]
+        return logs.astype(float), np.concatenate([np.zeros((n, 0)), *flat], 1)
 
     def _evaluated(self, inputs: list[Any]) -> list[Any]:
         """Return log densities and natural values, NaN where a matrix has no inverse."""

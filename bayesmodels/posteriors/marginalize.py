@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
-from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
@@ -35,16 +34,13 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.arrowhead import KEPT, Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.special import HALF_LOG_2PI
-from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
 
 pt: Any = tensor  # its functions have no types
 
-_FULL: Any = Mode(linker="py", optimizer="fast_run")
-# Whole arrays at a time in NumPy: fused loops would run in Python.
-_DRAWS_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", "local_add_canonizer")
 _WORTH = 300  # evaluations that have to be saved by one more part of the graph
 _NUMBERS = 200_000  # held at a time for conditional draws: what a processor's cache holds
 
@@ -246,7 +242,7 @@ class Marginal:
                 for point in self.rest
             }
             inputs, _, slopes = self._graph(rows, (None,))
-            run = compiled([*rows.values(), *inputs], list(slopes.values()), _DRAWS_MODE)
+            run = compiled([*rows.values(), *inputs], list(slopes.values()), BATCH_MODE)
         return run, list(inputs.values())
 
     def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:

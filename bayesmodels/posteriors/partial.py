@@ -15,6 +15,7 @@ from bayesmodels.belief import notebook
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
@@ -276,7 +277,7 @@ class PartialPosterior:
         found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
         families = {one.name: one.family for one in self._marginal.alone}
         laws = {
-            name: families[name].law(*of.values()) if name in families else _normal(**of)
+            name: _law(families[name], **of) if name in families else stats.norm(*of.values())
             for name, of in found.items()
         }
         return laws, known
@@ -409,8 +410,11 @@ class PartialPosterior:
         )
 
 
-def _normal(mean: Array, sd: Array) -> Any:
-    return stats.norm(mean, sd)
+def _law(family: Family, **parameters: Array) -> Any:
+    if family is not DIRICHLET:
+        return family.law(*parameters.values())
+    alpha = parameters["alpha"]
+    return BETA.law(alpha, alpha.sum(-1, keepdims=True) - alpha)
 
 
 def _where_known(

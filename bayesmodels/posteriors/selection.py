@@ -35,6 +35,8 @@ _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _LINES = 3
 _ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
 _FAR = 256.0  # sd between the points that slopes are read off at
+_APART = 2.0**26  # where one of two terms of a slope is all of it, both are known to all digits
+_NEAR = 2.0**-10  # the same, to both ends; the nearer, the fewer digits 1 - x may have
 _NOTHING = 1e-13  # of the diagonal: a smaller precision is none
 
 
@@ -79,8 +81,11 @@ def choose(
             del reasons[name]
         except NotConjugate as error:
             reasons[name] = error.reason
-    childless = _without_awkward_children(model, conditionals, families, reasons)
-    largest_first = sorted(childless, key=lambda name: -conditionals.supports[name].size)
+    above = priors(model)
+    childless = _without_awkward_children(above, conditionals, families, reasons)
+    near = {n: sum((n in above[m]) + (m in above[n]) for m in childless) for n in childless}
+    # Of one size, first those that fewest others depend on.
+    largest_first = sorted(childless, key=lambda n: (-conditionals.supports[n].size, near[n]))
     normals: list[str] = []
     for name in (n for n in largest_first if families[n] == "Normal"):
         at = conditionals.everywhere([*normals, name], rng) if one_by_one else points
@@ -149,11 +154,13 @@ def proposed(
 
 
 def _without_awkward_children(
-    model: pm.Model, conditionals: Conditionals, families: dict[str, str], reasons: dict[str, str]
+    above: dict[str, set[str]],
+    conditionals: Conditionals,
+    families: dict[str, str],
+    reasons: dict[str, str],
 ) -> list[str]:
     """Return the conjugate variables whose children's priors can be moved, if they remain."""
     fine = []
-    above = priors(model)
     for name in families:
         awkward = [
             child
@@ -239,8 +246,8 @@ def alone_at(
     view = conditionals.given([name], point)
     support = conditionals.supports[name]
     if support.kind == "unit":
-        first = np.full(support.shape, 0.3)
-        return Alone(name, BETA, first, first + 0.4)
+        first = np.full(support.shape, _NEAR)
+        return Alone(name, BETA, first, 1 - first)
     if support.kind == "simplex":
         width = support.shape[-1]
         level = np.full(support.shape, 1 / width)
@@ -251,4 +258,4 @@ def alone_at(
     shape, rate = law.parameters
     middle = (shape / rate) ** (1 / law.family.power)
     first = middle[np.argsort(law.elements)].reshape(support.shape)
-    return Alone(name, law.family, first, 2 * first)
+    return Alone(name, law.family, first / _APART, first * _APART)

@@ -28,52 +28,20 @@ def left(name):
 
 
 OPEN = {
-    "two small trials with binomial rows",
-    "lasso of two weights",
-    "horseshoe of two weights",
-    "zellner siow prior",
     "varying intercepts and slopes of firms",
     "classes within schools",
     "the nile as a walk plus noise",
     "the nile as a sum of steps",
     "local linear trend",
     "latent autoregression with noise",
-    "logistic regression of grades",
-    "student regression of unknown scale and tails",
-    "tumours of rats by mean and size",
-    "tumours of rats as in bda",
-    "hits of eighteen players",
-    "failures of pumps",
-    "failures of pumps in a loop",
-    "failures of pumps with negative binomial rows",
-    "coal mining rates with a hyperparameter",
-    "coal mining rates with two hyperparameters",
-    "coal mining rates that decline",
-    "number of waterbuck",
-    "capture and recapture on three occasions",
-    "ballots with an unknown concentration",
-    "speeds of six servers",
-    "mean between bounds",
-    "mean between far bounds",
-    "half normal mean",
-    "truncated normal mean",
-    "mean truncated by pm truncated",
-    "exponential mean",
-    "log normal rate",
-    "logit normal share",
-    "triangular mean",
-    "truncated rows",
-    "censored rows",
-    "rows known to a whole number",
-    "weibull survival with censoring",
-    "weibull regression of remission",
-    "exponential survival by treatment",
-    "log logistic survival",
-    "gamma rows with a shape between bounds",
-    "one bounded mean of counts and rows",
-    "pareto rows of unknown least value",
 }
-"""Either right, or refused: long chains, where a point takes 20 ms, kinks, and slow convergence."""
+"""Either right, or refused: long chains, where a point takes 20 ms."""
+REFUSED = {
+    "two small trials with binomial rows": "has not settled",
+    "lasso of two weights": "has not settled",
+    "hits of eighteen players": "has not settled",
+}
+"""Not integrated yet: a plateau, kinks, and sizes so huge that rounding leaves no digits."""
 
 
 @pytest.mark.slow
@@ -81,6 +49,10 @@ OPEN = {
 def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_property):
     reference = figures(name)
     assert reference.error <= 1e-9
+    if name in REFUSED:
+        with pytest.raises(bm.NotConjugate, match=REFUSED[name]):
+            bm.integrate(ROWS[name].build(), rng=RNG)
+        return
     try:
         found = bm.integrate(ROWS[name].build(), rng=RNG, seconds=8.0 if name in OPEN else 50.0)
         every = gaps(found, reference, proper=ROWS[name].proper)
@@ -88,6 +60,9 @@ def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_pro
         if name not in OPEN:
             raise
         return
+    for variable in ROWS[name].options["without"]:  # whose deviation does not exist
+        assert np.isnan(found.marginals()[variable].std()).all()
+        assert np.isnan(found.errors["sd"][variable]).all()
     worst = max(every, key=lambda gap: gap.true)
     shown = [name, left(name), found.points, worst.figure, float(worst.true), float(worst.stated)]
     record_property("integrated", shown)
@@ -96,8 +71,8 @@ def test_figures_are_those_by_quadrature_and_stated_errors_hold(name, record_pro
 
 
 def test_the_table_is_long_enough_and_quadrature_knows_its_error():
-    assert set(ROWS) >= OPEN
-    assert len(ROWS) - len(OPEN) >= 80
+    assert set(ROWS) >= OPEN | set(REFUSED)
+    assert len(ROWS) - len(OPEN) - len(REFUSED) >= 120
     assert set(kept()) <= set(ROWS)
     assert all(one.error <= 1e-9 for one in kept().values())
 

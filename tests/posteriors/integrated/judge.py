@@ -42,9 +42,9 @@ def gaps(found, reference, *, proper=True):
     if proper:
         true = abs(found.log_evidence - reference.log_evidence)
         every = [Gap("log evidence", true, float(found.errors["log_evidence"]), own)]
-    means, variances = found.mean(), found.var()
+    laws = found.marginals()
     for name, sd in reference.sd.items():
-        here = [means[name], np.sqrt(variances[name])]
+        here = [laws[name].mean(), laws[name].std()]
         stated = [found.errors[kind][name] for kind in ("mean", "sd")]
         if name in found.levels:
             here, stated = _as_number(found.levels[name], here[0], stated[0])
