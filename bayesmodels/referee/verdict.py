@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Outcome = Literal["agree", "disagree", "inconclusive"]
+Kind = Literal["exact", "integrated"]
 
 LEAST_ESS = 400.0
 """Effective draws that every tested function needs before draws can agree."""
@@ -104,6 +105,8 @@ class Verdict:
         Transitions that diverged, where the draws come with a sampler's statistics.
     left_out : tuple of str
         Variables that one of two sets of draws alone has.
+    kind : {"exact", "integrated"}
+        What the law is, where there is one.
     """
 
     outcome: Outcome
@@ -121,6 +124,7 @@ class Verdict:
     bounds: Bounds | None = None
     diverged: int = 0
     left_out: tuple[str, ...] = ()
+    kind: Kind = "exact"
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
@@ -149,11 +153,6 @@ class Verdict:
         if self.left_out:
             said.append(f"Not compared: {', '.join(self.left_out)}.")
         return " ".join(said)
-
-    @property
-    def kind(self) -> str:
-        """What the law is: ``"exact"`` or ``"integrated"``."""
-        return "integrated" if isinstance(self.law, Integrated) else "exact"
 
     def _decision(self) -> str:
         worst = self.largest
@@ -342,6 +341,7 @@ def _decided(
     bound = 0.0 if loose is None else _bound(loose)
     given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
     given |= {"law": law, "draws": draws, "diverged": divergences(draws)}
+    given["kind"] = "integrated" if isinstance(law, Integrated) else "exact"
 
     def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:
         return Verdict(outcome, tuple(findings), level, tuple(found), table, **given)
