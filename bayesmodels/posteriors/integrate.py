@@ -147,11 +147,22 @@ def integrand(
     return Integrand(part, density, starts)
 
 
-def settled(own: Integrand, tolerance: float, seconds: float, rng: np.random.Generator) -> Integral:
-    """Integrate over the data that are held, or raise NotConjugate."""
+def settled(
+    own: Integrand,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    *,
+    moments: bool = True,
+) -> Integral:
+    """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
     density = own.density
+
+    def mass(points: Array) -> tuple[Array, Array]:
+        return density(points)[0], np.zeros((len(points), 0))
+
     try:
-        return integral(density, own.starts, tolerance, seconds, rng)
+        return integral(density if moments else mass, own.starts, tolerance, seconds, rng)
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",

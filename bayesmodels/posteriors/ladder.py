@@ -36,7 +36,7 @@ INSTEAD = (
 
 Rung = Literal["exact", "partial", "integrated", "mcmc"]
 _LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
-_NEAR = 1e-4  # what an integral may be off by, in standard deviations
+_NEAR = 1e-4  # what a log evidence may be off by where draws are wanted
 _CHAINS = 5  # tried, where one gets caught
 
 
@@ -121,7 +121,7 @@ def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.
 
     def given(rng: np.random.Generator) -> Draw:
         try:
-            found = settled(own, _NEAR, SECONDS, rng)
+            found = settled(own, _NEAR, SECONDS, rng, moments=False)
         except NotConjugate:
             if own.density.finite:
                 raise
@@ -179,7 +179,7 @@ def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> R
         reason = reason or error.reason
     try:
         if asked in (None, "integrated"):
-            settled(integrand(model, part, MOST, rng), _NEAR, SECONDS, rng)
+            settled(integrand(model, part, MOST, rng), _NEAR, SECONDS, rng, moments=False)
             return "integrated"
     except NotConjugate as error:
         reason += f" It can't be integrated either: {error.reason}" if reason else error.reason

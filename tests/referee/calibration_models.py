@@ -312,7 +312,7 @@ RIGHT = [
     Case("logistic regression", "integrated", logistic),
     Case("Poisson regression, around the posterior", "integrated", log_link, POSTERIOR),
     Case("robust line", "mcmc", robust_line, given(method="mcmc")),
-    Case("slope of either sign", "integrated", slope_of_either_sign),
+    Case("slope of either sign", "integrated", slope_of_either_sign, given(method="integrated")),
 ]
 WRONG = [
     Case("normal for Student-t", "exact", level, truly(heavy_level), "likelihood"),

