@@ -26,6 +26,7 @@ _MOST_FINDINGS = 10  # further ones
 _DRAWN = {
     "exact": "in closed form",
     "partial": "in closed form in part, and sampled in part",
+    "integrated": "by numerical integration",
     "mcmc": "sampled",
 }
 
@@ -301,7 +302,7 @@ def exact(
 )
 @click.option(
     "--method",
-    type=click.Choice(["exact", "partial", "mcmc"]),
+    type=click.Choice(list(_DRAWN)),
     help="How posteriors are drawn from.  [default: the first that works]",
 )
 @click.option(

@@ -387,7 +387,7 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     shape = (size, *alpha.shape)
     if (alpha >= 1).all():  # no underflow, and half the work
         weights = rng.standard_gamma(alpha, shape)
-        weights /= weights.sum(-1, keepdims=True)
+        weights /= (weights @ np.ones(shape[-1]))[..., None]  # quicker than a sum of a few
         return weights
     logs = np.log(rng.standard_gamma(alpha + 1, shape))
     with np.errstate(over="ignore"):  # beyond float64 is as good as infinitely far behind

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pymc as pm
@@ -13,7 +14,7 @@ from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import NotSettled, integral
+from bayesmodels.numerics.lattice_integral import Integral, NotSettled, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
 from bayesmodels.posteriors.density import JointDensity
@@ -21,6 +22,7 @@ from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import listed
 
+MOST = 4
 _DRAWN = 600  # from the prior, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
 _UNITS = 64 * float(np.finfo(float).eps)  # of a log density, without derivatives
@@ -31,7 +33,7 @@ def integrate(
     model: pm.Model,
     *,
     tolerance: float = 1e-6,
-    most: int = 4,
+    most: int = MOST,
     seconds: float = SECONDS,
     rng: np.random.Generator | int | None = None,
 ) -> IntegratedPosterior:
@@ -109,26 +111,10 @@ def integrate(
         raise DataError(f"seconds: must be positive; got {seconds}.")
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
-    part = _block(model, seconds, rng)
-    remaining = model if part is None else part.model
-    density = BatchDensity(remaining)
-    rounding = _rounding(remaining, density)
-    if density.size > most:
-        raise NotConjugate(_too_many(density, most, part))
-    try:
-        starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
-        found = integral(density, starts, tolerance, seconds, rng)
-    except NotSettled as error:
-        raise NotConjugate(
-            f"the integral over {listed(density.names)} has not settled: {error}.",
-            "Draw with pm.sample, and look at its divergences.",
-        ) from error
-    except Unbounded as error:
-        name = density.coordinate_names[error.number]
-        raise NotConjugate(
-            f"the posterior mass still grows where {name} is as far out as numbers go: it is "
-            "improper, or its tails are too heavy. Give it a proper prior."
-        ) from error
+    own = integrand(model, block(model, seconds, rng), most, rng)
+    part, density = own.part, own.density
+    rounding = _rounding(part.model if part else model, density)
+    found = settled(own, tolerance, seconds, rng)
     heaviest = np.argsort(-found.weights)[:_HEAVIEST]
     off = max(map(rounding, found.points_at(heaviest)))
     if off > tolerance:
@@ -140,6 +126,54 @@ def integrate(
         )
     found = found.less_sure(off)
     return IntegratedPosterior(model, density, found, part, tolerance, time.perf_counter() - begun)
+
+
+class Integrand(NamedTuple):
+    """What is integrated: a block in closed form, the density of the rest, where modes may be."""
+
+    part: PartialPosterior | None
+    density: BatchDensity
+    starts: Array
+
+
+def integrand(
+    model: pm.Model, part: PartialPosterior | None, most: int, rng: np.random.Generator
+) -> Integrand:
+    """Compile what is to be integrated; data that are shared variables may change after that."""
+    density = BatchDensity(part.model if part else model)
+    if density.size > most:
+        raise NotConjugate(_too_many(density, most, part))
+    starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
+    return Integrand(part, density, starts)
+
+
+def settled(
+    own: Integrand,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    *,
+    moments: bool = True,
+) -> Integral:
+    """Integrate with the data that are held; for draws, no `moments` need to settle, nor exist."""
+    density = own.density
+
+    def mass(points: Array) -> tuple[Array, Array]:
+        return density(points)[0], np.zeros((len(points), 0))
+
+    try:
+        return integral(density if moments else mass, own.starts, tolerance, seconds, rng)
+    except NotSettled as error:
+        raise NotConjugate(
+            f"the integral over {listed(density.names)} has not settled: {error}.",
+            "Draw with pm.sample, and look at its divergences.",
+        ) from error
+    except Unbounded as error:
+        name = density.coordinate_names[error.number]
+        raise NotConjugate(
+            f"the posterior mass still grows where {name} is as far out as numbers go: it is "
+            "improper, or its tails are too heavy. Give it a proper prior."
+        ) from error
 
 
 def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], float]:
@@ -159,7 +193,7 @@ def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], f
     return bound
 
 
-def _block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialPosterior | None:
+def block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialPosterior | None:
     """Return the model with what is conjugate integrated out; None if there is nothing."""
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     try:

@@ -1,24 +1,43 @@
-"""The ladder of posteriors: a closed form, or else an integral; below them a sampler draws."""
+"""The ladder of posteriors: a closed form, or else an integral; below them a sampler draws.
+
+Of the data at hand, and of data that change while all that was compiled stays.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
 
 import numpy as np
 import pymc as pm
 
-from bayesmodels.errors import NotConjugate
-from bayesmodels.posteriors.budget import SECONDS
-from bayesmodels.posteriors.exact import exact
-from bayesmodels.posteriors.integrate import integrate
+from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.posteriors.budget import SECONDS, UNLIMITED
+from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
+from bayesmodels.posteriors.exact import Search, exact
+from bayesmodels.posteriors.independent import AGAIN
+from bayesmodels.posteriors.integrate import MOST, block, integrand, integrate, settled
 from bayesmodels.posteriors.integrated import IntegratedPosterior
+from bayesmodels.posteriors.new_data import NewData, Values
+from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.posterior import ExactPosterior
+from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.verify import Imprecise, verify
 
 INSTEAD = (
     "compare the draws of two samplers, bm.compare(draws, other_draws); or check by simulation "
     "whether a sampler draws from the model's posteriors, bm.calibrate(model)"
 )
 """What can be done without the posterior."""
+
+Rung = Literal["exact", "partial", "integrated", "mcmc"]
+_LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
+_NEAR = 1e-4  # what a log evidence may be off by where draws are wanted
+_CHAINS = 5  # tried, where one gets caught
 
 
 def solved(
@@ -55,3 +74,120 @@ def solved(
         reason = f"{no.reason} It can't be integrated either: {error.reason}"
         hint = f"{no.hint}; {INSTEAD}" if no.hint else INSTEAD
         raise NotConjugate(reason, hint) from error
+
+
+Draw = Callable[[int, np.random.Generator], Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """How to draw from the posterior of the data that are held.
+
+    `given` returns, for these data, a function of a number and a Generator; its draws are
+    `independent`, or of one chain.
+    """
+
+    independent: bool
+    given: Callable[[np.random.Generator], Draw]
+
+
+def posterior(data: NewData, rung: Rung, rng: np.random.Generator) -> Posterior:
+    """Return what draws from the posterior, by one of the ways there are."""
+    if rung == "exact":
+        return Posterior(independent=True, given=_exact(data))
+    if rung == "integrated":
+        return Posterior(independent=False, given=_integrated(data, rng))
+    part = partial_posterior(data.model, rng, UNLIMITED) if rung == "partial" else None
+    return Posterior(independent=False, given=_sampled(data, part))
+
+
+def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
+    search = Search(data.model)
+
+    def given(rng: np.random.Generator) -> Draw:
+        solution = search.proposed(rng, AGAIN)
+        joint, found = search.known
+        with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
+            verify(solution, joint, found, rng, _LOOKS)
+        return lambda number, rng: search.field.variables(*solution.sample(number, rng))
+
+    return given
+
+
+def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.Generator], Draw]:
+    """Integrate; data for which the integral does not settle are left to a sampler."""
+    own = integrand(data.model, block(data.model, SECONDS, rng), MOST, rng)
+    sampled = cache(lambda: _sampled(data, own.part))
+
+    def given(rng: np.random.Generator) -> Draw:
+        try:
+            found = settled(own, _NEAR, SECONDS, rng, moments=False)
+        except NotConjugate:
+            if own.density.finite:
+                raise
+            return sampled()(rng)
+        return IntegratedPosterior(data.model, own.density, found, own.part, _NEAR, 0.0).sample
+
+    return given
+
+
+def _sampled(data: NewData, part: PartialPosterior | None) -> Callable[[np.random.Generator], Draw]:
+    sampler = for_nutpie(part.model if part else data.model)
+
+    def given(_: np.random.Generator) -> Draw:
+        held = data.held(sampler)
+
+        def draw(number: int, rng: np.random.Generator) -> Values:
+            for left in reversed(range(_CHAINS)):
+                found = draws_of(held, number, int(rng.integers(2**31)))
+                if part is None:
+                    break
+                rest = {name: found[name] for name in part.remaining}
+                try:
+                    return rest | part.draw(rest, rng)
+                except (
+                    DataError
+                ):  # a chain caught where a scale is so small that no digits are left
+                    if not left:
+                        raise
+            return found
+
+        return draw
+
+    return given
+
+
+def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> Rung:
+    """Return the first way to the posterior that there is, or say why not that which is asked for.
+
+    These are the closed form, one in part, an integral, and a sampler.
+    """
+    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
+    reason, part = "", None
+    try:
+        if asked in (None, "exact"):
+            exact(model, rng=rng)
+            return "exact"
+    except NotConjugate as error:
+        reason = error.reason
+    try:
+        if asked in (None, "partial", "integrated"):
+            part = exact(model, partial=True, rng=rng)
+            if asked != "integrated" and not set(whole) & set(part.remaining):
+                return "partial"
+    except NotConjugate as error:
+        reason = reason or error.reason
+    try:
+        if asked in (None, "integrated"):
+            settled(integrand(model, part, MOST, rng), _NEAR, SECONDS, rng, moments=False)
+            return "integrated"
+    except NotConjugate as error:
+        reason += f" It can't be integrated either: {error.reason}" if reason else error.reason
+    if whole:
+        raise DataError(
+            f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "
+            f"form without. {reason} Add up over whole numbers by hand (pm.Mixture)."
+        )
+    if asked in ("exact", "partial", "integrated"):
+        raise DataError(f"method: {asked!r} does not work here: {reason}")
+    return "mcmc"

@@ -7,9 +7,7 @@ log densities, closed forms, and samplers. So thousands of simulated data sets c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -31,26 +29,17 @@ from pytensor.tensor.random.type import RandomType
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.budget import UNLIMITED
-from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, named_terms
-from bayesmodels.posteriors.exact import Search, exact
-from bayesmodels.posteriors.independent import AGAIN
-from bayesmodels.posteriors.partial import partial_posterior
 from bayesmodels.posteriors.remaining_model import graph_of
 from bayesmodels.posteriors.support import listed
-from bayesmodels.posteriors.verify import Imprecise, verify
 
 pt: Any = tensor  # its functions have no types
 _shared: Any = shared
 
-Rung = Literal["exact", "partial", "mcmc"]
 Values = dict[str, NDArray[Any]]
 _WEIGHT = "weight of new data"
-_LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
 _BY_CLASS: Any = (_logprob, _logcdf, _support_point, _change_dist_size)
-_CHAINS = 5  # tried, where one gets caught
 
 
 class NewData:
@@ -197,97 +186,3 @@ class Forward:
                 f"({str(error).splitlines()[0]}). Give it a narrower prior."
             ) from error
         return dict(zip(self._wanted, map(np.asarray, found), strict=True))
-
-
-Draw = Callable[[int, np.random.Generator], Values]
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """How to draw from the posterior of the data that are held.
-
-    `given` returns, for these data, a function of a number and a Generator; its draws are
-    `independent`, or of one chain.
-    """
-
-    independent: bool
-    given: Callable[[np.random.Generator], Draw]
-
-
-def posterior(data: NewData, rung: Rung, rng: np.random.Generator) -> Posterior:
-    """Return what draws from the posterior, by one of the ways there are."""
-    if rung == "exact":
-        return Posterior(independent=True, given=_exact(data))
-    return Posterior(independent=False, given=_sampled(data, rung, rng))
-
-
-def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
-    search = Search(data.model)
-
-    def given(rng: np.random.Generator) -> Draw:
-        solution = search.proposed(rng, AGAIN)
-        joint, found = search.known
-        with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
-            verify(solution, joint, found, rng, _LOOKS)
-        return lambda number, rng: search.field.variables(*solution.sample(number, rng))
-
-    return given
-
-
-def _sampled(
-    data: NewData, rung: Rung, rng: np.random.Generator
-) -> Callable[[np.random.Generator], Draw]:
-    part = partial_posterior(data.model, rng, UNLIMITED) if rung == "partial" else None
-    sampler = for_nutpie(part.model if part else data.model)
-
-    def given(_: np.random.Generator) -> Draw:
-        held = data.held(sampler)
-
-        def draw(number: int, rng: np.random.Generator) -> Values:
-            for left in reversed(range(_CHAINS)):
-                found = draws_of(held, number, int(rng.integers(2**31)))
-                if part is None:
-                    break
-                rest = {name: found[name] for name in part.remaining}
-                try:
-                    return rest | part.draw(rest, rng)
-                except (
-                    DataError
-                ):  # a chain caught where a scale is so small that no digits are left
-                    if not left:
-                        raise
-            return found
-
-        return draw
-
-    return given
-
-
-def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> Rung:
-    """Return the first way to the posterior that there is, or say why not that which is asked for.
-
-    These are the closed form, one in part, and a sampler.
-    """
-    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
-    reason = ""
-    try:
-        if asked in (None, "exact"):
-            exact(model, rng=rng)
-            return "exact"
-    except NotConjugate as error:
-        reason = error.reason
-    try:
-        if asked in (None, "partial"):
-            remaining = exact(model, partial=True, rng=rng).remaining
-            if not set(whole) & set(remaining):
-                return "partial"
-    except NotConjugate as error:
-        reason = reason or error.reason
-    if whole:
-        raise DataError(
-            f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "
-            f"form without. {reason} Add up over whole numbers by hand (pm.Mixture)."
-        )
-    if asked in ("exact", "partial"):
-        raise DataError(f"method: {asked!r} does not work here: {reason}")
-    return "mcmc"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 LEAST = 100
 """Simulations at least: the averages are then normal enough."""
-_CHUNKS = {"exact": 100, "partial": 10, "mcmc": 10}
+_CHUNKS = {"exact": 100, "partial": 10, "integrated": 10, "mcmc": 10}
 """Simulations between words of progress, and between two states of the checkpoint."""
 _CAUSE = (
     "If validate finds that formula, declaration and draws agree, then what simulates the data, or "
@@ -63,6 +63,8 @@ _CAUSE_OF_MODEL = {
     "densities that the model states.",
     "partial": "Either the sampler does not reach what remains of the posterior, or what simulates "
     "parameters or data does not fit the densities that the model states.",
+    "integrated": "Either the integral misses a mode, or what simulates parameters or data does "
+    "not fit the densities that the model states.",
     "mcmc": "Either the sampler does not reach all of the posterior, or what simulates parameters "
     "or data does not fit the densities that the model states.",
 }
@@ -88,7 +90,7 @@ class Calibration:
         The ranks between 0 and 1, one row a simulation and one column a quantity.
     short : int
         In how many simulations the sampler gave fewer than `draws` effective draws.
-    method : {"exact", "partial", "mcmc"}
+    method : {"exact", "partial", "integrated", "mcmc"}
         How posteriors were drawn from.
     cause : str
         Where to look for the cause of a failure.
@@ -200,9 +202,10 @@ def calibrate(
         ``prior.update(data)``.)
     n : int, default 1000
         Number of simulations, 100 at least.
-    method : {"exact", "partial", "mcmc"}, optional
+    method : {"exact", "partial", "integrated", "mcmc"}, optional
         Draw from the posterior in closed form; of a PyMC model from one in part (as in
-        `bm.exact(model, partial=True)`); or by PyMC from the model, or the one that is declared.
+        `bm.exact(model, partial=True)`), or by numerical integration (as in `bm.integrate`; by
+        a sampler where it has not settled); or by PyMC from the model, or the one that is declared.
         If not given the first of them that a PyMC model has, of a belief the closed form. With a
         sampler, the model is compiled once, in ten seconds or more; a simulation takes about 0.1 s.
     draws : int, default 100
@@ -312,13 +315,13 @@ def calibrate(
 
 def _way(model: Any, design: Any, simulate: Any, around: Around, method: Any) -> Method:
     """Return how to draw from the posterior of a PyMC model."""
-    from bayesmodels.posteriors.new_data import best_rung
+    from bayesmodels.posteriors.ladder import best_rung
     from bayesmodels.referee.sbc_models import require_simulations
 
     if design is not None:
         raise DataError("design: a PyMC model holds its own data; calibrate it without.")
     if method not in (None, *_CHUNKS):
-        raise DataError(f"method: must be 'exact', 'partial' or 'mcmc'; got {method!r}.")
+        raise DataError(f"method: must be one of {list(_CHUNKS)}; got {method!r}.")
     require_simulations(model, simulate, around)
     return best_rung(model, method, np.random.default_rng(0))
 

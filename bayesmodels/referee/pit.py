@@ -31,8 +31,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy import stats
-from scipy.special import gammaincc
+from scipy.special import fdtrc, gammaincc, ndtri, stdtr
 
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
@@ -207,7 +206,7 @@ def tests(
     effect: Array,
 ) -> list[Test]:
     """Return tests of averages that follow a t law, of at least one degree of freedom."""
-    p = 2 * stats.t.sf(np.abs(z), np.maximum(freedom, 1))
+    p = 2 * stdtr(np.maximum(freedom, 1), -np.abs(z))
     columns = (np.asarray(values).tolist() for values in (z, ess, p, effect))
     return [Test(*row) for row in zip(labels, kinds, *columns, strict=True)]
 
@@ -270,7 +269,7 @@ def _tails(labels: list[str], u: Array, number: Array, reference: float) -> list
     few = gammaincc(expected * ratio + 1, expected)
     many = np.where(ratio > 0, gammaincc(expected, expected * ratio), 1.0)
     p = np.clip(2 * np.minimum(few, many), TINY, 1.0)
-    z = stats.norm.isf(p / 2) * np.where(many < few, 1, -1) + 0.0
+    z = ndtri(p / 2) * np.where(many < few, -1, 1) + 0.0
     kinds: tuple[Kind, Kind] = ("low tail", "high tail")
     return [
         Test(label, kind, float(z[k, i]), float(number[k, i]), float(p[k, i]))
@@ -293,7 +292,7 @@ def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     apart = means - means.mean(-1, keepdims=True)
     within = number / chains
     size = within * (apart**2).sum(-1) / (chains - 1)
-    p = np.maximum(stats.f.sf(size, chains - 1, np.maximum(freedom, 1)), TINY)
+    p = np.maximum(fdtrc(chains - 1, np.maximum(freedom, 1), size), TINY)
     p = np.where(within >= LEAST_IN_CHAIN, p, 1.0)
     best = p.argmin(0)[None]  # of location and spread
     one = np.arange(len(labels))
@@ -303,6 +302,6 @@ def chain_tests(labels: list[str], moving: Array) -> list[Test]:
     chain = np.abs(gaps).argmax(-1)
     unit = np.array([PER_SHIFT, PER_SPREAD])[best[0]]
     effect = gaps[one, chain] * chains / (chains - 1) / unit
-    z = stats.norm.isf(chance / 2) * np.where(effect > 0, 1, -1) + 0.0
+    z = ndtri(chance / 2) * np.where(effect > 0, -1, 1) + 0.0
     columns = (values.tolist() for values in (z, ess, chance, effect, chain))
     return [Test(label, "chain", *row) for label, *row in zip(labels, *columns, strict=True)]

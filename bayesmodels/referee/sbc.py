@@ -24,7 +24,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.posteriors.compiled_sampler import Anatomy, Sampler, draws_of
 
-Method = Literal["exact", "partial", "mcmc"]
+Method = Literal["exact", "partial", "integrated", "mcmc"]
 Around = Literal["prior", "posterior"]
 
 SIMULATION, EXAMPLE = 0, 1  # kinds of streams of random numbers

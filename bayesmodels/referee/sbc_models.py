@@ -25,7 +25,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.posteriors.compiled_sampler import Anatomy
 from bayesmodels.posteriors.conditional import natural_values
 from bayesmodels.posteriors.density import without_initial_values
-from bayesmodels.posteriors.new_data import Draw, Forward, NewData, Posterior, Values, posterior
+from bayesmodels.posteriors.ladder import Draw, Posterior, posterior
+from bayesmodels.posteriors.new_data import Forward, NewData, Values
 from bayesmodels.posteriors.posterior import improper, labelled_axes
 from bayesmodels.posteriors.support import supports
 from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, far_apart, ranks_among
@@ -139,8 +140,8 @@ class ModelSimulator:
             draw = posteriors.given(rng)
         except NotConjugate as error:
             raise DataError(
-                f"model: of simulation {number} no closed form was found: {error.reason} Use "
-                "method='mcmc'."
+                f"model: of simulation {number} the posterior was not found: {error.reason} "
+                "Use another method."
             ) from error
 
         def quantities(length: int) -> Array:

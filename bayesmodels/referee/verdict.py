@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Outcome = Literal["agree", "disagree", "inconclusive"]
+Kind = Literal["exact", "integrated"]
 
 LEAST_ESS = 400.0
 """Effective draws that every tested function needs before draws can agree."""
@@ -61,6 +62,7 @@ _NO_ESS_NEEDED = ("probability", "extreme", "support")
 """What is judged by laws that hold for few effective draws, too."""
 _GRAVEST = ("extreme", "support")
 
+_SURE = float(stats.norm.ppf(CONFIDENCE))
 _SEED = 20260519  # the same draws always get the same verdict
 
 
@@ -104,6 +106,8 @@ class Verdict:
         Transitions that diverged, where the draws come with a sampler's statistics.
     left_out : tuple of str
         Variables that one of two sets of draws alone has.
+    kind : {"exact", "integrated"}
+        What the law is, where there is one.
     """
 
     outcome: Outcome
@@ -121,6 +125,7 @@ class Verdict:
     bounds: Bounds | None = None
     diverged: int = 0
     left_out: tuple[str, ...] = ()
+    kind: Kind = "exact"
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
@@ -149,11 +154,6 @@ class Verdict:
         if self.left_out:
             said.append(f"Not compared: {', '.join(self.left_out)}.")
         return " ".join(said)
-
-    @property
-    def kind(self) -> str:
-        """What the law is: ``"exact"`` or ``"integrated"``."""
-        return "integrated" if isinstance(self.law, Integrated) else "exact"
 
     def _decision(self) -> str:
         worst = self.largest
@@ -342,6 +342,7 @@ def _decided(
     bound = 0.0 if loose is None else _bound(loose)
     given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
     given |= {"law": law, "draws": draws, "diverged": divergences(draws)}
+    given["kind"] = "integrated" if isinstance(law, Integrated) else "exact"
 
     def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:
         return Verdict(outcome, tuple(findings), level, tuple(found), table, **given)
@@ -358,10 +359,11 @@ def _decided(
             if not (test.kind == "location" and test.label in shifts)  # the same again
         ]
         return verdict("disagree", [*said, copied] if copied else said)
+    mixed = table["r_hat"].to_dict()
     standing = [
         test.label
         for test in sizes
-        if test.kind == "location" and stands_still(test.ess, table["r_hat"][test.label])
+        if test.kind == "location" and stands_still(test.ess, mixed[test.label])
     ]
     if standing or copied:
         said = [still(standing)] if standing else []
@@ -381,8 +383,8 @@ def _decided(
             f"the bulk of the draws fits, but means are only known to within {bounds.mean:.2g} "
             "standard deviations. Look at the outermost draws."
         )
-    if (mixed := table["r_hat"].max()) > LARGEST_R_HAT:
-        factors.append(1.5 * (mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
+    if (worst_mixed := table["r_hat"].max()) > LARGEST_R_HAT:
+        factors.append(1.5 * (worst_mixed - 1) / (LARGEST_R_HAT - 1))  # it falls as draws rise
     open_questions += unmixed(table["r_hat"])
     if factors:  # one piece of advice, that serves all of them
         given["more"] = max(factors)
@@ -462,11 +464,11 @@ def _error(test: Test) -> float:
 
 def _bound(test: Test) -> float:
     """Return how large a discrepancy may be, at the confidence that is asked for."""
-    return abs(test.effect) + float(stats.norm.ppf(CONFIDENCE)) * _error(test)
+    return abs(test.effect) + _SURE * _error(test)
 
 
 def _factor(sizes: list[Test], tolerance: float) -> float:
     """Return how many times as many draws bound all effects, most likely, if they are right."""
     likely = float(stats.norm.isf((1 - CONFIDENCE) / 2 / len(sizes)))  # the largest of so many
-    needed = tolerance / (float(stats.norm.ppf(CONFIDENCE)) + likely)
+    needed = tolerance / (_SURE + likely)
     return max(1.5, *((_error(test) / needed) ** 2 for test in sizes))

@@ -204,13 +204,19 @@ def slipped_noise():
     )
 
 
-# --- sampled --------------------------------------------------------------------------------------
+# --- integrated, or sampled -----------------------------------------------------------------------
 
 
 @modelled
 def logistic(centre=0):
     w = pm.Normal("w", centre, 1.5, shape=2)
     pm.Bernoulli("y", logit_p=pm.math.dot(X, w), observed=BITS)
+
+
+@modelled
+def slope_of_either_sign():
+    which, size = pm.Bernoulli("which", 0.4), pm.LogNormal("size", 0, 0.5)
+    pm.Normal("y", pm.math.stack([-1.0, 1.0])[which] * size * X[:, 0], 1, observed=SCORES)
 
 
 @modelled
@@ -245,9 +251,9 @@ def decay():
 
 
 @modelled
-def lifetimes():
-    shape, scale = pm.LogNormal("shape", 0, 0.5), pm.LogNormal("scale", 1, 0.5)
-    pm.Weibull("y", shape, scale, observed=COUNTS / 2)
+def many_slopes():
+    w = pm.Normal("w", 0, 1.5, shape=5)
+    pm.Bernoulli("y", logit_p=pm.math.dot(X[:, [0, 1, 0, 1, 0]], w), observed=BITS)
 
 
 # --- simulators of one's own ----------------------------------------------------------------------
@@ -303,16 +309,16 @@ RIGHT = [
     Case("line, unknown noise", "partial", noisy_line),
     Case("rates", "partial", rates),
     Case("batting", "partial", batting),
-    Case("logistic regression", "mcmc", logistic),
-    Case("Poisson regression, around the posterior", "mcmc", log_link, POSTERIOR),
-    Case("robust line", "mcmc", robust_line),
-    Case("lifetimes", "mcmc", lifetimes),
+    Case("logistic regression", "integrated", logistic),
+    Case("Poisson regression, around the posterior", "integrated", log_link, POSTERIOR),
+    Case("robust line", "mcmc", robust_line, given(method="mcmc")),
+    Case("slope of either sign", "integrated", slope_of_either_sign, given(method="integrated")),
 ]
 WRONG = [
     Case("normal for Student-t", "exact", level, truly(heavy_level), "likelihood"),
     Case("Poisson for negative binomial", "exact", visits, truly(overdispersed), "likelihood"),
     Case("variance for deviation", "exact", lambda: line(2), truly(line, 2**0.5), "likelihood"),
-    Case("logit for probit", "mcmc", logistic, truly(probit), "likelihood"),
+    Case("logit for probit", "integrated", logistic, truly(probit), "likelihood"),
     Case("a normaliser forgotten", "partial", slipped_noise, dict, "likelihood"),
     Case("sd 2 for 1", "exact", level, truly(level, sd=1), "prior"),
     Case("rate for scale", "exact", lambda: visits(2, 0.5), truly(visits, 2, 2), "prior"),
@@ -324,7 +330,7 @@ WRONG = [
         truly(schools, law=pm.HalfNormal, spread=2),
         "prior",
     ),
-    Case("centre 0 for 0.5", "mcmc", logistic, truly(logistic, 0.5), "prior"),
+    Case("centre 0 for 0.5", "integrated", logistic, truly(logistic, 0.5), "prior"),
     Case("half of a level", "exact", half_level, truly(level), "half data"),
     Case("half of the visits", "exact", half_visits, truly(visits), "half data"),
     Case("half of the tosses", "exact", half_coin, truly(coin), "half data"),
@@ -335,10 +341,12 @@ WRONG = [
         truly(schools, law=pm.HalfNormal, spread=10),
         "half data",
     ),
-    Case("half of the answers", "mcmc", half_logistic, truly(logistic), "half data"),
+    Case("half of the answers", "integrated", half_logistic, truly(logistic), "half data"),
     Case("tosses that stick", "exact", coin, given(simulate=sticky), "simulator"),
     Case("counts capped", "exact", visits, given(simulate=capped), "simulator"),
     Case("rows that hang together", "exact", line, given(simulate=together), "simulator"),
     Case("errors halved", "partial", schools, given(simulate=surer), "simulator"),
-    Case("zeros too many", "mcmc", log_link, given(simulate=with_zeros), "simulator"),
+    Case(
+        "zeros too many", "mcmc", log_link, given(simulate=with_zeros, method="mcmc"), "simulator"
+    ),
 ]

@@ -9,16 +9,19 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
+from bayesmodels.posteriors import ladder
 from bayesmodels.posteriors.compiled_sampler import Anatomy
 from bayesmodels.posteriors.exact import Search
-from bayesmodels.posteriors.new_data import Forward, NewData, best_rung, posterior
+from bayesmodels.posteriors.integrate import MOST, block, integrand, settled
+from bayesmodels.posteriors.ladder import best_rung, posterior
+from bayesmodels.posteriors.new_data import Forward, NewData
 from bayesmodels.referee.sbc import Setup
 from bayesmodels.referee.sbc_models import ModelSimulator
 from tests.referee import calibration_models as models
 from tests.referee.calibration_models import COUNTS, RIGHT, WRONG
 
 CHEAP = {"unknown variance", "shares", "hypotheses", "flat prior, around the posterior"}
-SAMPLED = {"eight schools, around the posterior", "logistic regression"}
+SAMPLED = {"eight schools, around the posterior", "slope of either sign", "robust line"}
 FOUND = {"normal for Student-t", "rate for scale", "half of a level", "tosses that stick"}
 
 
@@ -85,14 +88,40 @@ def test_one_search_follows_data_that_change():
 
 
 @pytest.mark.slow
-def test_a_compiled_sampler_follows_data_that_change():
+@pytest.mark.parametrize("rung", ["partial", "integrated"])
+def test_draws_follow_data_that_change(rung):
     data, rng = NewData(models.unknown_noise()), np.random.default_rng(1)
-    sampler = posterior(data, "partial", rng)
+    sampler = posterior(data, rung, rng)
     for centre in (-3, 3):
         data.hold({"y": np.linspace(centre - 0.1, centre + 0.1, len(COUNTS))})
         drawn = sampler.given(rng)(200, rng)
         assert drawn["mu"].mean() == pytest.approx(centre, abs=0.1)
         assert 0.03 < drawn["noise"].mean() < 0.15
+
+
+def test_data_for_which_the_integral_does_not_settle_are_left_to_the_sampler(monkeypatch):
+    def unsettled(*_, **__):
+        raise bm.NotConjugate("it has not settled.")
+
+    monkeypatch.setattr(ladder, "settled", unsettled)
+    monkeypatch.setattr(ladder, "_sampled", lambda *_: lambda _: "a chain")
+    rng = np.random.default_rng(1)
+    assert posterior(NewData(models.logistic()), "integrated", rng).given(rng) == "a chain"
+    with pytest.raises(bm.NotConjugate, match="not settled"):  # no sampler draws signs
+        posterior(NewData(models.slope_of_either_sign()), "integrated", rng).given(rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "build", [models.unknown_noise, models.logistic, models.slope_of_either_sign]
+)
+def test_one_compiled_integrand_follows_data_that_change(build):
+    data, rng = NewData(build()), np.random.default_rng(1)
+    own = integrand(data.model, block(data.model, 50, rng), MOST, rng)
+    for step in (1, 2):
+        data.hold({"y": np.roll(data.observed["y"], step) ** step})
+        found, anew = settled(own, 1e-6, 50, rng), bm.integrate(data.model, rng=rng)
+        assert found.log_total == pytest.approx(anew.log_evidence, abs=2e-6)
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -144,7 +173,9 @@ def test_ways_to_the_posterior_are_tried_in_order():
     rng = np.random.default_rng(1)
     assert best_rung(models.coin(), None, rng) == "exact"
     assert best_rung(models.unknown_noise(), None, rng) == "partial"
-    assert best_rung(models.logistic(), None, rng) == "mcmc"
+    assert best_rung(models.logistic(), None, rng) == "integrated"
+    assert best_rung(models.slope_of_either_sign(), "integrated", rng) == "integrated"
+    assert best_rung(models.many_slopes(), None, rng) == "mcmc"
     assert best_rung(models.coin(), "mcmc", rng) == "mcmc"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -156,6 +157,7 @@ def _verdicts():
     after = case.prior.update(case.data)
     return {
         "agree": bm.compare(LAW, draws),
+        "integrated": replace(bm.compare(LAW, draws), kind="integrated"),
         "disagree": bm.compare(LAW, wrong),
         "short chains": bm.compare(LAW, few),
         "two sets": bm.compare(
@@ -174,7 +176,9 @@ def _fixture():
 
 
 @pytest.mark.parametrize("ending", ["json", "npz"])
-@pytest.mark.parametrize("name", ["agree", "disagree", "short chains", "two sets", "classes"])
+@pytest.mark.parametrize(
+    "name", ["agree", "integrated", "disagree", "short chains", "two sets", "classes"]
+)
 def test_a_verdict_comes_back_without_its_draws(verdicts, name, ending, tmp_path):
     verdict = verdicts[name]
     bm.save(verdict, tmp_path / f"v.{ending}")
