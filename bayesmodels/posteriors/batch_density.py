@@ -19,6 +19,7 @@ from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Clip
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
@@ -260,7 +261,8 @@ def _known(model: pm.Model, name: str) -> Support:
 def _plain(outputs: list[Any]) -> list[Any]:
     """Let the density be zero, not an error, where a parameter is out of its range.
 
-    And write with NumPy's functions what PyTensor evaluates number by number in Python.
+    And write with NumPy's functions what PyTensor evaluates number by number in Python, and as
+    numbers the shapes that are known, which would else be those of each point.
     """
     known: dict[Any, Any] = {}
     for node in io_toposort([], outputs):
@@ -271,6 +273,8 @@ def _plain(outputs: list[Any]) -> list[Any]:
             known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
         elif isinstance(node.op, Elemwise) and type(node.op.scalar_op) in _IN_NUMPY:
             known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
+        elif isinstance(node.op, Shape) and None not in given[0].type.shape:
+            known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
         elif given != list(node.inputs):
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))

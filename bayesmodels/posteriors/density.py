@@ -91,10 +91,10 @@ def _lighten(graph: Any) -> None:
         node.op = _light(node)
 
 
-_rewriter: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
+LIGHTER: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
-PYTHON_MODE = Mode(linker="py", optimizer=_rewriter)
+PYTHON_MODE = Mode(linker="py", optimizer=LIGHTER)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
