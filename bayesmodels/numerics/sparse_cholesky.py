@@ -33,7 +33,7 @@ Elements = NDArray[np.intp]
 
 KEPT = 1e-3
 """Relative error of a precision that is allowed."""
-_SOME = 0.3  # the same, where little mass is: some digit is left
+_SOME = 0.3  # what an integral's log may be off, where little mass is
 _ZERO = 1e-6  # of what a slope changes by: more is no zero
 
 
@@ -111,11 +111,11 @@ class SparsePrecision:
 
 @_compiled
 def _factors(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:  # noqa: C901 - loops, which Numba is good at
-    """Return the root, what the slope at the centre is solved for by it, and the relative loss.
+    """Return the root, what the slope at the centre is solved for by it, and two bounds on rounding.
 
-    This is how far off some element's precision may be once those before it are integrated out;
-    infinite where the precision has other entries than it should have. Where it is not positive
-    definite there is NaN.
+    These are how far off some element's precision may be, relatively, once those before it are
+    integrated out, and how far off the log integral is then. They are infinite where the precision
+    has other entries than it should have. Where it is not positive definite there is NaN.
     """
     n = len(start) - 1
     root, half = np.zeros(len(rows)), np.zeros(n)
@@ -125,7 +125,7 @@ def _factors(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
     for i in range(n):
         gap[i] = slopes[0, i] - slopes[-1, i]
         size[i] = abs(slopes[0, i]) + abs(slopes[-1, i])
-    loss = 0.0
+    loss, off = 0.0, 0.0
     for j in range(n):
         begin, end = start[j], start[j + 1]
         own = entries[begin, 1]
@@ -152,9 +152,10 @@ def _factors(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
             if place[k] < start[k + 1]:
                 after[k], first[rows[place[k]]] = first[rows[place[k]]], k
             k = following
-        loss = max(loss, whole * EPS / work[j]) if work[j] > 0 else np.inf
+        lost = whole * EPS / work[j] if work[j] > 0 else np.inf
         pivot = np.sqrt(work[j])
         half[j] = right / pivot
+        loss, off = max(loss, lost), off + lost * (0.5 + half[j] ** 2)
         root[begin] = pivot
         for p in range(begin + 1, end):
             root[p] = work[rows[p]] / pivot
@@ -163,8 +164,8 @@ def _factors(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
             after[j], first[rows[begin + 1]] = first[rows[begin + 1]], j
     for i in range(n):
         if not gap[i] <= _ZERO * size[i] or not -gap[i] <= _ZERO * size[i]:
-            loss = np.inf
-    return root, half, loss
+            loss = off = np.inf
+    return root, half, loss, off
 
 
 @_compiled
@@ -207,10 +208,10 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
 @_compiled
 def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
     r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
-    root, half, loss = _factors(slopes, start, rows, entries, moves)
+    root, half, _, off = _factors(slopes, start, rows, entries, moves)
     square = (half**2).sum() / 2
     # What the square is added to is as large, and of the other sign.
-    known = loss < _SOME and square * EPS < 1
+    known = off < _SOME and square * EPS < 1
     log_det = np.log(root[start[:-1]]).sum()
     return np.array([square, log_det]) if known else np.array([np.nan, np.nan])
 
@@ -220,7 +221,7 @@ def integral_slope(
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any
 ) -> Any:
     """Return the derivative of the weighted sum of both results of `integral` by all slopes."""
-    root, half, _ = _factors(slopes, start, rows, entries, moves)
+    root, half, _, _ = _factors(slopes, start, rows, entries, moves)
     mean, cov = _solved(root, half, start, rows), _covariances(root, start, rows)
     result = np.zeros_like(slopes)
     for j in range(len(mean)):
@@ -241,7 +242,7 @@ def _solutions(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, noi
     x, loss = np.empty_like(noise), np.zeros(len(noise))
     order = entries[start[:-1], 1]
     for row in range(len(noise)):
-        root, half, loss[row] = _factors(slopes[row], start, rows, entries, moves)
+        root, half, loss[row], _ = _factors(slopes[row], start, rows, entries, moves)
         x[row, order] = _solved(root, half + noise[row, order], start, rows)
     return x, loss
 
@@ -251,7 +252,7 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
     """Return the diagonal of the inverse, for each row of slopes."""
     result = np.empty((len(slopes), len(start) - 1))
     for row in range(len(slopes)):
-        root, _, _ = _factors(slopes[row], start, rows, entries, moves)
+        root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
         result[row, entries[start[:-1], 1]] = _covariances(root, start, rows)[start[:-1]]
     return result
 

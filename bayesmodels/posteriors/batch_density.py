@@ -30,7 +30,7 @@ from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
 pt: Any = tensor  # its functions have no types
 
-_TOGETHER = 400_000  # observed numbers times points in one call, about what a cache holds
+_TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
 _MOST_LEVELS = 2**10  # configurations of finite variables
 
 
@@ -82,8 +82,9 @@ class BatchDensity:
         # At an end of a support it is infinite.
         self.start: Array = np.where(np.isfinite(whole_start), whole_start, 0.0)
         self.size = len(self.start)
-        observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
-        self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))
+        shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
+        widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
+        self._rows = max(1, _TOGETHER // widest)
         self.slices = self._places()
 
     @property
