@@ -105,13 +105,16 @@ class SparsePrecision:
         """Return the whole precision matrix, from the slopes of one row."""
         probe, at, by = self.entries[self.entries[:, 0] >= 0].T
         result = np.zeros((self.size, self.size))
-        result[at, by] = result[by, at] = (slopes[0, at] - slopes[1 + probe, at]) / self.moves[0, by]
+        result[at, by] = (slopes[0, at] - slopes[1 + probe, at]) / self.moves[0, by]
+        result[by, at] = result[at, by]
         return result
 
 
 @_compiled
-def _factors(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:  # noqa: C901 - loops, which Numba is good at
-    """Return the root, what the slope at the centre is solved for by it, and two bounds on rounding.
+def _factors(  # noqa: C901 - loops, which Numba is good at
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any
+) -> Any:
+    """Return the root, the slope at the centre solved by it, and two bounds on rounding.
 
     These are how far off some element's precision may be, relatively, once those before it are
     integrated out, and how far off the log integral is then. They are infinite where the precision
