@@ -112,7 +112,8 @@ def integral(
         lattices = [_with_others(lattice, lattices) for lattice in lattices]
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
-        unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
+        with np.errstate(over="ignore"):
+            unknown = sum(float(np.exp(one.log_unknown() - found[0])) for one in lattices)
         errors = _errors(history, starts.shape[1]) + beyond + unknown
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
