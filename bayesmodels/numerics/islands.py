@@ -302,16 +302,20 @@ class Search:
         if not len(starts):
             return []
         tops, heights = climbed(logs_of(self.f), starts, scale)
-        believed = with_digits(self.f, tops)
+        believed = with_digits(self.f, tops, heights)
         tops, heights = tops[believed], heights[believed]
         new = []
         for i in np.argsort(-heights, kind="stable"):
             if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
                 continue
             island, lattice = framed(self.f, tops[i])
-            if not with_digits(self.f, island.frame.centre[None])[0]:
+            centre = island.frame.centre[None]
+            if not with_digits(self.f, centre, self.f(centre)[0])[0]:
                 continue
-            if not self._known(island.frame.centre, island.height):
+            # Of a curved island the middle is far below the top.
+            best = [np.nanargmax(lattice.logs)]
+            top, height = lattice.frame.points(lattice.coordinates[best])[0], lattice.logs[best]
+            if not self._known(top[0], float(height[0]) - lattice.frame.log_volume):
                 new.append(island)
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)

@@ -319,15 +319,15 @@ def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
     x, log_jacobian = frame.points(u)
     logs, carried = f(x)
     far = np.flatnonzero((np.abs(u) > _OUT).any(1) & (logs > -np.inf))
-    logs[far[~with_digits(f, x[far])]] = np.nan
+    logs[far[~with_digits(f, x[far], logs[far])]] = np.nan
     return logs + log_jacobian, carried
 
 
-def with_digits(f: Function, x: Array) -> NDArray[np.bool_]:
-    """Return at which points the log value hardly changes with the last places of x."""
+def with_digits(f: Function, x: Array, logs: Array) -> NDArray[np.bool_]:
+    """Return at which points the log value, `logs`, hardly changes with the last places of x."""
     if not len(x):
         return np.ones(0, dtype=bool)
-    moved = np.concatenate([x * (1 + k * _PLACES) for k in range(_LOOKS)])
-    logs = f(moved)[0].reshape(_LOOKS, -1)
+    moved = np.concatenate([x * (1 + k * _PLACES) for k in range(1, _LOOKS)])
+    every = np.vstack([logs, f(moved)[0].reshape(_LOOKS - 1, -1)])
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.ptp(logs, axis=0) < _DIGITS)
+        return np.asarray(np.ptp(every, axis=0) < _DIGITS)

@@ -210,7 +210,7 @@ def _tops(f: Function, points: Array, rng: np.random.Generator) -> tuple[Array, 
     _, near = KDTree(ranks).query(ranks, min(2 * d + 2, len(points)))
     near = near.reshape(len(points), -1)
     tops = np.flatnonzero(values >= values[near].max(1))
-    tops = tops[with_digits(f, points[tops])]
+    tops = tops[with_digits(f, points[tops], values[tops])]
     tops = tops[np.argsort(-values[tops], kind="stable")]
     chosen = np.concatenate([tops[:_BEST], rng.permutation(tops[_BEST:])[:_OTHERS]])
     scale = np.abs(points[near[chosen, min(1, near.shape[1] - 1)]] - points[chosen])
@@ -311,7 +311,8 @@ def _unknown(lattices: list[Lattice], found: Array) -> Array:
     for lattice in lattices:
         gap = np.abs(lattice.carried - found[1 : 1 + k]) / unit
         factors = np.concatenate([np.ones((len(gap), 1)), gap, gap**2], 1)
-        result += np.exp(lattice.log_unknown(factors) - found[0])
+        with np.errstate(over="ignore"):
+            result += np.exp(lattice.log_unknown(factors) - found[0])
     return result
 
 

@@ -19,6 +19,7 @@ from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Clip
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.shape import Shape
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
@@ -29,7 +30,7 @@ from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
 pt: Any = tensor  # its functions have no types
 
-_TOGETHER = 400_000  # observed numbers times points in one call, about what a cache holds
+_TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
 _MOST_LEVELS = 2**10  # configurations of finite variables
 
 
@@ -81,8 +82,9 @@ class BatchDensity:
         # At an end of a support it is infinite.
         self.start: Array = np.where(np.isfinite(whole_start), whole_start, 0.0)
         self.size = len(self.start)
-        observed: Any = compiled([], [model.rvs_to_values[rv].size for rv in model.observed_RVs])
-        self._rows = max(1, _TOGETHER // (1 + int(sum(map(int, observed())))))
+        shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
+        widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
+        self._rows = max(1, _TOGETHER // widest)
         self.slices = self._places()
 
     @property
@@ -258,7 +260,8 @@ def _known(model: pm.Model, name: str) -> Support:
 def _plain(outputs: list[Any]) -> list[Any]:
     """Let the density be zero, not an error, where a parameter is out of its range.
 
-    And write with NumPy's functions what PyTensor evaluates number by number in Python.
+    And write with NumPy's functions what PyTensor evaluates number by number in Python, and as
+    numbers the shapes that are known, which would else be those of each point.
     """
     known: dict[Any, Any] = {}
     for node in io_toposort([], outputs):
@@ -269,6 +272,8 @@ def _plain(outputs: list[Any]) -> list[Any]:
             known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
         elif isinstance(node.op, Elemwise) and type(node.op.scalar_op) in _IN_NUMPY:
             known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
+        elif isinstance(node.op, Shape) and None not in given[0].type.shape:
+            known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
         elif given != list(node.inputs):
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))

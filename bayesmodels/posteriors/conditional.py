@@ -16,7 +16,14 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.budget import Budget, OutOfTime
-from bayesmodels.posteriors.density import JointDensity, add, compiled, natural_terms, no_gradient
+from bayesmodels.posteriors.density import (
+    LIGHTER,
+    JointDensity,
+    add,
+    compiled,
+    natural_terms,
+    no_gradient,
+)
 from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
@@ -26,7 +33,7 @@ Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
 
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
-LIGHT_MODE = _FAST.excluding("local_add_canonizer")
+LIGHT_MODE = _FAST.excluding("local_add_canonizer").register((LIGHTER, 100))
 """In Python, without what is slow there; sums of more than 32 parts are left as they are."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Fused loops would run in Python.

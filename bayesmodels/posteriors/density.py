@@ -31,6 +31,7 @@ from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
 from pytensor.tensor.utils import import_func_from_string
 
 from bayesmodels.errors import NotConjugate
@@ -68,8 +69,38 @@ class _Direct(Op):
             outputs[0][0] = np.asarray(self.run(*inputs), dtype=node.outputs[0].type.dtype)
 
 
+class _Added(Op):
+    """Add numbers to chosen places along the last axes of an array: place by place."""
+
+    __props__ = ("idx_list",)
+
+    def __init__(self, idx_list: Any) -> None:
+        self.idx_list = idx_list
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - PyTensor's
+        """Evaluate in Python."""
+        x, y, *given = inputs
+        index = unflatten_index_variables(given, self.idx_list)
+        whole = self.idx_list.count(slice(None))
+        front, inner = x.shape[:whole], x.shape[whole:]
+        result = x.reshape(*front, -1).copy()
+        places = np.arange(result.shape[-1]).reshape(inner)[tuple(index[whole:])]
+        if places.size and result.size:
+            flat = np.broadcast_to(y, (*front, *places.shape)).reshape(*front, -1)
+            order = np.argsort(places, axis=None, kind="stable")
+            chosen, first = np.unique(places.ravel()[order], return_index=True)
+            result[..., chosen] += np.add.reduceat(flat[..., order], first, axis=-1)
+        outputs[0][0] = result.reshape(x.shape)
+
+
 def _light(node: Any) -> Op:
     """Return what gives the same numbers without the work that PyTensor does beside them."""
+    op = node.op
+    if isinstance(op, AdvancedIncSubtensor) and dtype(node.outputs[0]) == "float64":
+        whole = op.idx_list.count(slice(None))
+        other = op.inplace or op.set_instead_of_inc or op.ignore_duplicates
+        last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
+        return _Added(op.idx_list) if last and not other else op
     if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
         return node.op
     if isinstance(node.op.scalar_op, Second):
@@ -91,10 +122,10 @@ def _lighten(graph: Any) -> None:
         node.op = _light(node)
 
 
-_rewriter: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
+LIGHTER: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
-PYTHON_MODE = Mode(linker="py", optimizer=_rewriter)
+PYTHON_MODE = Mode(linker="py", optimizer=LIGHTER)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:

@@ -31,8 +31,8 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.arrowhead import KEPT, Arrow
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
+from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled
@@ -57,15 +57,13 @@ _TENSORS = SimpleNamespace(
 class NormalGroup:
     """Variables that are jointly normal given the rest.
 
-    `arrow` says how their precision is taken apart, `centre` and `step` where the slopes are looked
-    at and how far apart.
+    `precision` says how theirs is read off slopes around `centre`, and factored.
     """
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
-    arrow: Arrow
+    precision: SparsePrecision
     centre: Array
-    step: Array
 
     def split(self, x: Array) -> dict[str, Array]:
         """Return rows of elements by variable."""
@@ -78,7 +76,7 @@ class NormalGroup:
 
     def probes(self) -> dict[str, Array]:
         """Return the points at which the slopes are looked at."""
-        moves = self.arrow.probes(self.step)
+        moves = self.precision.probes()
         return self.split(self.centre + np.vstack([0 * self.centre, moves]))
 
 
@@ -209,9 +207,9 @@ class Marginal:
             value, by_name = found[0], dict(zip(slopes, found[1:], strict=True))
             if self.normals:
                 n = self.normals
-                place = [pt.constant(x) for x in (n.arrow.groups, n.arrow.hubs, n.step)]
-                both: Any = NormalIntegral()(self._flat(by_name), *place)
-                value = value + both[0] - both[1] + n.arrow.size * HALF_LOG_2PI
+                form = [pt.constant(x) for x in n.precision.form]
+                both: Any = NormalIntegral()(self._flat(by_name), *form)
+                value = value + both[0] - both[1] + n.precision.size * HALF_LOG_2PI
             for one in self.alone:
                 own = by_name[one.name]
                 density = one.log_density(one.parameters(own[0], own[1]))
@@ -222,7 +220,7 @@ class Marginal:
     def _flat(self, slopes: Mapping[str, Any]) -> Any:
         """Return the slopes of normal elements in one row a probe."""
         assert self.normals is not None  # noqa: S101 - the callers ask
-        number = 1 + len(self.normals.arrow.probes(self.normals.step))
+        number = 1 + len(self.normals.precision.probes())
         parts = [slopes[name] for name in self.normals.names]
         if isinstance(parts[0], np.ndarray):
             flat = [part[:, :number].reshape((len(part), number, -1)) for part in parts]
@@ -276,9 +274,9 @@ class Marginal:
         if self.normals:
             n = self.normals
             flat = self._flat(slopes)
-            none = np.zeros((len(flat), n.arrow.size))
-            means = n.split(n.centre + n.arrow.solve(flat, n.step, none, kept))
-            sds = n.split(n.arrow.sd(flat, n.step))
+            none = np.zeros((len(flat), n.precision.size))
+            means = n.split(n.centre + n.precision.solve(flat, none, kept))
+            sds = n.split(n.precision.sd(flat))
             result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
         for one, found in self._others(slopes):
             result[one.name] = dict(zip(one.family.parameters, found, strict=True))
@@ -291,8 +289,8 @@ class Marginal:
         if self.normals:
             n = self.normals
             flat = self._flat(slopes)
-            noise = rng.standard_normal((len(flat), n.arrow.size))
-            result |= n.split(n.centre + n.arrow.solve(flat, n.step, noise))
+            noise = rng.standard_normal((len(flat), n.precision.size))
+            result |= n.split(n.centre + n.precision.solve(flat, noise))
         for one, found in self._others(slopes):
             law = one.law(np.arange(found[0].size), found)
             result[one.name] = law.sample(1, rng).reshape(found[0].shape)
@@ -308,8 +306,8 @@ class Marginal:
             n = self.normals
             flat = self._flat(slopes)
             try:
-                mean = n.centre + n.arrow.solve(flat, n.step, np.zeros((1, n.arrow.size)))[0]
-                precision = n.arrow.precision(flat[0], n.step)
+                mean = n.centre + n.precision.solve(flat, np.zeros((1, n.precision.size)))[0]
+                precision = n.precision.matrix(flat[0])
                 root = np.linalg.cholesky(precision).T
             except (DataError, np.linalg.LinAlgError) as error:
                 raise NotConjugate(

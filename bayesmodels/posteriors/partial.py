@@ -199,10 +199,9 @@ class PartialPosterior:
     -----
     `model` has no second derivatives where normal variables are integrated out.
 
-    Groups of normal elements that depend on each other only through a few shared ones, as
-    coefficients by group do through their means, cost little. Where long chains of elements depend
-    on each other (random walks), or all of p elements do, a gradient costs about p times that of
-    the original model, and p cubed operations.
+    Normal elements cost what their structure costs: chains (random walks), groups that share a few
+    means, and nested groups about their number. Where all of p elements depend on each other, a
+    gradient costs about p times that of the original model, and p cubed operations.
 
     Examples
     --------

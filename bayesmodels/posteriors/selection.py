@@ -17,8 +17,8 @@ import pymc as pm
 from numpy.typing import NDArray
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.numerics.arrowhead import arrow
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET
+from bayesmodels.numerics.sparse_cholesky import sparse_precision
 from bayesmodels.posteriors.audit import audit
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
@@ -226,11 +226,10 @@ def normals_at(
     laws = [
         gaussian(view.held(point), np.arange(view.size), view.row(point), rng) for point in points
     ]
-    rows = sum(int(np.prod(t.type.shape)) for t in conditionals.terms if None not in t.type.shape)
     shapes = tuple(conditionals.supports[name].shape for name in names)
     linked = np.any([_linked(law) for law in laws], axis=0) | conditionals.linked(names)
-    form = arrow(linked, rows)
-    return NormalGroup(tuple(names), shapes, form, laws[0].location, _FAR * laws[0].sd())
+    precision = sparse_precision(linked, _FAR * laws[0].sd(), rng)
+    return NormalGroup(tuple(names), shapes, precision, laws[0].location)
 
 
 def _linked(law: Gaussian) -> NDArray[np.bool_]:

@@ -28,14 +28,11 @@ def left(name):
 
 
 OPEN = {
-    "varying intercepts and slopes of firms",
     "classes within schools",
-    "the nile as a walk plus noise",
-    "the nile as a sum of steps",
     "local linear trend",
     "latent autoregression with noise",
 }
-"""Either right, or refused: long chains, where a point takes 20 ms."""
+"""Either right, or refused: slow convergence, and digits that are lost near a scale of zero."""
 REFUSED = {
     "two small trials with binomial rows": "has not settled",
     "lasso of two weights": "has not settled",

@@ -1,0 +1,312 @@
+r"""Sparse precision matrices: read off few slopes, factored in the time that their structure takes.
+
+A precision matrix P = L L' keeps most of its zeros in L if it is factored in a good order, and so
+do the entries of its inverse that are needed: those where L is not zero. Chains and trees cost
+what their length costs, groups that share a few means what the groups cost.
+
+A slope is read at a centre and where many elements have moved at once: elements of one colour,
+which have no neighbour in common. Elements with very many neighbours have colours of their own.
+Where the zeros are is checked each time, by a move of all elements at random.
+
+Sources: Curtis, Powell and Reid (1974), *On the estimation of sparse Jacobian matrices*, J. Inst.
+Maths Applics 13; Rue and Held (2005), *Gaussian Markov Random Fields*, sections 2.4 and 2.5;
+Takahashi, Fagan and Chin (1973), by Rue and Martino (2007), J. Stat. Plan. Inference 137, sec. 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import splu
+
+from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.triangular import EPS
+
+Elements = NDArray[np.intp]
+
+KEPT = 1e-3
+"""Relative error of a precision that is allowed."""
+_SOME = 0.3  # what an integral's log may be off, where little mass is
+_ZERO = 1e-6  # of what a slope changes by: more is no zero
+
+
+def _compiled(loops: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function; a precision that is not definite makes NaN in it, not an error."""
+    return numba.njit(cache=True, error_model="numpy")(loops)
+
+
+@dataclass(frozen=True, eq=False)
+class SparsePrecision:
+    """Where the precision of a normal block is not zero, and how it is read off slopes.
+
+    Column j of its root has `rows[start[j]:start[j + 1]]`, of which the first is j, both counted in
+    the order of elimination. Each of its `entries` has three numbers: a probe (-1 where the
+    precision itself is zero), the element whose slope changes, and the element that was moved.
+    `colour` is the probe that moves each element, and `moves` how far it does, in its own probe and
+    in the last one, which moves all.
+
+    Slopes have the shape (1 + probes, elements): those at the centre, and at each of `probes`.
+    """
+
+    colour: Elements
+    start: Elements
+    rows: Elements
+    entries: Elements
+    moves: Array
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return len(self.colour)
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What the compiled functions take beside slopes."""
+        return self.start, self.rows, self.entries, self.moves
+
+    def probes(self) -> Array:
+        """Return the steps that show all columns: those of each colour, and of all elements."""
+        own = np.arange(self.colour.max() + 1)[:, None] == self.colour
+        return np.vstack([own * self.moves[0], self.moves[1:]])
+
+    def solve(self, slopes: Array, noise: Array, kept: float = KEPT) -> Array:
+        """Return where the normal law has its mean, from the centre, plus its root times `noise`.
+
+        There is one law a row, with its own slopes and noise. What a precision may lose to rounding
+        is `kept`, relative to its size.
+        """
+        found, loss = _solutions(slopes, *self.form, noise)
+        lost = ~(loss < kept)
+        # Where a group's scale is near zero, what the precision of its mean is before and after the
+        # group is integrated out are both huge and nearly the same.
+        if lost.any():
+            raise DataError(
+                f"rest: at {int(lost.sum()):,} of {lost.size:,} draws (the first is number "
+                f"{int(lost.argmax())}) some scale is so near zero that rounding leaves "
+                "too few digits of the law of the others. Keep such scales away from zero by their "
+                "prior, or leave these draws out."
+            )
+        if not np.isfinite(found).all():
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        return np.asarray(found)
+
+    def sd(self, slopes: Array) -> Array:
+        """Return the standard deviations of all elements, one row for each row of slopes."""
+        return np.sqrt(_variances(slopes, *self.form))
+
+    def matrix(self, slopes: Array) -> Array:
+        """Return the whole precision matrix, from the slopes of one row."""
+        probe, at, by = self.entries[self.entries[:, 0] >= 0].T
+        result = np.zeros((self.size, self.size))
+        result[at, by] = (slopes[0, at] - slopes[1 + probe, at]) / self.moves[0, by]
+        result[by, at] = result[at, by]
+        return result
+
+
+@_compiled
+def _factors(  # noqa: C901 - loops, which Numba is good at
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any
+) -> Any:
+    """Return the root, the slope at the centre solved by it, and two bounds on rounding.
+
+    These are how far off some element's precision may be, relatively, once those before it are
+    integrated out, and how far off the log integral is then. They are infinite where the precision
+    has other entries than it should have. Where it is not positive definite there is NaN.
+    """
+    n = len(start) - 1
+    root, half = np.zeros(len(rows)), np.zeros(n)
+    work, gap, size = np.zeros(n), np.zeros(n), np.zeros(n)
+    # Columns that change the next one, as a list of those that have it as their next row.
+    first, after, place = np.full(n, -1), np.full(n, -1), start[:n].copy()
+    for i in range(n):
+        gap[i] = slopes[0, i] - slopes[-1, i]
+        size[i] = abs(slopes[0, i]) + abs(slopes[-1, i])
+    loss, off = 0.0, 0.0
+    for j in range(n):
+        begin, end = start[j], start[j + 1]
+        own = entries[begin, 1]
+        for p in range(begin, end):
+            probe, at, by = entries[p]
+            value = 0.0
+            if probe >= 0:
+                value = (slopes[0, at] - slopes[1 + probe, at]) / moves[0, by]
+                gap[at] -= value * moves[1, by]
+                size[at] += abs(value * moves[1, by])
+                if at != by:
+                    gap[by] -= value * moves[1, at]
+                    size[by] += abs(value * moves[1, at])
+            work[rows[p]] = value
+        whole, right = work[j], slopes[0, own]
+        k = first[j]
+        while k >= 0:
+            following, at = after[k], place[k]
+            factor = root[at]
+            right -= factor * half[k]
+            for p in range(at, start[k + 1]):
+                work[rows[p]] -= factor * root[p]
+            place[k] += 1
+            if place[k] < start[k + 1]:
+                after[k], first[rows[place[k]]] = first[rows[place[k]]], k
+            k = following
+        lost = whole * EPS / work[j] if work[j] > 0 else np.inf
+        pivot = np.sqrt(work[j])
+        half[j] = right / pivot
+        loss, off = max(loss, lost), off + lost * (0.5 + half[j] ** 2)
+        root[begin] = pivot
+        for p in range(begin + 1, end):
+            root[p] = work[rows[p]] / pivot
+        place[j] = begin + 1
+        if begin + 1 < end:
+            after[j], first[rows[begin + 1]] = first[rows[begin + 1]], j
+    for i in range(n):
+        if not gap[i] <= _ZERO * size[i] or not -gap[i] <= _ZERO * size[i]:
+            loss = off = np.inf
+    return root, half, loss, off
+
+
+@_compiled
+def _solved(root: Any, right: Any, start: Any, rows: Any) -> Any:
+    """Return what the transposed root is solved to, in the order of elimination."""
+    x = right.copy()
+    for j in range(len(x) - 1, -1, -1):
+        for p in range(start[j] + 1, start[j + 1]):
+            x[j] -= root[p] * x[rows[p]]
+        x[j] /= root[start[j]]
+    return x
+
+
+@_compiled
+def _covariances(root: Any, start: Any, rows: Any) -> Any:
+    """Return the entries of the inverse where the root has some."""
+    n = len(start) - 1
+    result = np.zeros(len(rows))
+    column, total, owner = np.zeros(n), np.zeros(n), np.full(n, -1)
+    for j in range(n - 1, -1, -1):
+        begin, end = start[j], start[j + 1]
+        for p in range(begin + 1, end):
+            column[rows[p]], total[rows[p]], owner[rows[p]] = root[p], 0.0, j
+        for p in range(begin + 1, end):
+            k = rows[p]
+            for q in range(start[k], start[k + 1]):
+                r = rows[q]
+                if owner[r] == j:
+                    total[r] += column[k] * result[q]
+                    if r != k:
+                        total[k] += column[r] * result[q]
+        own = 1 / root[begin]
+        for p in range(begin + 1, end):
+            result[p] = -total[rows[p]] / root[begin]
+            own -= root[p] * result[p]
+        result[begin] = own / root[begin]
+    return result
+
+
+@_compiled
+def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
+    r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
+    root, half, _, off = _factors(slopes, start, rows, entries, moves)
+    square = (half**2).sum() / 2
+    # What the square is added to is as large, and of the other sign.
+    known = off < _SOME and square * EPS < 1
+    log_det = np.log(root[start[:-1]]).sum()
+    return np.array([square, log_det]) if known else np.array([np.nan, np.nan])
+
+
+@_compiled
+def integral_slope(
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any
+) -> Any:
+    """Return the derivative of the weighted sum of both results of `integral` by all slopes."""
+    root, half, _, _ = _factors(slopes, start, rows, entries, moves)
+    mean, cov = _solved(root, half, start, rows), _covariances(root, start, rows)
+    result = np.zeros_like(slopes)
+    for j in range(len(mean)):
+        result[0, entries[start[j], 1]] += weights[0] * mean[j]
+        for p in range(start[j], start[j + 1]):
+            probe, at, by = entries[p]
+            if probe >= 0:
+                value = weights[1] * cov[p] - weights[0] * mean[j] * mean[rows[p]]
+                value *= (0.5 if at == by else 1.0) / moves[0, by]
+                result[0, at] += value
+                result[1 + probe, at] -= value
+    return result
+
+
+@_compiled
+def _solutions(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, noise: Any) -> Any:
+    """Return P^-1 h + L'^-1 noise, and how much a precision is off, for each row of slopes."""
+    x, loss = np.empty_like(noise), np.zeros(len(noise))
+    order = entries[start[:-1], 1]
+    for row in range(len(noise)):
+        root, half, loss[row], _ = _factors(slopes[row], start, rows, entries, moves)
+        x[row, order] = _solved(root, half + noise[row, order], start, rows)
+    return x, loss
+
+
+@_compiled
+def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
+    """Return the diagonal of the inverse, for each row of slopes."""
+    result = np.empty((len(slopes), len(start) - 1))
+    for row in range(len(slopes)):
+        root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
+        result[row, entries[start[:-1], 1]] = _covariances(root, start, rows)[start[:-1]]
+    return result
+
+
+def sparse_precision(
+    linked: NDArray[np.bool_], step: Array, rng: np.random.Generator
+) -> SparsePrecision:
+    """Return how to read and factor a precision, where `linked` elements are not independent."""
+    n = len(linked)
+    links: Any = csr_array(linked | np.eye(n, dtype=bool))
+    colour, hubs = _coloured(links)
+    # Any matrix with these entries of which no pivot is small tells the order.
+    dominant: Any = csc_array(diags_array(2.0 * links.sum(0)) - links.astype(float))
+    options = {"SymmetricMode": True}
+    place = splu(dominant, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).perm_c
+    order = np.argsort(place)
+    columns: list[list[int]] = []
+    below: list[set[int]] = [set() for _ in range(n)]
+    for j in range(n):
+        own = place[links.indices[slice(*links.indptr[order[j] : order[j] + 2])]]
+        filled = sorted(below[j].union(own[own > j].tolist()))
+        if filled:  # which the next of them then has, too
+            below[filled[0]].update(filled[1:])
+        columns.append([j, *filled])
+    start = np.cumsum([0, *map(len, columns)])
+    rows = np.concatenate(columns)
+    one, other = order[rows], np.repeat(order, np.diff(start))
+    at, by = np.where(hubs[one], [other, one], [one, other])
+    probe = np.where(np.asarray(linked[at, by]) | (at == by), colour[by], -1)
+    moves = np.stack([step, step * rng.uniform(0.5, 1, n) * rng.choice([-1.0, 1.0], n)])
+    return SparsePrecision(colour, start, rows, np.stack([probe, at, by], 1), moves)
+
+
+def _coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
+    """Return colours of few elements each, and which elements have one of their own.
+
+    Of the others no two of one colour have a neighbour in common, nor are neighbours. Those with
+    more than some number of neighbours have their own; the number is the one that needs the fewest.
+    """
+    degree = links.sum(0)
+    best, hubs = np.arange(len(degree)), np.ones(len(degree), dtype=bool)
+    for most in np.unique(degree):
+        rest = np.flatnonzero(degree <= most)
+        inner = links[rest][:, rest].astype(int)
+        near = csr_array(inner @ inner)
+        colour = np.full(len(degree), -1)
+        for i, element in enumerate(rest):
+            taken = set(colour[rest[near.indices[near.indptr[i] : near.indptr[i + 1]]]].tolist())
+            colour[element] = next(c for c in range(len(taken) + 1) if c not in taken)
+        own = colour < 0
+        colour[own] = colour.max() + 1 + np.arange(own.sum())
+        if colour.max() < best.max():
+            best, hubs = colour, own
+    return best, hubs
