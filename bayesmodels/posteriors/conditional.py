@@ -116,14 +116,14 @@ class Conditionals:
             return False
 
     @cached_property
-    def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
+    def _met(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
         return self.slopes.meetings(self.somewhere(np.random.default_rng(0)))
 
-    def _rows(self, names: Iterable[str]) -> NDArray[np.bool_]:
+    def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""
         met, own = self._met
-        return met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        return met[met[:, np.concatenate([own[name] for name in names])].sum(1) > 0]
 
     @property
     def _whole(self) -> list[str]:
@@ -136,22 +136,22 @@ class Conditionals:
         block = np.concatenate([own[name] for name in names])
         if not self._whole:
             return np.zeros((len(block), len(block)), dtype=bool)
-        rows = self._rows(self._whole)[:, block].astype(int)
-        return rows.T @ rows > 0
+        rows = self._rows(self._whole)[:, block]
+        return np.asarray((rows.T @ rows).toarray() > 0)
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""
         rows, (_, own) = self._rows(names), self._met
         infinite = [name for name in self._whole if name not in self._finite]
-        return [name for name in infinite if rows[:, own[name]].any()]
+        return [name for name in infinite if rows[:, own[name]].nnz]
 
     def groups(self, names: Sequence[str]) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
         rows, (_, own) = self._rows(names), self._met
         places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
         columns = np.array([own[name][i] for name, i in places], dtype=int)
-        there = np.flatnonzero(rows[:, columns].any(0))
-        within = rows[:, columns[there]].astype(int)
+        there = np.flatnonzero(rows[:, columns].sum(0))
+        within = rows[:, columns[there]]
         groups = [[places[k] for k in there[group]] for group in connected(within.T @ within)]
         sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
         with np.errstate(over="ignore"):
