@@ -22,15 +22,17 @@ from scipy.special import logsumexp
 from bayesmodels.numerics import Array
 
 Integers = NDArray[np.intp]
-Tables = Mapping[int, tuple[Integers, Array]]
-"""By number of elements: which ones, in rising order, one table a row; and the tables."""
+Scopes = dict[int, Integers]
+"""By number of elements: which ones, in rising order, one table a row, none of them twice."""
+Tables = Mapping[int, Array]
+"""By number of elements: log tables of shape (batch, tables, levels, ..., levels)."""
 
 MOST = 2**22
 """Numbers in one table."""
 _PATH = 2  # neighbours of an element whose elimination makes no table larger than those of a chain
 
 
-class TooWide(ValueError):
+class TooWide(ValueError):  # noqa: N818 - said in other words to the user
     """An elimination whose tables would be too large: their `numbers`, of so many `elements`."""
 
     def __init__(self, elements: int, numbers: float) -> None:
@@ -39,31 +41,60 @@ class TooWide(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
-    """Elements with equally many neighbours, `scope[:, 1:]`, and the log laws given these.
+class _Use:
+    """Tables of some width that go into the product of elements: their rows, and axes there."""
 
-    `used` says of tables of some width which rows went into which law, as which of its axes.
-    """
+    width: int
+    rows: Integers
+    to: Integers
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Elements with equally many neighbours, `scope[:, 1:]`, and the tables that have them."""
 
     scope: Integers
-    law: Array
-    used: list[tuple[int, Integers, Integers, tuple[int, ...]]]
+    uses: list[_Use]
+
+
+@dataclass(frozen=True, eq=False)
+class Merge:
+    """Tables put in the order of their elements, and where those of the next elements begin."""
+
+    order: Integers
+    first: Integers
+    inverse: Integers
+
+    @classmethod
+    def of(cls, scopes: Integers) -> Merge:
+        """Find tables of the same elements."""
+        order = np.lexsort(scopes.T[::-1])
+        rising = scopes[order]
+        first = np.r_[True, (rising[1:] != rising[:-1]).any(1)]
+        inverse = np.empty(len(order), dtype=int)
+        inverse[order] = np.cumsum(first) - 1
+        return cls(order, np.flatnonzero(first), inverse)
+
+    def added(self, tables: Array) -> Array:
+        """Add up tables of the same elements, (batch, tables, ...)."""
+        return np.asarray(np.add.reduceat(tables[:, self.order], self.first, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class _Round:
-    """Some elements that were eliminated together; which tables stayed; what was put together."""
+    """Some elements that are eliminated together; which tables stay; which are put together."""
 
     groups: list[_Group]
     before: dict[int, int]
-    stayed: dict[int, Integers]
-    inverse: dict[int, Integers]
+    stay: Scopes
+    merges: dict[int, Merge]
 
 
-class Elimination:
-    """A sum of products of tables over `number` elements of `levels` values each.
+class Plan:
+    """In which order `number` elements of `levels` values each are eliminated.
 
-    Elements in no table are not known. With `largest` the sum is a maximum.
+    Each element must be in some table.
 
     Raises
     ------
@@ -71,134 +102,152 @@ class Elimination:
         If a table would have too many numbers.
     """
 
-    def __init__(self, tables: Tables, number: int, levels: int, *, largest: bool = False) -> None:
-        self.number, self.levels = number, levels
-        self.log_total, self._rounds = 0.0, list[_Round]()
-        state, left = dict(tables), np.zeros(number, dtype=bool)
-        for scopes, _ in state.values():
-            left[scopes] = True
+    def __init__(self, scopes: Scopes, number: int, levels: int) -> None:
+        self.number, self.levels, self.rounds = number, levels, list[_Round]()
+        left = np.ones(number, dtype=bool)
         rng = np.random.default_rng(0)  # ties are broken alike each time
         while left.any():
-            chosen, neighbours = _chosen(state, left, rng)
-            state = self._eliminated(state, chosen, neighbours, largest=largest)
+            chosen, start, others = _chosen(scopes, left, rng)
+            scopes = self._without(scopes, chosen, start, others)
             left[chosen] = False
 
-    def _eliminated(
-        self,
-        state: dict[int, tuple[Integers, Array]],
-        chosen: Integers,
-        neighbours: tuple[Integers, Integers],
-        *,
-        largest: bool,
-    ) -> dict[int, tuple[Integers, Array]]:
-        """Eliminate elements of which no two are neighbours."""
-        start, others = neighbours
+    def _without(
+        self, scopes: Scopes, chosen: Integers, start: Integers, others: Integers
+    ) -> Scopes:
+        """Eliminate elements of which no two are neighbours; return what tables are left."""
         sizes = np.diff(start)[chosen]
-        place = np.full(self.number, -1)
-        made: dict[int, list[tuple[Integers, Array]]] = {}
-        groups = []
-        for k in np.unique(sizes):
-            own = chosen[sizes == k]
-            if float(self.levels) ** (k + 1) > MOST:
-                raise TooWide(int(k) + 1, float(self.levels) ** (k + 1))
-            scope = np.column_stack([own, others[start[own][:, None] + np.arange(k)]])
-            place[own] = np.arange(len(own))
-            law, used = _product(state, scope, place, self.levels)
-            place[own] = -1
-            with np.errstate(divide="ignore"):
-                total = law.max(1) if largest else logsumexp(law, axis=1)
-            law -= np.where(np.isfinite(total), total, 0.0)[:, None]
-            groups.append(_Group(scope, law, used))
-            if k:
-                made.setdefault(int(k), []).append((scope[:, 1:], total))
-            else:
-                self.log_total += float(total.sum())
         gone = np.zeros(self.number, dtype=bool)
         gone[chosen] = True
-        stayed = {w: np.flatnonzero(~gone[scopes].any(1)) for w, (scopes, _) in state.items()}
-        parts = {w: [(scopes[stayed[w]], t[stayed[w]])] for w, (scopes, t) in state.items()}
-        for w, more in made.items():
-            parts.setdefault(w, []).extend(more)
-        before = {w: len(scopes) for w, (scopes, _) in state.items()}
-        joined = {w: merged(each) for w, each in parts.items()}
-        self._rounds.append(
-            _Round(groups, before, stayed, {w: inverse for w, (*_, inverse) in joined.items()})
-        )
-        return {w: (scopes, t) for w, (scopes, t, _) in joined.items()}
+        stay = {w: np.flatnonzero(~gone[each].any(1)) for w, each in scopes.items()}
+        parts = {w: [each[stay[w]]] for w, each in scopes.items()}
+        groups = []
+        for k in map(int, np.unique(sizes)):
+            own = chosen[sizes == k]
+            if float(self.levels) ** (k + 1) > MOST:
+                raise TooWide(k + 1, float(self.levels) ** (k + 1))
+            scope = np.column_stack([own, others[start[own][:, None] + np.arange(k)]])
+            groups.append(_Group(scope, _uses(scopes, scope, self.number)))
+            if k:
+                parts.setdefault(k, []).append(scope[:, 1:])
+        together = {w: np.concatenate(each) for w, each in parts.items()}
+        merges = {w: Merge.of(each) for w, each in together.items() if len(each)}
+        before = {w: len(each) for w, each in scopes.items()}
+        self.rounds.append(_Round(groups, before, stay, merges))
+        return {w: together[w][m.order[m.first]] for w, m in merges.items()}
+
+
+class Elimination:
+    """A sum of products of tables; with `largest` the sum is a maximum.
+
+    `log_total` has its log, one for each table of a batch.
+    """
+
+    def __init__(self, plan: Plan, tables: Tables, *, largest: bool = False) -> None:
+        self.plan = plan
+        self._laws = list[list[Array]]()
+        state = dict(tables)
+        batch = len(next(iter(state.values())))
+        self.log_total: Array = np.zeros(batch)
+        for one in plan.rounds:
+            made: dict[int, Array] = {}
+            laws = []
+            for group in one.groups:
+                n, width = group.scope.shape
+                law = np.zeros((batch, n, *[plan.levels] * width))
+                for use in group.uses:
+                    table = state[use.width][:, use.rows]
+                    table = table.transpose(0, 1, *(2 + np.argsort(use.axes)))
+                    shape = [plan.levels if a in use.axes else 1 for a in range(width)]
+                    law[:, use.to] += table.reshape(batch, len(use.to), *shape)
+                with np.errstate(divide="ignore"):
+                    total = law.max(2) if largest else logsumexp(law, axis=2)
+                law -= np.where(np.isfinite(total), total, 0.0)[:, :, None]
+                laws.append(law)
+                if width > 1:
+                    made[width - 1] = total
+                else:
+                    self.log_total += total.sum(1)
+            parts = {w: [state[w][:, stay]] for w, stay in one.stay.items()}
+            for w, more in made.items():
+                parts.setdefault(w, []).append(more)
+            state = {w: m.added(np.concatenate(parts[w], 1)) for w, m in one.merges.items()}
+            self._laws.append(laws)
 
     def probabilities(self) -> Array:
-        """Return the probability of each level of each element, (number, levels)."""
-        result = np.full((self.number, self.levels), np.nan)
+        """Return the probability of each level of each element, (batch, number, levels)."""
+        plan = self.plan
+        result = np.empty((len(self.log_total), plan.number, plan.levels))
         self._back(result)
         return result
 
     def together(self) -> dict[int, Array]:
-        """Return the probabilities of the levels of the elements of each table given."""
-        return self._back(np.empty((self.number, self.levels)))
+        """Return the joint probabilities of the elements of each table, in the tables' shapes."""
+        return self._back(None)
 
-    def _back(self, single: Array) -> dict[int, Array]:
-        """Go back through the rounds; return joint probabilities of each table's elements."""
-        q = self.levels
+    def _back(self, single: Array | None) -> dict[int, Array]:
+        """Go back through the rounds; fill in what is known of single elements."""
+        q, batch = self.plan.levels, len(self.log_total)
         state: dict[int, Array] = {}
-        for one in reversed(self._rounds):
-            parts = {w: state[w][inverse] for w, inverse in one.inverse.items() if len(inverse)}
-            state = {w: np.empty((n, *[q] * w)) for w, n in one.before.items()}
-            at = {w: len(stayed) for w, stayed in one.stayed.items()}
-            for w, stayed in one.stayed.items():
-                if len(stayed):
-                    state[w][stayed] = parts[w][: len(stayed)]
-            for group in one.groups:
-                n, k = len(group.scope), group.scope.shape[1] - 1
-                of_others = np.ones(n)
-                if k:
-                    begin = at.setdefault(k, 0)
-                    of_others = parts[k][begin : begin + n]
-                    at[k] += n
-                both = of_others[:, None] * np.exp(group.law)
-                single[group.scope[:, 0]] = both.reshape(n, q, -1).sum(-1)
-                for w, rows, to, axes in group.used:
-                    out = tuple(a + 1 for a in range(k + 1) if a not in axes)
-                    kept = both[to].sum(out)  # axes are left in rising order
-                    order = np.argsort(np.argsort(axes))
-                    state[w][rows] = kept.transpose(0, *(1 + order))
+        for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
+            parts = {w: state[w][:, merge.inverse] for w, merge in one.merges.items()}
+            state = {w: np.empty((batch, n, *[q] * w)) for w, n in one.before.items()}
+            for w, stay in one.stay.items():
+                if len(stay):
+                    state[w][:, stay] = parts[w][:, : len(stay)]
+            for group, law in zip(one.groups, laws, strict=True):
+                n, width = group.scope.shape
+                of_others = np.ones((batch, n))
+                if width > 1:  # the last of those that were put together
+                    of_others = parts[width - 1][:, -n:]
+                both = of_others[:, :, None] * np.exp(law)
+                if single is not None:
+                    single[:, group.scope[:, 0]] = both.reshape(batch, n, q, -1).sum(-1)
+                for use in group.uses:
+                    out = tuple(a + 2 for a in range(width) if a not in use.axes)
+                    kept = both[:, use.to].sum(out)  # axes are left in rising order
+                    order = np.argsort(np.argsort(use.axes))
+                    state[use.width][:, use.rows] = kept.transpose(0, 1, *(2 + order))
         return state
 
     def sample(self, draws: int, rng: np.random.Generator) -> Integers:
-        """Return independent draws of all elements, (draws, number)."""
-        result = np.zeros((draws, self.number), dtype=int)
-        for one in reversed(self._rounds):
-            for group in one.groups:
-                law = self._given(group, result)
-                steps = np.cumsum(np.exp(law), axis=-1)
+        """Return independent draws of all elements, (draws, number): one a batch, or of one."""
+        result = np.zeros((draws, self.plan.number), dtype=int)
+        for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
+            for group, law in zip(one.groups, laws, strict=True):
+                steps = np.cumsum(np.exp(_given(group, law, result)), axis=-1)
                 u = rng.random((*steps.shape[:-1], 1)) * steps[..., -1:]
-                result[:, group.scope[:, 0]] = (u >= steps).sum(-1).clip(max=self.levels - 1)
+                result[:, group.scope[:, 0]] = (u >= steps[..., :-1]).sum(-1)
         return result
 
     def most_probable(self) -> Integers:
-        """Return the best levels; of an elimination by maxima."""
-        result = np.zeros((1, self.number), dtype=int)
-        for one in reversed(self._rounds):
-            for group in one.groups:
-                result[:, group.scope[:, 0]] = self._given(group, result).argmax(-1)
-        return result[0]
+        """Return the best levels, (batch, number), of an elimination by maxima."""
+        result = np.zeros((len(self.log_total), self.plan.number), dtype=int)
+        for one, laws in zip(self.plan.rounds[::-1], self._laws[::-1], strict=True):
+            for group, law in zip(one.groups, laws, strict=True):
+                result[:, group.scope[:, 0]] = _given(group, law, result).argmax(-1)
+        return result
 
-    def _given(self, group: _Group, levels: Integers) -> Array:
-        """Return log laws of a group's elements given its neighbours, (draws, n, levels)."""
-        others = np.moveaxis(levels[:, group.scope[:, 1:]], -1, 0)
-        moved = np.moveaxis(group.law, 1, -1)
-        return np.asarray(moved[(np.arange(len(moved)), *others)])
+
+def _given(group: _Group, law: Array, levels: Integers) -> Array:
+    """Return log laws of a group's elements given its neighbours, (draws, n, levels)."""
+    others = np.moveaxis(levels[:, group.scope[:, 1:]], -1, 0)
+    batch = np.arange(len(levels)) if len(law) > 1 else np.zeros(1, dtype=int)
+    return np.asarray(np.moveaxis(law, 2, -1)[(batch[:, None], np.arange(law.shape[1]), *others)])
 
 
 def _chosen(
-    state: Tables, left: NDArray[np.bool_], rng: np.random.Generator
-) -> tuple[Integers, tuple[Integers, Integers]]:
-    """Return elements without common tables, and the neighbours of all as starts and a list."""
+    scopes: Scopes, left: NDArray[np.bool_], rng: np.random.Generator
+) -> tuple[Integers, Integers, Integers]:
+    """Return elements without common tables; and of all elements their neighbours in a list.
+
+    Those of one element begin at a start.
+    """
     number = len(left)
     pairs = [
-        scopes[:, [i, j]]
-        for scopes, _ in state.values()
-        for i in range(scopes.shape[1])
-        for j in range(scopes.shape[1])
+        each[:, [i, j]]
+        for each in scopes.values()
+        for i in range(each.shape[1])
+        for j in range(each.shape[1])
         if i != j
     ]
     each = np.concatenate([np.zeros((0, 2), dtype=int), *pairs])
@@ -209,35 +258,20 @@ def _chosen(
     rank = np.where(able, rng.permutation(number), number)
     least = np.full(number, number)
     np.minimum.at(least, a, rank[b])
-    return np.flatnonzero(able & (rank < least)), (start, b)
+    return np.flatnonzero(able & (rank < least)), start, b
 
 
-def _product(
-    state: Tables, scope: Integers, place: Integers, levels: int
-) -> tuple[Array, list[tuple[int, Integers, Integers, tuple[int, ...]]]]:
-    """Add up all log tables with the first element of each scope; say which they are."""
-    n, width = scope.shape
-    law = np.zeros((n, *[levels] * width))
-    used = []
-    for w, (scopes, tables) in state.items():
-        rows, which = np.nonzero(place[scopes] >= 0)
-        to = place[scopes[rows, which]]
-        axes = (scopes[rows][:, :, None] == scope[to][:, None, :]).argmax(-1)
+def _uses(scopes: Scopes, scope: Integers, number: int) -> list[_Use]:
+    """Return which tables have the first element of each scope."""
+    place = np.full(number, -1)
+    place[scope[:, 0]] = np.arange(len(scope))
+    uses = []
+    for w, each in scopes.items():
+        rows, which = np.nonzero(place[each] >= 0)
+        to = place[each[rows, which]]
+        axes = (each[rows][:, :, None] == scope[to][:, None, :]).argmax(-1)
         kinds, kind = np.unique(axes, axis=0, return_inverse=True)
         for i, own in enumerate(kinds):
             some = np.flatnonzero(kind.ravel() == i)
-            table = tables[rows[some]].transpose(0, *(1 + np.argsort(own)))
-            shape = [levels if a in own else 1 for a in range(width)]
-            law[to[some]] += table.reshape(len(some), *shape)
-            used.append((w, rows[some], to[some], tuple(map(int, own))))
-    return law, used
-
-
-def merged(parts: list[tuple[Integers, Array]]) -> tuple[Integers, Array, Integers]:
-    """Add up tables of the same elements; return also which one each went into."""
-    scopes = np.concatenate([scope for scope, _ in parts])
-    unique, inverse = np.unique(scopes, axis=0, return_inverse=True)
-    inverse = inverse.ravel()
-    total = np.zeros((len(unique), *parts[0][1].shape[1:]))
-    np.add.at(total, inverse, np.concatenate([table for _, table in parts]))
-    return unique, total, inverse
+            uses.append(_Use(w, rows[some], to[some], tuple(map(int, own))))
+    return uses

@@ -333,5 +333,5 @@ def _index(entry: Any, known: dict[Any, Any]) -> Any:
 
 def connected(linked: Any) -> list[NDArray[np.intp]]:
     """Return groups of what is linked, directly or through others, from a matrix of links."""
-    number, label = connected_components(csr_array(linked), directed=False)
+    _, label = connected_components(csr_array(linked), directed=False)
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])

@@ -7,6 +7,7 @@ tables are evaluated, those of elements that meet no common one together.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.elimination import MOST, Elimination, Tables, TooWide, merged
+from bayesmodels.numerics.elimination import MOST, Elimination, Merge, Plan, Scopes, Tables, TooWide
 from bayesmodels.posteriors.enumeration import Given
 from bayesmodels.posteriors.families import Elements, Factor
 from bayesmodels.posteriors.gradient import Field, Levels
@@ -29,6 +30,7 @@ class SummedOut:
     """Finite elements without continuous ones: the tables of their log density, and their sum."""
 
     elements: Elements
+    scopes: Scopes
     tables: Tables
     sum: Elimination
 
@@ -37,10 +39,10 @@ class SummedOut:
     def at(self, levels: Levels) -> tuple[float, list[Factor]]:
         """Return the log probability of levels; there are no laws given them."""
         each = (
-            table[(np.arange(len(scope)), *levels[scope].T)].sum()
-            for scope, table in self.tables.values()
+            self.tables[w][(0, np.arange(len(scope)), *levels[scope].T)].sum()
+            for w, scope in self.scopes.items()
         )
-        return float(sum(each)) - self.sum.log_total, []
+        return float(sum(each) - self.sum.log_total[0]), []
 
     def loss(self, levels: Levels) -> float:
         """How many times the rounding error of their own parameters laws may have."""
@@ -49,7 +51,7 @@ class SummedOut:
 
     def probabilities(self) -> Array:
         """Return how probable each level of each element is."""
-        return self.sum.probabilities()
+        return self.sum.probabilities()[0]
 
     def sample(self, draws: int, rng: np.random.Generator) -> tuple[Levels, Given]:
         """Return independent draws of the levels; no laws are given them."""
@@ -57,13 +59,15 @@ class SummedOut:
 
     def anywhere(self, rng: np.random.Generator) -> Levels:
         """Return levels that need not be probable."""
-        flat = {w: (scope, table / _FLATTER) for w, (scope, table) in self.tables.items()}
-        return Elimination(flat, self.sum.number, self.sum.levels).sample(1, rng)[0]
+        return self._flatter.sample(1, rng)[0]
+
+    @cached_property
+    def _flatter(self) -> Elimination:
+        return Elimination(self.sum.plan, {w: t / _FLATTER for w, t in self.tables.items()})
 
     def mode(self) -> Levels:
         """Return the most probable levels of all."""
-        best = Elimination(self.tables, self.sum.number, self.sum.levels, largest=True)
-        return best.most_probable()
+        return Elimination(self.sum.plan, self.tables, largest=True).most_probable()[0]
 
     def sentence(self, names: str, owners: object) -> str:
         """Say what was done."""
@@ -77,21 +81,24 @@ _FLATTER = 10.0
 def summed_out(field: Field, elements: Elements, x: Array, levels: Levels) -> SummedOut:
     """Return the law of finite elements that meet no continuous one in any summand."""
     names = listed(dict.fromkeys(field.finite[i].name for i in field.finite_owner[elements]))
-    tables = _tables(field, elements, x, levels, names)
+    scopes, tables = _tables(field, elements, x, levels, names)
     try:
-        total = Elimination(tables, len(elements), int(field.sizes[elements].max()))
+        plan = Plan(scopes, len(elements), int(field.sizes[elements].max()))
     except TooWide as error:
         raise NotConjugate(
             f"{names}: to sum them out one after the other takes a table of {error.elements} "
             f"elements with {error.numbers:.3g} numbers; at most {MOST:,} are held. Too many of "
             "them depend on each other."
         ) from error
-    if not np.isfinite(total.log_total):
+    total = Elimination(plan, tables)
+    if not np.isfinite(total.log_total[0]):
         raise NotConjugate(f"all configurations of {names} are impossible.")
-    return SummedOut(elements, tables, total)
+    return SummedOut(elements, scopes, tables, total)
 
 
-def _tables(field: Field, elements: Elements, x: Array, levels: Levels, names: str) -> Tables:
+def _tables(
+    field: Field, elements: Elements, x: Array, levels: Levels, names: str
+) -> tuple[Scopes, Tables]:
     """Return tables of the log density, in the numbers of the elements among themselves."""
     found, run = field.summands(x, levels)
     own = found[:, field.size + elements]
@@ -111,7 +118,9 @@ def _tables(field: Field, elements: Elements, x: Array, levels: Levels, names: s
         )
     field.budget.ask(int(looks), f"summing out {names}")
     outside = np.where(np.arange(most) < sizes[:, None], 0.0, -np.inf)
-    parts = {1: [(np.arange(len(elements))[:, None], outside)]}
+    parts: dict[int, list[tuple[Levels, Array]]] = {
+        1: [(np.arange(len(elements))[:, None], outside)]
+    }
     for c, some in kinds.items():
         scope = rows[some].indices.reshape(len(some), len(c))
         table = np.empty((len(some), *[most] * len(c)))
@@ -128,7 +137,12 @@ def _tables(field: Field, elements: Elements, x: Array, levels: Levels, names: s
             parts.setdefault(len(c), []).append((scope[same], moved))
     if any(np.isnan(t).any() or (t == np.inf).any() for each in parts.values() for _, t in each):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")
-    return {w: merged(each)[:2] for w, each in parts.items()}
+    scopes, result = {}, {}
+    for w, each in parts.items():
+        scope, table = map(np.concatenate, zip(*each, strict=True))
+        merge = Merge.of(scope)
+        scopes[w], result[w] = scope[merge.order[merge.first]], merge.added(table[None])
+    return scopes, result
 
 
 def _coloured(linked: Any, names: str) -> Levels:
