@@ -103,7 +103,8 @@ class Plan:
     """
 
     def __init__(self, scopes: Scopes, number: int, levels: int) -> None:
-        self.number, self.levels, self.rounds = number, levels, list[_Round]()
+        self.scopes, self.number, self.levels = scopes, number, levels
+        self.rounds = list[_Round]()
         left = np.ones(number, dtype=bool)
         rng = np.random.default_rng(0)  # ties are broken alike each time
         while left.any():
@@ -143,7 +144,7 @@ class Elimination:
     """
 
     def __init__(self, plan: Plan, tables: Tables, *, largest: bool = False) -> None:
-        self.plan = plan
+        self.plan, self._tables = plan, dict(tables)
         self._laws = list[list[Array]]()
         state = dict(tables)
         batch = len(next(iter(state.values())))
@@ -172,6 +173,14 @@ class Elimination:
                 parts.setdefault(w, []).append(more)
             state = {w: m.added(np.concatenate(parts[w], 1)) for w, m in one.merges.items()}
             self._laws.append(laws)
+
+    def log_probability(self, levels: Integers) -> float:
+        """Return that of the levels of all elements; of the first of a batch."""
+        each = [
+            self._tables[w][(0, np.arange(len(scope)), *levels[scope].T)].sum()
+            for w, scope in self.plan.scopes.items()
+        ]
+        return float(sum(each) - self.log_total[0])
 
     def probabilities(self) -> Array:
         """Return the probability of each level of each element, (batch, number, levels)."""

@@ -9,9 +9,9 @@ mix all that goes into it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -102,13 +102,34 @@ def meetings(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[A
     return vstack([csr_array((0, sum(map(np.size, at)))), *met], format="csr")
 
 
-def summands(
-    points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]
-) -> tuple[Any, Callable[..., Array]]:
-    """Return the elements of each summand of the summed terms that moves; and all their values.
+@dataclass(frozen=True, eq=False)
+class Summands:
+    """What summed terms are a sum of: elements of `parts` with weights, and what never moves.
 
-    The former in a sparse matrix; the latter as a function of the inputs.
+    `rows` has the elements of the inputs that each summand depends on, in a sparse matrix; `kept`
+    says which elements of the parts, in one row, they are.
     """
+
+    points: list[Any]
+    total: Any
+    parts: list[Any]
+    rows: Any
+    kept: NDArray[np.intp]
+    weights: Array
+
+    @cached_property
+    def _run(self) -> Any:
+        return compiled(self.points, self.parts)
+
+    def values(self, *at: Any) -> Array:
+        """Return all summands' values."""
+        with np.errstate(all="ignore"):
+            each = np.concatenate([np.ravel(x) for x in self._run(*at)])
+        return np.asarray(self.weights * each[self.kept])
+
+
+def summands(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]) -> Summands:
+    """Take the sum of terms apart; `at` are possible values of the inputs."""
     nodes, moving = _moving(points, terms)
     parts = [v for v in _summands([(term, False) for term in terms], moving) if v in moving]
     found = _sets(points, at, nodes, moving, parts)
@@ -117,18 +138,11 @@ def summands(
         total = add([term.sum() for term in terms])
         slopes: Any = grad(clone_replace(total, free), list(free.values()))
         # Of what is linear, slopes are the same everywhere.
-        run, weigh = compiled(points, parts), compiled([*points, *free.values()], slopes)
-    values = run(*at)
-    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *values)])
+        weigh = compiled([*points, *free.values()], slopes)
+    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *compiled(points, parts)(*at))])
     kept = np.flatnonzero(weights)
     rows = vstack([found[v].rows[found[v].which.ravel()] for v in parts], format="csr")[kept]
-
-    def evaluated(*given: Any) -> Array:
-        with np.errstate(all="ignore"):
-            each = np.concatenate([np.ravel(x) for x in run(*given)])
-        return np.asarray(weights[kept] * each[kept])
-
-    return rows, evaluated
+    return Summands(list(points), total, parts, rows, kept, weights[kept])
 
 
 def _sets(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 
 _POINTS = 3
+MOST_ENUMERATED = 2**10
+"""Configurations of finite variables that remain; of more all are summed out."""
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
@@ -42,6 +46,8 @@ def partial_posterior(
 ) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
     conditionals = Conditionals(model, budget)
+    if math.prod(s.levels**s.size for s in conditionals.finite.values()) > MOST_ENUMERATED:
+        return _summed(model, conditionals, rng)
     choice = choose(model, conditionals, rng, one_by_one=False)
     try:
         return _integrated(model, conditionals, choice, rng)
@@ -53,6 +59,41 @@ def partial_posterior(
         if (strict.normals, strict.alone) == (choice.normals, choice.alone):
             raise
         return _integrated(model, conditionals, strict, rng)
+
+
+def _summed(
+    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
+) -> PartialPosterior:
+    """Sum finite variables out of a model that have too many configurations to be enumerated."""
+    finite = conditionals.finite
+    if len(finite) == len(model.free_RVs):
+        raise NotConjugate(
+            f"nothing but {listed(finite)} is to be summed out: bm.exact(model) does it."
+        )
+    marginal = FiniteMarginal(conditionals, finite, conditionals.somewhere(rng))
+    remaining = remaining_model(model, marginal, conditionals.supports)
+    density, seen = JointDensity(remaining), []
+    for _ in range(_POINTS):
+        point = conditionals.somewhere(rng)
+        value, bound = density.value(point)
+        law = marginal.given({p.name: point[p.name][None] for p in marginal.rest})
+        for levels in (marginal.row(point), law.sample(1, rng)[0]):
+            joint, own = conditionals.joint.value(point | marginal.values_of(levels))
+            gap = joint - law.log_probability(levels)
+            over = abs(gap - value) / (bound + own)
+            seen.append((over, gap, bound + own))
+            if not over <= 1:
+                raise NotConjugate(
+                    f"with {listed(finite)} summed out the density is off by {over:.3g} times what "
+                    "rounding explains."
+                )
+    _, constant, bound = seen[-1]
+    worst = max(over for over, *_ in seen)
+    verification = Verification(len(seen), worst, 0.0, constant, bound, settled=True)
+    others = {rv.name for rv in model.free_RVs} - set(finite)
+    why = f"a law given the levels of {listed(finite)} is not looked for"
+    choice = Choice(dict.fromkeys(finite, "Categorical"), dict.fromkeys(others, why), (), ())
+    return PartialPosterior(model, remaining, marginal, choice, verification)
 
 
 def _integrated(
@@ -221,7 +262,7 @@ class PartialPosterior:
         self,
         original: pm.Model,
         model: pm.Model,
-        marginal: Marginal,
+        marginal: Marginal | FiniteMarginal,
         choice: Choice,
         verification: Verification,
         unseen: tuple[str, ...] = (),
