@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.basic import clone
-from pytensor.graph.replace import clone_replace, vectorize_graph
+from pytensor.graph.replace import _vectorize_node, clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 from pytensor.link.numba.dispatch.basic import generate_fallback_impl, numba_funcify
 
@@ -30,6 +30,7 @@ from bayesmodels.posteriors.density import compiled
 from bayesmodels.posteriors.factor_graph import summands
 from bayesmodels.posteriors.finite_tables import FiniteTables
 from bayesmodels.posteriors.gradient import Levels, Point
+from bayesmodels.posteriors.marginalize import Alone
 from bayesmodels.posteriors.support import Support, listed
 
 pt: Any = tensor  # its functions have no types
@@ -38,39 +39,46 @@ _NUMBERS = 2_000_000  # held at a time for conditional draws
 
 
 class LogSum(Operation):
-    """From the values of summands at all levels, (looks, summands), to the log of the sum."""
+    """From the values of summands at all levels, (..., looks, summands), to logs of the sums."""
 
     __props__ = ("form",)
 
     def __init__(self, form: FiniteTables) -> None:
         self.form = form
 
-    def _shape(self, *_: Any) -> Any:
-        return ()
+    def _shape(self, *shapes: Any) -> Any:
+        return shapes[0][:-2]
 
     def _value(self, values: Any) -> Any:
-        return Elimination(self.form.plan, self.form.of(values[None])).log_total[0, ...]
+        return _eliminated(self.form, values).log_total.reshape(values.shape[:-2])
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
         """Return the gradient."""
-        return [cotangents[0] * LogSumSlope(self.form)(*inputs)]
+        return [cotangents[0][..., None, None] * LogSumSlope(self.form)(*inputs)]
 
 
-class LogSumSlope(Operation):
+class LogSumSlope(LogSum):
     """The slopes of `LogSum`."""
 
-    __props__ = ("form",)
-
-    def __init__(self, form: FiniteTables) -> None:
-        self.form = form
+    def _shape(self, *shapes: Any) -> Any:
+        return shapes[0]
 
     def _value(self, values: Any) -> Any:
-        total = Elimination(self.form.plan, self.form.of(values[None]))
-        return self.form.slopes(total.together(), values.shape[1])[0]
+        tables = _eliminated(self.form, values).together()
+        return self.form.slopes(tables, values.shape[-1]).reshape(values.shape)
+
+
+def _eliminated(form: FiniteTables, values: Array) -> Elimination:
+    return Elimination(form.plan, form.of(values.reshape(-1, *values.shape[-2:])))
+
+
+@_vectorize_node.register(LogSum)
+def _over_leading_axes(op: Any, node: Any, values: Any) -> Any:  # noqa: ARG001 - its signature
+    """Let several points be one node."""
+    return op.make_node(values)
 
 
 @numba_funcify.register(LogSum)
-@numba_funcify.register(LogSumSlope)
 def _in_python(op: Any, node: Any = None, **more: Any) -> Any:
     """Let Numba run them in Python, without a warning."""
     with warnings.catch_warnings():
@@ -84,13 +92,13 @@ class FiniteMarginal:
     `probes` has levels of each variable, as `Marginal` has of its own.
     """
 
-    normals = None
-    alone = ()
+    alone: tuple[Alone, ...] = ()
 
     def __init__(
         self, conditionals: Conditionals, finite: Mapping[str, Support], point: Point
     ) -> None:
         self._finite = dict(finite)
+        self.levels = {n: tuple(range(s.lowest, s.lowest + s.levels)) for n, s in finite.items()}
         self._points = {p.name: p for p in conditionals.points}
         own = {self._points[name] for name in finite}
         terms = [term for term in conditionals.terms if own & set(ancestors([term]))]

@@ -140,6 +140,7 @@ class Marginal:
         self, conditionals: Conditionals, normals: NormalGroup | None, alone: Sequence[Alone]
     ) -> None:
         self.normals, self.alone = normals, tuple(alone)
+        self.levels: dict[str, tuple[int, ...]] = {}
         probes = normals.probes() if normals else {}
         number = max([2, *map(len, probes.values())])
         for name, x in probes.items():

@@ -20,6 +20,7 @@ from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
@@ -316,10 +317,14 @@ class PartialPosterior:
         """Return each variable's law for every row of the rest, and which rows have digits left."""
         found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
         families = {one.name: one.family for one in self._marginal.alone}
-        laws = {
-            name: families[name].law(*of.values()) if name in families else _normal(**of)
-            for name, of in found.items()
-        }
+        laws: dict[str, Any] = {}
+        for name, of in found.items():
+            if name in self.levels:
+                laws[name] = Certain(of["probability"])
+            elif name in families:
+                laws[name] = families[name].law(*of.values())
+            else:
+                laws[name] = _normal(**of)
         return laws, known
 
     def drawn(
@@ -333,6 +338,11 @@ class PartialPosterior:
             result[name] = np.full((len(known), *x.shape[1:]), np.nan)
             result[name][known] = x
         return result, known
+
+    @property
+    def levels(self) -> dict[str, tuple[int, ...]]:
+        """The values of integrated variables that are finite."""
+        return self._marginal.levels
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
