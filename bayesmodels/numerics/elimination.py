@@ -240,7 +240,7 @@ class Elimination:
 def _given(group: _Group, law: Array, levels: Integers) -> Array:
     """Return log laws of a group's elements given its neighbours, (draws, n, levels)."""
     others = np.moveaxis(levels[:, group.scope[:, 1:]], -1, 0)
-    batch = np.arange(len(levels)) if len(law) > 1 else np.zeros(1, dtype=int)
+    batch = np.arange(len(levels)) % len(law)
     return np.asarray(np.moveaxis(law, 2, -1)[(batch[:, None], np.arange(law.shape[1]), *others)])
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
 from pytensor.gradient import grad
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import AND, Add, Mul, Neg, Second, Sub, Switch, TrueDiv
@@ -134,15 +133,29 @@ def summands(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[A
     parts = [v for v in _summands([(term, False) for term in terms], moving) if v in moving]
     found = _sets(points, at, nodes, moving, parts)
     with config.change_flags(floatX="float64", traceback__limit=0):
-        free: dict[Any, Any] = {v: v.type() for v in parts}
+        # What is counted (of comparisons, say) has slopes as a number that is not whole.
+        free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
         total = add([term.sum() for term in terms])
-        slopes: Any = grad(clone_replace(total, free), list(free.values()))
+        slopes: Any = grad(_of_floats(total, free), list(free.values()))
         # Of what is linear, slopes are the same everywhere.
         weigh = compiled([*points, *free.values()], slopes)
     weights = np.concatenate([np.ravel(w) for w in weigh(*at, *compiled(points, parts)(*at))])
     kept = np.flatnonzero(weights)
     rows = vstack([found[v].rows[found[v].which.ravel()] for v in parts], format="csr")[kept]
     return Summands(list(points), total, parts, rows, kept, weights[kept])
+
+
+def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
+    """Return a sum of other numbers, which need not be whole where those before were."""
+    known = dict(given)
+    for node in io_toposort(list(given), [total]):
+        inputs = [known.get(v, v) for v in node.inputs]
+        if isinstance(node.op, CAReduce):
+            known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
+        else:
+            made = node.clone_with_new_inputs(inputs, strict=False).outputs
+            known.update(zip(node.outputs, made, strict=True))
+    return known.get(total, total)
 
 
 def _sets(
