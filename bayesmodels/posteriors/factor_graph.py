@@ -150,6 +150,8 @@ def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
     known = dict(given)
     for node in io_toposort(list(given), [total]):
         inputs = [known.get(v, v) for v in node.inputs]
+        if inputs == list(node.inputs):
+            continue
         if isinstance(node.op, CAReduce):
             known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
         else:
