@@ -50,13 +50,14 @@ CONTINUOUS = ("unit", "simplex", "positive", "real")
 class Conditionals:
     """A model's joint log density with any of its variables held at given values.
 
-    `supports` has the variables that may be in a block and `reasons` why others may not that the
+    `supports` has the variables that may be in a block, `finite` those with few values, and
+    `reasons` why others may not that the
     density has no slopes by; `joint` is the joint density with its rounding bound.
     """
 
     def __init__(self, model: pm.Model, budget: Budget) -> None:
         known = {s.name: s for s in supports(model, all_known=False)}
-        self._finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
+        self.finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
         self.points, self.terms = natural_terms(model)
         self.joint = JointDensity(model, (self.points, self.terms))
@@ -108,9 +109,9 @@ class Conditionals:
 
     def _next(self, name: str, value: NDArray[Any], moves: NDArray[np.bool_]) -> NDArray[Any]:
         """Return whole numbers that are one larger, where that is possible."""
-        if name not in self._finite:
+        if name not in self.finite:
             return value + moves
-        s = self._finite[name]
+        s = self.finite[name]
         return s.lowest + (value - s.lowest + moves) % s.levels
 
     @cached_property
@@ -127,14 +128,15 @@ class Conditionals:
             return False
 
     @cached_property
-    def _met(self) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
+    def _met(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
-        return self.slopes.meetings(self.somewhere(np.random.default_rng(0)))
+        point = self.somewhere(np.random.default_rng(0))
+        return self.slopes.meetings(point), self.slopes.columns(point)
 
-    def _rows(self, names: Iterable[str]) -> NDArray[np.bool_]:
+    def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""
         met, own = self._met
-        return met[met[:, np.concatenate([own[name] for name in names])].any(-1)]
+        return met[met[:, np.concatenate([own[name] for name in names])].sum(1) > 0]
 
     @property
     def _whole(self) -> list[str]:
@@ -147,24 +149,24 @@ class Conditionals:
         block = np.concatenate([own[name] for name in names])
         if not self._whole:
             return np.zeros((len(block), len(block)), dtype=bool)
-        rows = self._rows(self._whole)[:, block].astype(int)
-        return rows.T @ rows > 0
+        rows = self._rows(self._whole)[:, block]
+        return np.asarray((rows.T @ rows).toarray() > 0)
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""
         rows, (_, own) = self._rows(names), self._met
-        infinite = [name for name in self._whole if name not in self._finite]
-        return [name for name in infinite if rows[:, own[name]].any()]
+        infinite = [name for name in self._whole if name not in self.finite]
+        return [name for name in infinite if rows[:, own[name]].nnz]
 
     def groups(self, names: Sequence[str]) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
         rows, (_, own) = self._rows(names), self._met
-        places = [(name, i) for name, s in self._finite.items() for i in range(s.size)]
+        places = [(name, i) for name, s in self.finite.items() for i in range(s.size)]
         columns = np.array([own[name][i] for name, i in places], dtype=int)
-        there = np.flatnonzero(rows[:, columns].any(0))
-        within = rows[:, columns[there]].astype(int)
+        there = np.flatnonzero(rows[:, columns].sum(0))
+        within = rows[:, columns[there]]
         groups = [[places[k] for k in there[group]] for group in connected(within.T @ within)]
-        sizes = [[self._finite[name].levels for name, _ in group] for group in groups]
+        sizes = [[self.finite[name].levels for name, _ in group] for group in groups]
         with np.errstate(over="ignore"):
             total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
         if total > MOST_RESTS:
@@ -197,7 +199,7 @@ class Conditionals:
         self, names: Sequence[str], rng: np.random.Generator
     ) -> Iterator[list[Point]]:
         for group in self.groups(names):
-            for row in product(*(range(self._finite[name].levels) for name, _ in group)):
+            for row in product(*(range(self.finite[name].levels) for name, _ in group)):
                 yield self._with(group, row, rng)
 
     def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:
@@ -205,7 +207,7 @@ class Conditionals:
         for _ in range(_TRIES_EACH):
             point = {name: np.array(value) for name, value in self.somewhere(rng).items()}
             for (name, i), level in zip(group, row, strict=True):
-                point[name].flat[i] = self._finite[name].lowest + level
+                point[name].flat[i] = self.finite[name].lowest + level
             if self.possible(point):
                 return [point]
         return []
@@ -216,7 +218,7 @@ class Conditionals:
         for decade in range(_DECADES):
             point = dict(self.somewhere(rng))
             for p in self.points:
-                if np.dtype(p.dtype).kind in "iu" and p.name not in self._finite:
+                if np.dtype(p.dtype).kind in "iu" and p.name not in self.finite:
                     more = rng.integers(0, 10 ** (decade + 1), np.shape(point[p.name]))
                     point[p.name] = point[p.name] + more
             result += [point] if self.possible(point) else []

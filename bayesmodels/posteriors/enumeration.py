@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
@@ -18,16 +19,17 @@ from bayesmodels.posteriors.families import Additive, Elements, Factor, additive
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
 
-MOST_ALONE, MOST_WITH_OTHERS = 2**15, 2**10
-"""Configurations that are enumerated: of finite variables alone, and of those with others."""
+MOST_TRIED, MOST_WITH_OTHERS = 2**15, 2**10
+"""Configurations of which a possible one is looked for; and that are enumerated."""
 MOST_ADDED_UP = 2**12
 _FEW = 3  # elements from which on adding up takes less than solving for all
 _MOST_LOST = 1e5  # of digits, where large parameters add up to small ones
-_MOST_ELEMENTS = 300  # of finite variables
 
 Solve = Callable[[Levels, Looks], tuple[list[Factor], float] | None]
 """From a configuration to the laws of all that depends on it and the log of what it weighs, each
 compared with the joint density; None if it is impossible."""
+Given = list[tuple[NDArray[np.intp], list[Factor]]]
+"""Numbers of draws, and the laws given these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +48,58 @@ class Finite:
     losses: Array
     changes: int = 1
 
-    def given(self, levels: Levels) -> int:
+    def _given(self, levels: Levels) -> int:
         """Return the number of a configuration; -1 if it is impossible."""
         same = np.flatnonzero((self.table == levels).all(-1))
         return int(same[0]) if len(same) else -1
+
+    def at(self, levels: Levels) -> tuple[float, list[Factor]]:
+        """Return the log probability of levels, and the laws given them."""
+        number = self._given(levels)
+        if number < 0:
+            return -np.inf, []
+        return float(self.log_weights[number]), self.factors[number]
+
+    def loss(self, levels: Levels) -> float:
+        """How many times the rounding error of their own parameters laws may have."""
+        number = self._given(levels)
+        return float(self.losses[number]) if number >= 0 else 1.0
+
+    def probabilities(self) -> Array:
+        """Return how probable each level of each element is."""
+        mass = np.zeros((len(self.elements), int(self.table.max(initial=0)) + 1))
+        for column, levels in enumerate(self.table.T):
+            np.add.at(mass[column], levels, np.exp(self.log_weights))
+        return mass
+
+    def sample(self, draws: int, rng: np.random.Generator) -> tuple[Levels, Given]:
+        """Return independent draws of the levels; and which of them have which laws given them."""
+        which = rng.choice(len(self.table), size=draws, p=np.exp(self.log_weights))
+        given = [(np.flatnonzero(which == k), self.factors[k]) for k in np.unique(which)]
+        return self.table[which], given
+
+    def anywhere(self, rng: np.random.Generator) -> Levels:
+        """Return possible levels, all equally likely."""
+        return self.table[rng.integers(len(self.table))]
+
+    def sentence(self, names: str, owners: Callable[[Factor], str]) -> str:
+        """Say what was done."""
+        sentence = f"{names}: {len(self.table)} possible configurations, each weighed"
+        # Numbers differ from configuration to configuration.
+        inner = [factor.sentence(owners(factor)).split(" with ")[0] for factor in self.factors[0]]
+        return f"{sentence}; given them {'; '.join(inner)}" if inner else sentence
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
     """How finite elements depend on each other and on continuous ones.
 
-    Groups `alone` are factors of the joint density of their own; those `joined` are enumerated
-    together, and are `separate` if no factor has two of them. `moves` says which continuous
-    elements meet a finite one in some factor.
+    Those `alone` meet no continuous one; those `joined` are enumerated together, and are `separate`
+    if no factor has two of them. `moves` says which continuous elements meet a finite one in some
+    factor.
     """
 
-    alone: list[Elements]
+    alone: Elements
     joined: Elements
     moves: NDArray[np.bool_]
     separate: bool
@@ -72,23 +110,18 @@ def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
     n = len(field.sizes)
     everything = np.arange(n)
     if n == 0:
-        return Groups([], everything, np.zeros(field.size, dtype=bool), separate=True)
-    if n > _MOST_ELEMENTS:
-        raise NotConjugate(
-            f"{n} elements of finite variables ({field.finite[0].name}) are more than the "
-            f"{_MOST_ELEMENTS} that are looked at."
-        )
+        return Groups(everything, everything, np.zeros(field.size, dtype=bool), separate=True)
     met = field.meetings(x, levels)
     finite, others = met[:, field.size :], met[:, : field.size]
-    touched = finite[others.any(-1)].any(0)
-    linked = finite.T.astype(int) @ finite.astype(int)
-    linked[np.ix_(touched, touched)] = 1
+    touched = np.flatnonzero(finite[others.sum(1) > 0].sum(0))
+    together = csr_array((np.ones(len(touched)), (0 * touched, touched)), shape=(1, n))
+    linked = finite.T @ finite + together.T @ together
     groups = connected(linked)
-    alone = [group for group in groups if not touched[group].any()]
-    rest = [group for group in groups if touched[group].any()]
+    rest = [group for group in groups if np.isin(touched, group).any()]
     joined = np.concatenate(rest) if rest else everything[:0]
-    separate = bool((finite[:, joined].sum(-1) <= 1).all())
-    return Groups(alone, joined, others[finite.any(-1)].any(0), separate)
+    alone = np.setdiff1d(everything, joined)
+    separate = bool((finite[:, joined].sum(1) <= 1).all())
+    return Groups(alone, joined, others[finite.sum(1) > 0].sum(0) > 0, separate)
 
 
 def _solved(
@@ -119,25 +152,16 @@ def configurations(field: Field, elements: Elements, most: int) -> Levels:
     return np.array(list(product(*(range(size) for size in sizes))), dtype=int)
 
 
-def enumerated(
-    field: Field, elements: Elements, x: Array, levels: Levels, solve: Solve | None
-) -> Finite:
-    """Weigh every configuration of some finite elements, solving for what depends on them.
-
-    Without `solve` they must be factors of the joint density of their own.
-    """
-    table = configurations(field, elements, MOST_ALONE if solve is None else MOST_WITH_OTHERS)
-    each = 1 if solve is None else sum(AGAIN)
+def enumerated(field: Field, elements: Elements, levels: Levels, solve: Solve) -> Finite:
+    """Weigh every configuration of some finite elements, solving for what depends on them."""
+    table = configurations(field, elements, MOST_WITH_OTHERS)
     names = ", ".join(s.name for s in field.finite)
-    field.budget.ask(each * len(table), f"{len(table):,} configurations of {names}")
+    field.budget.ask(sum(AGAIN) * len(table), f"{len(table):,} configurations of {names}")
     weights = np.full(len(table), -np.inf)
     factors: list[list[Factor]] = [[] for _ in table]
     for number, row in enumerate(table):
         here = levels.copy()
         here[elements] = row
-        if solve is None:
-            weights[number] = value_at(field, x, here)
-            continue
         found = _solved(field, solve, here, AGAIN if any(factors) else FIRST)
         if found is not None:
             factors[number], weights[number] = found

@@ -17,21 +17,23 @@ from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.enumeration import (
-    MOST_ALONE,
+    MOST_TRIED,
+    Finite,
     added_up,
     configurations,
     enumerated,
     finite_groups,
     value_at,
 )
-from bayesmodels.posteriors.families import Factor
+from bayesmodels.posteriors.families import Elements, Factor
 from bayesmodels.posteriors.gradient import Field, Levels, whole_field
 from bayesmodels.posteriors.independent import FIRST, Looks
 from bayesmodels.posteriors.multivariate import standing_together
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
-from bayesmodels.posteriors.points import MILD, WILD, somewhere
+from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.sum_product import SummedOut, summed_out
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.truncated import standing_apart
 from bayesmodels.posteriors.verify import FEW, verify
@@ -169,10 +171,13 @@ def _proposed(
     first: Looks,
 ) -> Solution:
     everything = np.arange(field.size)
-    x, levels = _start(field, rng)
-
+    x, levels = somewhere(field, rng), rng.integers(field.sizes)
     groups = finite_groups(field, x, levels)
-    finite = [enumerated(field, group, x, levels, None) for group in groups.alone]
+    finite: list[Finite | SummedOut] = []
+    if len(groups.alone):
+        finite = [summed_out(field, groups.alone, x, levels)]
+        levels[groups.alone] = finite[0].sample(1, rng)[0][0]
+    x, levels = _start(field, groups.joined, levels, rng)
     factors: list[Factor] = []
     inner = everything
     if len(groups.joined) and not groups.moves.all():
@@ -198,19 +203,23 @@ def _proposed(
     if not len(groups.joined):
         return Solution(field, laws(levels, first) if field.size else [], finite)
     whole = added_up(field, groups.joined, x, levels, weighed, rng) if groups.separate else None
-    finite.append(whole or enumerated(field, groups.joined, x, levels, weighed))
+    finite.append(whole or enumerated(field, groups.joined, levels, weighed))
     return Solution(field, factors, finite)
 
 
-def _start(field: Field, rng: np.random.Generator) -> tuple[Array, Levels]:
-    """Return a point with a finite density."""
+def _start(
+    field: Field, joined: Elements, levels: Levels, rng: np.random.Generator
+) -> tuple[Array, Levels]:
+    """Return a point with a finite density, at which finite elements that are not joined stay."""
     for _ in range(_TRIES):
-        x, levels = somewhere(field, rng), rng.integers(field.sizes)
+        x = somewhere(field, rng)
+        levels = moved(levels, joined, rng.integers(field.sizes[joined]))
         if np.isfinite(field(x, levels)[0]):
             return x, levels
-    if len(field.sizes) and math.prod(field.sizes.tolist()) <= MOST_ALONE:
+    if len(joined) and math.prod(field.sizes[joined].tolist()) <= MOST_TRIED:
         x = somewhere(field, rng)
-        for levels in configurations(field, np.arange(len(field.sizes)), MOST_ALONE):
+        for row in configurations(field, joined, MOST_TRIED):
+            levels = moved(levels, joined, row)
             if np.isfinite(field(x, levels)[0]):
                 return x, levels
     names = ", ".join(field.names)

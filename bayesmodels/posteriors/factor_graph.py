@@ -8,13 +8,16 @@ mix all that goes into it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pytensor.configdefaults import config
+from pytensor.gradient import grad
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import AND, Add, Mul, Neg, Second, Sub, Switch, TrueDiv
@@ -22,48 +25,170 @@ from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_index_variables
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
-from bayesmodels.posteriors.density import compiled
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.density import add, compiled
 from bayesmodels.posteriors.operations import scalar
 
-Sets = NDArray[Any]
-"""Sets of elements, each held as the bits of one of Python's integers."""
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """A set of elements for each element of an array: which row of `rows` it is."""
+
+    which: NDArray[np.intp]
+    rows: Any
+
+    def at(self, which: Any) -> Sets:
+        """Return the same sets for elements that were moved, taken or repeated."""
+        return Sets(np.asarray(which), self.rows)
+
+    def folded(self, axes: Iterable[int]) -> Sets:
+        """Return the unions along some axes, which are kept with length 1."""
+        shape = [1 if i in set(axes) else n for i, n in enumerate(self.which.shape)]
+        groups = np.arange(math.prod(shape)).reshape(shape)
+        to = np.broadcast_to(groups, self.which.shape)
+        return Sets(groups, _ones(_incidence(to, self.which, self.rows.shape[0]) @ self.rows))
+
+
+def _ones(matrix: Any) -> Any:
+    matrix.data[:] = 1
+    return matrix
+
+
+def _incidence(row: Any, column: Any, columns: int) -> Any:
+    row, column = np.ravel(row), np.ravel(column)
+    shape = (int(row.max(initial=-1)) + 1, columns)
+    return _ones(csr_array((np.ones(len(row), dtype=np.int32), (row, column)), shape=shape))
+
+
+def _union(a: Sets, b: Sets) -> Sets:
+    """Return the unions of sets of two arrays, element by element."""
+    one, two = np.broadcast_arrays(a.which, b.which)
+    pairs, which = np.unique(one.astype(int) * b.rows.shape[0] + two, return_inverse=True)
+    first, second = np.divmod(pairs, b.rows.shape[0])
+    return Sets(which.reshape(one.shape), _ones(a.rows[first] + b.rows[second]))
+
+
+def _side_by_side(parts: Sequence[Sets]) -> tuple[list[NDArray[np.intp]], Any]:
+    """Return arrays of sets with common rows, and these."""
+    starts = np.cumsum([0, *(part.rows.shape[0] for part in parts)])
+    rows = vstack([part.rows for part in parts], format="csr")
+    return [part.which + start for part, start in zip(parts, starts, strict=False)], rows
+
 
 _ADDED = (Add, Sub, Neg)
 _TIMES = (Mul, TrueDiv)
 
 
-def meetings(
-    points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]
-) -> NDArray[np.bool_]:
-    """Return the sets of elements that meet in a summand, one a row; `at` are possible values.
+def meetings(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]) -> Any:
+    """Return the sets of elements that meet in a summand, a row of a sparse matrix each.
 
-    Elements are those of all inputs in their order, each input row by row.
+    Elements are those of all inputs in their order, each input row by row; `at` are possible values
+    of the inputs.
     """
     nodes, moving = _moving(points, terms)
-    summands = _summands(terms, moving)
+    # PyMC raises an error where a condition fails, as if its log were a summand.
+    checks = [
+        v.owner for v in ancestors(terms) if v.owner and isinstance(v.owner.op, CheckAndRaise)
+    ]
+    asked = [(term, False) for term in terms]
+    asked += [(condition, True) for node in checks for condition in node.inputs[1:]]
+    summands = _summands(asked, moving)
+    found = _sets(points, at, nodes, moving, summands)
+    met = [found[v].rows[np.unique(found[v].which)] for v in summands if v in found]
+    return vstack([csr_array((0, sum(map(np.size, at)))), *met], format="csr")
+
+
+@dataclass(frozen=True, eq=False)
+class Summands:
+    """What summed terms are a sum of: elements of `parts` with weights, and what never moves.
+
+    `rows` has the elements of the inputs that each summand depends on, in a sparse matrix; `kept`
+    says which elements of the parts, in one row, they are.
+    """
+
+    points: list[Any]
+    total: Any
+    parts: list[Any]
+    rows: Any
+    kept: NDArray[np.intp]
+    weights: Array
+
+    @cached_property
+    def _run(self) -> Any:
+        return compiled(self.points, self.parts)
+
+    def values(self, *at: Any) -> Array:
+        """Return all summands' values."""
+        with np.errstate(all="ignore"):
+            each = np.concatenate([np.ravel(x) for x in self._run(*at)])
+        return np.asarray(self.weights * each[self.kept])
+
+
+def summands(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]) -> Summands:
+    """Take the sum of terms apart; `at` are possible values of the inputs."""
+    nodes, moving = _moving(points, terms)
+    parts = [v for v in _summands([(term, False) for term in terms], moving) if v in moving]
+    found = _sets(points, at, nodes, moving, parts)
+    with config.change_flags(floatX="float64", traceback__limit=0):
+        # What is counted (of comparisons, say) has slopes as a number that is not whole.
+        free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
+        total = add([term.sum() for term in terms])
+        slopes: Any = grad(_of_floats(total, free), list(free.values()))
+        # Of what is linear, slopes are the same everywhere.
+        weigh = compiled([*points, *free.values()], slopes)
+    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *compiled(points, parts)(*at))])
+    kept = np.flatnonzero(weights)
+    rows = vstack([found[v].rows[found[v].which.ravel()] for v in parts], format="csr")[kept]
+    return Summands(list(points), total, parts, rows, kept, weights[kept])
+
+
+def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
+    """Return a sum of other numbers, which need not be whole where those before were."""
+    known = dict(given)
+    for node in io_toposort(list(given), [total]):
+        inputs = [known.get(v, v) for v in node.inputs]
+        if inputs == list(node.inputs):
+            continue
+        if isinstance(node.op, CAReduce):
+            known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
+        else:
+            made = node.clone_with_new_inputs(inputs, strict=False).outputs
+            known.update(zip(node.outputs, made, strict=True))
+    return known.get(total, total)
+
+
+def _sets(
+    points: Sequence[Any],
+    at: Sequence[NDArray[Any]],
+    nodes: Sequence[Any],
+    moving: set[Any],
+    summands: Sequence[Any],
+) -> dict[Any, Sets]:
+    """Return the sets of elements that each variable's elements depend on."""
     needed = {v for node in nodes for v in (*node.inputs, *node.outputs) if hasattr(v, "dtype")}
     asked = list(needed | set(summands))
     values = compiled(list(points), asked)(*at)
     known = dict(zip(asked, values, strict=True))
     found: dict[Any, Sets] = {}
-    start = 0
+    start, size = 0, sum(map(np.size, at))
+    every = _incidence(np.arange(size), np.arange(size), size)
     for point, value in zip(points, at, strict=True):
-        single = [1 << (start + i) for i in range(np.size(value))]
-        found[point] = np.array(single, dtype=object).reshape(np.shape(value))
+        which = start + np.arange(np.size(value))
+        found[point] = Sets(which.reshape(np.shape(value)), every)
         start += np.size(value)
+    nothing = csr_array((1, start), dtype=np.int32)
     for node in nodes:
-        parts = [_of(found, known, v) for v in node.inputs]
+        parts = [
+            found.get(v) or Sets(np.zeros(np.shape(known.get(v, 0)), dtype=int), nothing)
+            for v in node.inputs
+        ]
+        made = _after(node, parts, known, moving)
         for out in node.outputs:
-            made = np.asarray(_after(node, parts, known, moving), dtype=object)
-            found[out] = np.broadcast_to(made, np.shape(known[out]))
-    met = {each for v in summands for each in np.ravel(_of(found, known, v))}
-    width = (start + 7) // 8
-    packed = b"".join(each.to_bytes(width, "little") for each in met | {0})
-    rows = np.frombuffer(packed, dtype=np.uint8).reshape(-1, width)
-    return np.unpackbits(rows, axis=-1, bitorder="little")[:, :start].astype(bool)
+            found[out] = made.at(np.broadcast_to(made.which, np.shape(known[out])))
+    return found
 
 
 def _moving(points: Sequence[Any], terms: Sequence[Any]) -> tuple[list[Any], set[Any]]:
@@ -96,30 +221,9 @@ def _steady(node: Any, moving: set[Any]) -> bool:
     return isinstance(node.op, same)
 
 
-def _of(found: dict[Any, Sets], known: dict[Any, Any], v: Any) -> Sets:
-    """Return the set of each element of a variable, which may be empty."""
-    if v in found:
-        return found[v]
-    return np.broadcast_to(np.array(0, dtype=object), np.shape(known.get(v, 0)))
-
-
-def _folded(sets: Sets, axes: Iterable[int]) -> Sets:
-    """Return the unions of sets along some axes, which are kept with length 1."""
-    made = np.bitwise_or.reduce(sets, axis=tuple(axes), keepdims=True, initial=0)
-    return np.asarray(made, dtype=object)
-
-
-def _summands(terms: Sequence[Any], moving: set[Any]) -> list[Any]:
-    """Return what terms are sums of, and the conditions that are checked on the way."""
-    left = [(term, False) for term in terms]
-    # PyMC raises an error where a condition fails, as if its log were a summand.
-    left += [
-        (condition, True)
-        for v in ancestors(terms)
-        if v.owner is not None and isinstance(v.owner.op, CheckAndRaise)
-        for condition in v.owner.inputs[1:]
-    ]
-    result = []
+def _summands(asked: Sequence[tuple[Any, bool]], moving: set[Any]) -> list[Any]:
+    """Return what terms are sums of, or of what all has to hold where they are conditions."""
+    left, result = list(asked), []
     while left:
         v, condition = left.pop()
         inner = _inner(v, condition, moving) if v in moving else []
@@ -164,50 +268,57 @@ def _inner(  # noqa: C901, PLR0911 - a table
 
 def _after(  # noqa: C901, PLR0912 - a table
     node: Any, parts: list[Sets], known: dict[Any, Any], moving: set[Any]
-) -> Sets | int:
+) -> Sets:
     """Return the set of elements that each element of a node's result depends on."""
-    op = node.op
+    op, first = node.op, parts[0]
     moved = [part for v, part in zip(node.inputs, parts, strict=True) if v in moving]
-    result: Sets | int | None = None
+    result: Sets | None = None
     if isinstance(op, CheckAndRaise):
-        result = parts[0]
+        result = first
     elif isinstance(op, Elemwise):
         if scalar(op) is Switch and node.inputs[0] not in moving:
-            result = np.where(known[node.inputs[0]], parts[1], parts[2])
+            (yes, no), rows = _side_by_side(parts[1:])
+            result = Sets(np.where(known[node.inputs[0]], yes, no), rows)
         elif scalar(op) is Second:
             result = parts[1]
         else:
-            result = reduce(np.bitwise_or, moved)
+            result = reduce(_union, moved)
     elif isinstance(op, CAReduce):
-        axes = range(parts[0].ndim) if op.axis is None else op.axis
-        result = np.squeeze(_folded(parts[0], axes), tuple(axes))
+        axes = tuple(range(first.which.ndim) if op.axis is None else op.axis)
+        folded = first.folded(axes)
+        result = folded.at(np.squeeze(folded.which, axes))
     elif isinstance(op, MakeVector):
-        result = np.stack(parts)
+        each, rows = _side_by_side(parts)
+        result = Sets(np.stack(each), rows)
     elif isinstance(op, Alloc) and not any(v in moving for v in node.inputs[1:]):
-        result = parts[0]
+        result = first
     elif isinstance(op, Join) and hasattr(op, "axis"):  # which was an input of older ones
-        result = np.concatenate(parts, axis=op.axis)
+        each, rows = _side_by_side(parts)
+        result = Sets(np.concatenate(each, axis=op.axis), rows)
     elif isinstance(op, DimShuffle | Reshape | SpecifyShape):
         if not any(v in moving for v in node.inputs[1:]):
-            result = _moved(op, [known.get(v) for v in node.inputs[1:]], parts[0])
+            which = _moved(op, [known.get(v) for v in node.inputs[1:]], first.which)
+            result = first.at(which)
     elif isinstance(op, Subtensor | AdvancedSubtensor):
         result = _taken(node, parts, known, moving)
     if result is None:  # an operation that is not known mixes all
-        result = reduce(or_, (each for part in moved for each in np.ravel(part)), 0)
+        flat = [part.at(part.which.ravel()).folded([0]) for part in moved]
+        mixed = reduce(_union, flat)
+        result = mixed.at(np.zeros((), dtype=int))
     return result
 
 
-def _moved(op: Any, given: list[Any], sets: Sets) -> Sets:
-    """Return what an operation that only moves elements does to their sets."""
+def _moved(op: Any, given: list[Any], which: NDArray[Any]) -> NDArray[Any]:
+    """Return what an operation that only moves elements does to an array."""
     if isinstance(op, Reshape):
-        return sets.reshape(tuple(int(n) for n in given[0]))
+        return which.reshape(tuple(int(n) for n in given[0]))
     if isinstance(op, DimShuffle):
         kept = [axis for axis in op.new_order if axis != "x"]
-        dropped = tuple(axis for axis in range(sets.ndim) if axis not in kept)
-        moved = np.transpose(sets, [*kept, *dropped])
+        dropped = tuple(axis for axis in range(which.ndim) if axis not in kept)
+        moved = np.transpose(which, [*kept, *dropped])
         at = tuple(i for i, axis in enumerate(op.new_order) if axis == "x")
         return np.expand_dims(moved.reshape(moved.shape[: len(kept)]), at)
-    return sets
+    return which
 
 
 def _taken(node: Any, parts: list[Sets], known: dict[Any, Any], moving: set[Any]) -> Sets | None:
@@ -219,23 +330,24 @@ def _taken(node: Any, parts: list[Sets], known: dict[Any, Any], moving: set[Any]
     if not _steady(node, moving) or any(np.ndim(i) > 1 and i.dtype == bool for i in actual):
         return None
     extra = []
+    shape = source.which.shape
     for axis, entry in enumerate(index):
         if isinstance(entry, slice) or entry not in moving:
             continue
         # Any element along this axis may be the one that is taken.
-        source = np.broadcast_to(_folded(source, [axis]), source.shape)
+        folded = source.folded([axis])
+        source = folded.at(np.broadcast_to(folded.which, shape))
         extra.append((axis, chosen[entry]))
-    taken = source[tuple(actual)]
-    for axis, which in extra:
+    taken = source.at(source.which[tuple(actual)])
+    for axis, own in extra:
         # Number the elements of the index, and take the numbers as the elements are taken.
-        shape = [*source.shape]
-        shape[axis] = which.size
-        line = [1] * source.ndim
-        line[axis] = which.size
-        numbers = np.broadcast_to(np.arange(which.size).reshape(line), shape)
+        number = own.which.size
+        line = [number if i == axis else 1 for i in range(len(shape))]
+        wide = [number if i == axis else n for i, n in enumerate(shape)]
+        numbers = np.broadcast_to(np.arange(number).reshape(line), wide)
         index = [*actual]
-        index[axis] = np.arange(which.size).reshape(which.shape)
-        taken = taken | which.ravel()[numbers[tuple(index)]]
+        index[axis] = np.arange(number).reshape(own.which.shape)
+        taken = _union(taken, own.at(own.which.ravel()[numbers[tuple(index)]]))
     return taken
 
 
@@ -249,8 +361,7 @@ def _index(entry: Any, known: dict[Any, Any]) -> Any:
     return int(value) if value.ndim == 0 else value
 
 
-def connected(linked: NDArray[Any]) -> list[NDArray[np.intp]]:
+def connected(linked: Any) -> list[NDArray[np.intp]]:
     """Return groups of what is linked, directly or through others, from a matrix of links."""
-    links: Any = csr_array(linked.astype(int))
-    number, label = connected_components(links, directed=False)
-    return [np.flatnonzero(label == group) for group in range(number)]
+    _, label = connected_components(csr_array(linked), directed=False)
+    return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])

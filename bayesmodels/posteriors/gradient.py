@@ -15,7 +15,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
-from bayesmodels.posteriors.factor_graph import meetings
+from bayesmodels.posteriors.factor_graph import Summands, meetings, summands
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import Support
 
@@ -43,7 +43,7 @@ class Slopes:
 
     def __call__(self, point: Mapping[str, NDArray[Any]]) -> tuple[float, dict[str, Array]]:
         """Return the joint log density and its slopes by name, if PyMC's checks let it."""
-        inputs = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
+        inputs = self.at(point)
         try:
             # The caller looks at what is not finite.
             with self.budget.evaluation(), np.errstate(all="ignore"):
@@ -53,17 +53,25 @@ class Slopes:
             raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
         return float(total), dict(zip(self.names, slopes, strict=True))
 
-    def meetings(
-        self, point: Mapping[str, NDArray[Any]]
-    ) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.intp]]]:
-        """Return which elements meet in a factor of the joint density, one factor a row.
+    def at(self, point: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return a point's values in the order of the inputs."""
+        return [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
 
-        Beside it which columns are those of each variable; the point is any possible one.
+    def columns(self, point: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.intp]]:
+        """Return which elements, of all in one row, are those of each variable."""
+        starts = np.cumsum([0, *(x.size for x in self.at(point))])
+        return {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
+
+    def meetings(self, point: Mapping[str, NDArray[Any]]) -> Any:
+        """Return which elements meet in a factor of the joint density, a row of a sparse matrix.
+
+        The point is any possible one.
         """
-        at = [np.asarray(point[p.name], dtype=p.dtype) for p in self.points]
-        starts = np.cumsum([0, *(x.size for x in at)])
-        own = {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
-        return meetings(self.points, self.terms, at), own
+        return meetings(self.points, self.terms, self.at(point))
+
+    def summands(self, point: Mapping[str, NDArray[Any]]) -> Summands:
+        """Return what the log density is a sum of."""
+        return summands(self.points, self.terms, self.at(point))
 
 
 def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
@@ -171,13 +179,25 @@ class Field:
         total, slopes = self._slopes(self.variables(x, levels))
         return total, self.row(slopes)
 
-    def meetings(self, x: Array, levels: Levels) -> NDArray[np.bool_]:
+    def meetings(self, x: Array, levels: Levels) -> Any:
         """Return which elements meet in a factor of the joint density, one factor a row.
 
         Continuous elements come first, then finite ones; `x` and `levels` are any possible values.
         """
-        found, own = self._slopes.meetings(self.variables(x, levels))
-        return found[:, np.concatenate([own[name] for name in self.names])]
+        return self._slopes.meetings(self.variables(x, levels))[:, self._columns(x, levels)]
+
+    def _columns(self, x: Array, levels: Levels) -> NDArray[np.intp]:
+        own = self._slopes.columns(self.variables(x, levels))
+        return np.concatenate([own[name] for name in self.names])
+
+    def summands(self, x: Array, levels: Levels) -> tuple[Any, Callable[[Levels], Array]]:
+        """Return the elements of each summand of the log density, and their values at levels."""
+        found = self._slopes.summands(self.variables(x, levels))
+
+        def values(other: Levels) -> Array:
+            return found.values(*self._slopes.at(self.variables(x, other)))
+
+        return found.rows[:, self._columns(x, levels)], values
 
     def with_levels(self, levels: Levels) -> Field:
         """Return the field over the continuous elements alone, the finite ones held at `levels`."""

@@ -89,7 +89,7 @@ class IntegratedPosterior:
         self.dims, self.coords = dims_and_coords(model, self._shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
-        }
+        } | (part.levels if part else {})
         self.points = found.points
 
     mean = reading.mean
@@ -165,7 +165,9 @@ class IntegratedPosterior:
             result[name] = LatticeLaw(shape, numbers)
         if self._part:
             weights, _, laws = self._mixtures
-            result |= {name: MixtureLaw(weights, law) for name, law in laws.items()}
+            for name, law in laws.items():
+                mixture = MixtureLaw(weights, law)
+                result[name] = Certain(mixture.mean()) if name in self.levels else mixture
         return result
 
     def _number(self, name: str, k: int) -> Number:

@@ -15,7 +15,7 @@ All slopes are derivatives of the model's own graph, evaluated at a few values o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -134,6 +134,7 @@ class Marginal:
         self, conditionals: Conditionals, normals: NormalGroup | None, alone: Sequence[Alone]
     ) -> None:
         self.normals, self.alone = normals, tuple(alone)
+        self.levels: dict[str, tuple[Hashable, ...]] = {}
         probes = normals.probes() if normals else {}
         number = max([2, *map(len, probes.values())])
         for name, x in probes.items():

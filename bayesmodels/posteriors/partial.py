@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.elementwise import Certain
+from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
 
 _POINTS = 3
+MOST_ENUMERATED = 2**10
+"""Configurations of finite variables that remain; of more all are summed out."""
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
@@ -43,6 +48,8 @@ def partial_posterior(
 ) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
     conditionals = Conditionals(model, budget)
+    if math.prod(s.levels**s.size for s in conditionals.finite.values()) > MOST_ENUMERATED:
+        return _summed(model, conditionals, rng)
     choice = choose(model, conditionals, rng, one_by_one=False)
     try:
         return _integrated(model, conditionals, choice, rng)
@@ -54,6 +61,41 @@ def partial_posterior(
         if (strict.normals, strict.alone) == (choice.normals, choice.alone):
             raise
         return _integrated(model, conditionals, strict, rng)
+
+
+def _summed(
+    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
+) -> PartialPosterior:
+    """Sum finite variables out of a model that have too many configurations to be enumerated."""
+    finite = conditionals.finite
+    if len(finite) == len(model.free_RVs):
+        raise NotConjugate(
+            f"nothing but {listed(finite)} is to be summed out: bm.exact(model) does it."
+        )
+    marginal = FiniteMarginal(conditionals, finite, conditionals.somewhere(rng))
+    remaining = remaining_model(model, marginal, conditionals.supports)
+    density, seen = JointDensity(remaining), []
+    for _ in range(_POINTS):
+        point = conditionals.somewhere(rng)
+        value, bound = density.value(point)
+        law = marginal.given({p.name: point[p.name][None] for p in marginal.rest})
+        for levels in (marginal.row(point), law.sample(1, rng)[0]):
+            joint, own = conditionals.joint.value(point | marginal.values_of(levels))
+            gap = joint - law.log_probability(levels)
+            over = abs(gap - value) / (bound + own)
+            seen.append((over, gap, bound + own))
+            if not over <= 1:
+                raise NotConjugate(
+                    f"with {listed(finite)} summed out the density is off by {over:.3g} times what "
+                    "rounding explains."
+                )
+    _, constant, bound = seen[-1]
+    worst = max(over for over, *_ in seen)
+    verification = Verification(len(seen), worst, 0.0, constant, bound, settled=True)
+    others = {rv.name for rv in model.free_RVs} - set(finite)
+    why = f"a law given the levels of {listed(finite)} is not looked for"
+    choice = Choice(dict.fromkeys(finite, "Categorical"), dict.fromkeys(others, why), (), ())
+    return PartialPosterior(model, remaining, marginal, choice, verification)
 
 
 def _integrated(
@@ -221,7 +263,7 @@ class PartialPosterior:
         self,
         original: pm.Model,
         model: pm.Model,
-        marginal: Marginal,
+        marginal: Marginal | FiniteMarginal,
         choice: Choice,
         verification: Verification,
         unseen: tuple[str, ...] = (),
@@ -275,10 +317,14 @@ class PartialPosterior:
         """Return each variable's law for every row of the rest, and which rows have digits left."""
         found, known = _where_known(lambda some: self._marginal.parameters(some, _SOME), rows)
         families = {one.name: one.family for one in self._marginal.alone}
-        laws = {
-            name: _law(families[name], **of) if name in families else stats.norm(*of.values())
-            for name, of in found.items()
-        }
+        laws: dict[str, Any] = {}
+        for name, of in found.items():
+            if name in self.levels:
+                laws[name] = Certain(of["probability"])
+            elif name in families:
+                laws[name] = _law(families[name], **of)
+            else:
+                laws[name] = stats.norm(*of.values())
         return laws, known
 
     def drawn(
@@ -292,6 +338,11 @@ class PartialPosterior:
             result[name] = np.full((len(known), *x.shape[1:]), np.nan)
             result[name][known] = x
         return result, known
+
+    @property
+    def levels(self) -> dict[str, tuple[Hashable, ...]]:
+        """The values of integrated variables that are finite."""
+        return self._marginal.levels
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:

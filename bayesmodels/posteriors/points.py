@@ -56,7 +56,7 @@ def between(low: Any, high: Any, t: Any) -> Array:
     return np.clip(x, np.nextafter(low, np.inf), np.nextafter(high, -np.inf))
 
 
-def moved(x: Array, elements: Any, values: Any) -> Array:
+def moved(x: NDArray[Any], elements: Any, values: Any) -> NDArray[Any]:
     """Return a point with other values of some elements."""
     result = x.copy()
     result[elements] = values

@@ -21,6 +21,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
+from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
@@ -160,7 +161,8 @@ class ExactPosterior:
         """The laws of all continuous elements."""
         laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
-            laws += mixed(np.exp(part.log_weights), part.factors)
+            if isinstance(part, Finite):
+                laws += mixed(np.exp(part.log_weights), part.factors)
         return laws
 
     def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
@@ -210,10 +212,9 @@ class ExactPosterior:
         own = np.flatnonzero(field.finite_owner == list(self.levels).index(name))
         mass = np.zeros((s.size, s.levels))
         for part in self._solution.finite:
-            for column, element in enumerate(part.elements):
-                if element in own:
-                    at = mass[element - own[0]]
-                    np.add.at(at, part.table[:, column], np.exp(part.log_weights))
+            here = np.isin(part.elements, own)
+            found = part.probabilities()[here, : s.levels]
+            mass[part.elements[here] - own[:1], : found.shape[1]] = found
         return mass.reshape(*s.shape, s.levels)
 
     def marginals(self) -> dict[str, Law]:
@@ -236,18 +237,21 @@ class ExactPosterior:
         Raises
         ------
         ModeError
-            If there is none inside the support, or finite variables make several.
+            If there is none inside the support, or one for each value of finite variables.
         """
-        if self._solution.finite:
-            raise ModeError("mode: with finite variables there is one for each of their values.")
         field = self._solution.field
+        levels = np.zeros(len(field.sizes), dtype=int)
+        for part in self._solution.finite:
+            if isinstance(part, Finite):
+                raise ModeError("mode: with finite variables there is one for each of their values")
+            levels[part.elements] = part.mode()
         x = np.empty(field.size)
         for factor in self._solution.factors:
             x[factor.elements] = factor.mode()
         if np.isnan(x).any():
             name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
             raise ModeError(f"mode: the density of {name} is largest at the border of its support.")
-        values = field.variables(x)
+        values = field.variables(x, levels)
         return {name: values[name] for name in self._order}
 
     def log_density(self, draws: Draws) -> Array:
@@ -304,14 +308,7 @@ class ExactPosterior:
         for part in self._solution.finite:
             owners = dict.fromkeys(field.finite_owner[part.elements])
             who = listed(field.finite[i].name for i in owners)
-            sentence = f"{who}: {len(part.table)} possible configurations, each weighed"
-            if part.factors[0]:
-                # Numbers differ from configuration to configuration.
-                inner = [
-                    b.sentence(listed(self._owners(b))).split(" with ")[0] for b in part.factors[0]
-                ]
-                sentence += f"; given them {'; '.join(inner)}"
-            parts.append(sentence)
+            parts.append(part.sentence(who, lambda factor: listed(self._owners(factor))))
         seen = self.verification
         proof = (
             "The density is analytic, so this holds everywhere."

@@ -21,6 +21,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.posteriors.density import without_initial_values
+from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.support import Support
 
@@ -44,7 +45,9 @@ def replaceable(support: Support | None) -> bool:
     return support is not None and support.kind in _LEVEL
 
 
-def remaining_model(model: pm.Model, marginal: Marginal, supports: dict[str, Support]) -> pm.Model:
+def remaining_model(
+    model: pm.Model, marginal: Marginal | FiniteMarginal, supports: dict[str, Support]
+) -> pm.Model:
     """Return the model without the block, whose log marginal density is added as a potential.
 
     Of a remaining variable whose prior depends on the block, the prior is in the potential, and a

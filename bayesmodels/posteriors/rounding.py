@@ -72,8 +72,8 @@ class _Moved(Operation):
             np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
         )
         moved = float(np.vdot(sizes, slopes))
-        if not math.isfinite(moved):  # what has no influence is of no matter, be it infinite
-            counts = slopes != 0
+        if not math.isfinite(moved):  # what has no influence is of no matter, nor is a zero rounded
+            counts = (slopes != 0) & (sizes != 0)
             moved = float(np.sum(sizes[counts] * slopes[counts]))
         return np.asarray(self.units.of(value) * moved)
 

@@ -10,6 +10,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import Factor
 from bayesmodels.posteriors.gradient import Field, Levels
+from bayesmodels.posteriors.sum_product import SummedOut
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,22 +19,19 @@ class Solution:
 
     field: Field
     factors: list[Factor]
-    finite: list[Finite]
+    finite: list[Finite | SummedOut]
 
     def _loss(self, levels: Levels) -> float:
         """How many times the rounding error of their own parameters may have."""
-        numbers = [(part, part.given(levels[part.elements])) for part in self.finite]
-        return float(max([1.0, *(part.losses[n] for part, n in numbers if n >= 0)]))
+        return max([1.0, *(part.loss(levels[part.elements]) for part in self.finite)])
 
     def at(self, levels: Levels) -> tuple[float, list[Factor]]:
         """Return the log probability of levels, and the laws of all continuous elements there."""
         log_weight, factors = 0.0, list(self.factors)
         for part in self.finite:
-            number = part.given(levels[part.elements])
-            if number < 0:
-                return -np.inf, factors
-            log_weight += float(part.log_weights[number])
-            factors += part.factors[number]
+            own, given = part.at(levels[part.elements])
+            log_weight += own
+            factors += given
         return log_weight, factors
 
     def log_density(self, x: Array, levels: Levels) -> float:
@@ -61,10 +59,8 @@ class Solution:
         for factor in self.factors:
             x[:, factor.elements] = factor.sample(draws, rng)
         for part in self.finite:
-            which = rng.choice(len(part.table), size=draws, p=np.exp(part.log_weights))
-            levels[:, part.elements] = part.table[which]
-            for number in np.unique(which):
-                here = np.flatnonzero(which == number)
-                for factor in part.factors[number]:
+            levels[:, part.elements], given = part.sample(draws, rng)
+            for here, factors in given:
+                for factor in factors:
                     x[np.ix_(here, factor.elements)] = factor.sample(len(here), rng)
         return x, levels

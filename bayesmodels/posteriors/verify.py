@@ -234,10 +234,10 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
 
 
 def _levels(solution: Solution, levels: Levels, rng: np.random.Generator) -> Levels:
-    """Return possible levels, all equally likely."""
+    """Return levels far from the probable ones."""
     result = levels.copy()
     for part in solution.finite:
-        result[part.elements] = part.table[rng.integers(len(part.table))]
+        result[part.elements] = part.anywhere(rng)
     return result
 
 

@@ -1,0 +1,325 @@
+"""Finite variables that depend on each other are summed out one after the other."""
+
+from itertools import product
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from scipy import stats
+from scipy.special import logsumexp
+
+import bayesmodels as bm
+from tests.posteriors.check import log_joint
+
+RNG = 20261124
+MOVES = np.array([[0.9, 0.08, 0.02], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]])
+MEANS = np.array([-1.0, 0.0, 2.0])
+
+
+def rows(n, seed=1):
+    rng = np.random.default_rng(seed)
+    state = [0]
+    for _ in range(n - 1):
+        state.append(rng.choice(3, p=MOVES[state[-1]]))
+    return rng.normal(MEANS[state], 1.0)
+
+
+def uniform(name, levels, shape):
+    """Declare finite variables whose prior is one in all: what follows says the rest."""
+    pm.Potential(f"{name} level", pt.constant(float(np.prod(shape) * np.log(levels))))
+    return pm.Categorical(name, np.full(levels, 1 / levels), shape=shape)
+
+
+def chain(y, moves=MOVES, means=MEANS, sd=1.0):
+    """Declare a hidden Markov chain that begins anywhere."""
+    n = len(y)
+    state = uniform("state", 3, n)
+    pm.Potential("first", pt.constant(-np.log(3.0)))
+    pm.Potential("moves", pt.log(pt.as_tensor(moves))[state[:-1], state[1:]].sum())
+    pm.Normal("y", pt.as_tensor(means)[state], sd, observed=y)
+
+
+def smoothed(y, moves, means, sd=1.0):
+    """Return log evidence and smoothed probabilities, forward and back."""
+    own = stats.norm.pdf(y[:, None], means, sd)
+    ahead, sizes = [np.full(3, 1 / 3) * own[0]], []
+    for i in range(len(y)):
+        sizes.append(ahead[i].sum())
+        ahead[i] = ahead[i] / sizes[i]
+        if i + 1 < len(y):
+            ahead.append(ahead[i] @ moves * own[i + 1])
+    back = [np.ones(3)]
+    for i in range(len(y) - 1, 0, -1):
+        back.append(moves @ (own[i] * back[-1]) / sizes[i])
+    return np.log(sizes).sum(), np.array(ahead) * np.array(back[::-1])
+
+
+def built(declare, *given):
+    with pm.Model() as model:
+        declare(*given)
+    return model
+
+
+@pytest.mark.parametrize("n", [2, 7, pytest.param(3000, marks=pytest.mark.slow)])
+def test_a_hidden_markov_chain_is_that_of_forward_and_backward(n):
+    y = rows(n)
+    posterior = bm.exact(built(chain, y), rng=RNG)
+    total, probabilities = smoothed(y, MOVES, MEANS)
+    assert posterior.log_evidence == pytest.approx(total, rel=1e-10)
+    assert posterior.verified == "analytically"
+    found = posterior.parameters()["state"]["probability"]
+    assert found == pytest.approx(probabilities, abs=1e-10)
+    draws = posterior.sample(200, rng=RNG)["state"]
+    assert not ((draws[:, :-1] == 2) & (draws[:, 1:] == 0)).any()  # as that has no probability
+    gap = np.abs((draws == 1).mean(0) - probabilities[:, 1])
+    assert (gap <= 5 * np.sqrt(probabilities[:, 1] / len(draws)) + 1e-9).all()
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_the_most_probable_states_are_those_of_viterbi():
+    y = rows(60)
+    logs, own = np.log(MOVES), stats.norm.logpdf(y[:, None], MEANS, 1.0)
+    best, ways = own[0], []
+    for one in own[1:]:
+        ways.append((best[:, None] + logs).argmax(0))
+        best = (best[:, None] + logs).max(0) + one
+    path = [int(best.argmax())]
+    for way in ways[::-1]:
+        path.append(int(way[path[-1]]))
+    assert bm.exact(built(chain, y), rng=RNG).mode()["state"].tolist() == path[::-1]
+
+
+# --- other graphs, each against adding up all configurations --------------------------------------
+
+
+def tree():
+    """Declare letters at the leaves of a tree, unknown ones at its branches."""
+    stay = np.full((4, 4), 0.1) + 0.6 * np.eye(4)
+    root = pm.Categorical("root", np.full(4, 0.25))
+    left = pm.Categorical("left", pt.constant(stay)[root])
+    right = pm.Categorical("right", pt.constant(stay)[root])
+    for name, parent, seen in (("a", left, 0), ("b", left, 0), ("c", right, 2), ("d", right, 0)):
+        pm.Categorical(name, pt.constant(stay)[parent], observed=seen)
+
+
+def listed_chain():
+    """Declare a chain as a list of variables."""
+    state = pm.Categorical("s0", [0.5, 0.3, 0.2])
+    for i in range(1, 6):
+        state = pm.Categorical(f"s{i}", pt.constant(MOVES)[state])
+        pm.Normal(f"y{i}", pt.constant(MEANS)[state], 1.0, observed=0.4 * i - 1)
+
+
+def changes():
+    """Declare counts whose rate changes twice, at unknown times."""
+    counts = np.array([4, 5, 4, 0, 1, 0, 2, 7, 6])
+    first = pm.DiscreteUniform("first", 0, 8)
+    second = pm.DiscreteUniform("second", 0, 8)
+    t = np.arange(9)
+    four, one, six = pt.constant(np.array([4.0, 1.0, 6.0]))  # in double
+    rate = pt.switch(t < first, four, pt.switch(t < second, one, six))
+    pm.Poisson("counts", rate, observed=counts)
+
+
+def two_chains():
+    """Declare two chains of which only the sum is seen."""
+    a, b = (uniform(name, 2, 5) for name in "ab")
+    for name, x in (("a", a), ("b", b)):
+        pm.Potential(f"moves of {name}", pt.log(pt.switch(pt.eq(x[1:], x[:-1]), 0.8, 0.2)).sum())
+    pm.Normal("y", a + 2 * b, 0.7, observed=[0.1, 1.2, 2.8, 3.1, 1.9])
+
+
+def ring():
+    """Declare neighbours on a ring that like to be equal."""
+    x = uniform("x", 2, 9)
+    pm.Potential("pairs", 0.7 * pt.eq(x, pt.roll(x, 1)).sum())
+    pm.Bernoulli("y", pt.switch(x, 0.8, 0.3), observed=[1, 1, 0, 0, 1, 0, 0, 0, 1])
+
+
+def triples():
+    """Declare a chain in which three follow each other, of unequal ranges."""
+    x = [pm.DiscreteUniform(f"x{i}", 1, 2 + i % 3) for i in range(7)]
+    for i in range(5):
+        pm.Potential(f"three {i}", -0.3 * (x[i] - x[i + 1] + x[i + 2]) ** 2 + 0.1 * x[i] * x[i + 2])
+
+
+def binomials():
+    """Declare unknown numbers of trials that follow each other."""
+    x = pm.Binomial("x0", 4, 0.4)
+    for i in range(1, 4):
+        x = pm.Binomial(f"x{i}", 4, 0.1 + 0.2 * x)
+        pm.Poisson(f"y{i}", 0.5 + x, observed=i)
+
+
+def labels():
+    """Declare a mixture by the labels of its rows."""
+    label = pm.Categorical("label", [0.2, 0.5, 0.3], shape=8)
+    pm.Normal("y", pt.constant(MEANS)[label], 1.0, observed=rows(8))
+
+
+@pytest.mark.parametrize(
+    "declare", [tree, listed_chain, changes, two_chains, ring, triples, binomials, labels]
+)
+def test_other_graphs_are_as_if_all_configurations_were_added_up(declare):
+    model = built(declare)
+    posterior = bm.exact(model, rng=RNG)
+    evaluate, levels = log_joint(lambda: model), posterior.levels
+    shapes = {rv.name: tuple(rv.type.shape) for rv in model.free_RVs}
+    sizes = [int(np.prod(shapes[name])) for name in levels]
+    every = [own for own, size in zip(levels.values(), sizes, strict=True) for _ in range(size)]
+    logs, points = [], list(product(*every))
+    for row in points:
+        parts = np.split(np.array(row), np.cumsum(sizes)[:-1])
+        point = {n: p.reshape(shapes[n]) for n, p in zip(levels, parts, strict=True)}
+        logs.append(evaluate(point))
+    total = logsumexp(logs)
+    assert posterior.log_evidence == pytest.approx(total, abs=1e-10)
+    weights, points = np.exp(np.array(logs) - total), np.array(points)
+    start = 0
+    for name, size in zip(levels, sizes, strict=True):
+        own = points[:, start : start + size]
+        p = np.stack([weights @ (own == value) for value in levels[name]], -1)
+        found = posterior.parameters()[name]["probability"].reshape(size, -1)
+        assert found == pytest.approx(p, abs=1e-10)
+        start += size
+
+
+# --- refused --------------------------------------------------------------------------------------
+
+
+def all_with_all(n, levels):
+    x = uniform("x", levels, n)
+    w = np.random.default_rng(2).normal(size=(n, n))
+    pairs = [w[i, j] * pt.eq(x[i], x[j]) for i in range(n) for j in range(i)]
+    pm.Potential("pairs", pt.stack(pairs).sum())
+
+
+def mixed_up():
+    pm.Potential("whole", -((uniform("x", 2, 40).sum() - 20.0) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("declare", "given", "said"),
+    [(all_with_all, (12, 5), "depend on each other"), (mixed_up, (), "summands of up to 40")],
+)
+def test_what_hangs_together_too_much_is_refused(declare, given, said):
+    with pytest.raises(bm.NotConjugate, match=said):
+        bm.exact(built(declare, *given), rng=RNG)
+
+
+def test_a_chain_that_can_not_have_been_is_refused():
+    def never():
+        chain(rows(5))
+        pm.Potential("never", pt.constant(-np.inf))
+
+    with pytest.raises(bm.NotConjugate):
+        bm.exact(built(never), rng=RNG)
+
+
+# --- beside continuous variables ------------------------------------------------------------------
+
+
+def unknown(y):
+    """Declare a chain whose moves, means and noise are unknown."""
+    moves = pm.Dirichlet("rates", np.ones((3, 3)) + 4 * np.eye(3))
+    means = pm.Normal("means", MEANS, 2.0, shape=3)
+    chain(y, moves, means, pm.HalfNormal("sd", 2.0))
+
+
+def test_a_chain_is_summed_out_of_a_model_with_continuous_variables():
+    y = rows(30)
+    partial = bm.exact(built(unknown, y), partial=True, rng=RNG)
+    assert partial.integrated == ("state",)
+    assert set(partial.remaining) == {"rates", "means", "sd"}
+    evaluate, rng = log_joint(lambda: partial.model), np.random.default_rng(4)
+    for _ in range(4):
+        moves = rng.dirichlet(np.ones(3) * 3, size=3)
+        means, sd = rng.normal(size=3), rng.gamma(2.0)
+        prior = stats.norm.logpdf(means, MEANS, 2.0).sum() + stats.halfnorm.logpdf(sd, scale=2)
+        prior += sum(
+            stats.dirichlet.logpdf(row, 1 + 4 * own)
+            for row, own in zip(moves, np.eye(3), strict=True)
+        )
+        total, probabilities = smoothed(y, moves, means, sd)
+        rest = {"rates": moves, "means": means, "sd": sd}
+        assert evaluate(rest) == pytest.approx(prior + total, abs=1e-8)
+        found = partial.conditional(rest)["state"]["probability"]
+        assert found == pytest.approx(probabilities, abs=1e-10)
+        many = {name: np.repeat(np.asarray(x)[None], 400, 0) for name, x in rest.items()}
+        gap = np.abs((partial.draw(many, rng)["state"] == 1).mean(0) - probabilities[:, 1])
+        assert (gap <= 5 * np.sqrt(probabilities[:, 1] / 400) + 1e-9).all()
+
+
+def test_its_slopes_are_differences():
+    partial = bm.exact(built(unknown, rows(12)), partial=True, rng=RNG)
+    value, slope = partial.model.compile_logp(), partial.model.compile_dlogp()
+    start = partial.model.initial_point()
+    start = {name: x + 0.1 * np.arange(x.size).reshape(x.shape) for name, x in start.items()}
+    flat = np.concatenate([np.ravel(start[v.name]) for v in partial.model.value_vars])
+
+    def at(x):
+        parts = np.split(x, np.cumsum([start[v.name].size for v in partial.model.value_vars])[:-1])
+        pairs = zip(partial.model.value_vars, parts, strict=True)
+        return value({v.name: p.reshape(start[v.name].shape) for v, p in pairs})
+
+    h = 1e-6
+    steps = [(at(flat + h * e) - at(flat - h * e)) / (2 * h) for e in np.eye(len(flat))]
+    assert slope(start) == pytest.approx(steps, abs=1e-6)
+
+
+def switching(n):
+    """Declare counts at one of two rates; one unknown number says how it changes."""
+    stay = pm.Beta("stay", 9.0, 1.0)
+    state = pm.Bernoulli("state", 0.5, shape=n)
+    same = pt.eq(state[1:], state[:-1])
+    pm.Potential("moves", pt.where(same, pt.log(stay), pt.log1p(-stay)).sum())
+    y = np.concatenate([np.arange(n // 2) % 3 + 2, np.arange(n - n // 2) % 4 + 6])
+    pm.Poisson("y", pt.switch(state, 8.0, 3.0), observed=y)
+
+
+@pytest.mark.slow
+def test_what_remains_is_integrated_on_a_lattice():
+    def written(stay):
+        moves = np.stack([np.stack([stay, 1 - stay], -1), np.stack([1 - stay, stay], -1)], -2)
+        y = np.concatenate([np.arange(20) % 3 + 2, np.arange(20) % 4 + 6])
+        own = stats.poisson.pmf(y[:, None], [3.0, 8.0]) / 2
+        p = np.broadcast_to(own[0], (len(stay), 2))
+        for one in own[1:]:
+            p = np.einsum("gi,gij->gj", p, moves) * one
+        return p.sum(-1) * stats.beta.pdf(stay, 9, 1)
+
+    at, weights = np.polynomial.legendre.leggauss(200)
+    stay = (at + 1) / 2
+    density = weights / 2 * written(stay)
+    found = bm.integrate(built(switching, 40), rng=RNG)
+    assert found.log_evidence == pytest.approx(np.log(density.sum()), abs=1e-6)
+    mean = density @ stay / density.sum()
+    assert found.mean()["stay"] == pytest.approx(mean, abs=1e-6)
+    assert found.integrated == ("state",)
+    assert found.mean()["state"].shape == (40, 2)
+    assert found.mean()["state"].sum(-1) == pytest.approx(1, abs=1e-12)
+    draws = found.sample(2000, rng=RNG)["state"]
+    p = found.mean()["state"][:, 1]
+    assert (np.abs(draws.mean(0) - p) <= 5 * np.sqrt(p * (1 - p) / 2000) + 1e-9).all()
+
+
+@pytest.mark.slow
+def test_draws_are_those_of_the_model_summed_out_by_hand():
+    y = rows(40)
+
+    def by_hand():
+        moves = pm.Dirichlet("rates", np.ones((3, 3)) + 4 * np.eye(3))
+        means = pm.Normal("means", MEANS, 2.0, shape=3)
+        sd = pm.HalfNormal("sd", 2.0)
+        own = pm.logp(pm.Normal.dist(means, sd), y[:, None])
+        ahead = own[0] - np.log(3)
+        for i in range(1, len(y)):
+            ahead = pt.logsumexp(ahead[:, None] + pt.log(moves), axis=0) + own[i]
+        pm.Potential("data", pt.logsumexp(ahead))
+
+    partial = bm.exact(built(unknown, y), partial=True, rng=RNG)
+    ours = partial.sample(1000, tune=500, rng=RNG, progressbar=False)
+    with built(by_hand):
+        theirs = pm.sample(1000, tune=500, random_seed=RNG, progressbar=False)
+    assert bm.compare(ours, theirs, tolerance=0.3).outcome == "agree"
