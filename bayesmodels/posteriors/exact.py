@@ -177,7 +177,7 @@ def _proposed(
     if len(groups.alone):
         finite = [summed_out(field, groups.alone, x, levels)]
         levels[groups.alone] = finite[0].sample(1, rng)[0][0]
-    x, levels = _start(field, groups.joined, levels, rng)
+    x, levels = _start(field, groups.joined, x, levels, rng)
     factors: list[Factor] = []
     inner = everything
     if len(groups.joined) and not groups.moves.all():
@@ -208,14 +208,14 @@ def _proposed(
 
 
 def _start(
-    field: Field, joined: Elements, levels: Levels, rng: np.random.Generator
+    field: Field, joined: Elements, x: Array, levels: Levels, rng: np.random.Generator
 ) -> tuple[Array, Levels]:
     """Return a point with a finite density, at which finite elements that are not joined stay."""
     for _ in range(_TRIES):
-        x = somewhere(field, rng)
-        levels = moved(levels, joined, rng.integers(field.sizes[joined]))
         if np.isfinite(field(x, levels)[0]):
             return x, levels
+        x = somewhere(field, rng)
+        levels = moved(levels, joined, rng.integers(field.sizes[joined]))
     if len(joined) and math.prod(field.sizes[joined].tolist()) <= MOST_TRIED:
         x = somewhere(field, rng)
         for row in configurations(field, joined, MOST_TRIED):
