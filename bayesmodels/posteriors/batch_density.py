@@ -17,7 +17,6 @@ from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Clip
-from pytensor.scalar.math import Softplus
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape
 from scipy.special import logsumexp
@@ -282,5 +281,4 @@ def _plain(outputs: list[Any]) -> list[Any]:
 
 _IN_NUMPY: dict[Any, Any] = {
     Clip: lambda x, low, high: pt.minimum(pt.maximum(x, low), high),
-    Softplus: lambda x: pt.maximum(x, 0.0) + pt.log1p(pt.exp(-pt.abs(x))),
 }

@@ -37,7 +37,9 @@ LIGHT_MODE = _FAST.excluding("local_add_canonizer").register((LIGHTER, 100))
 """In Python, without what is slow there; sums of more than 32 parts are left as they are."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Fused loops would run in Python.
-BATCH_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", "local_add_canonizer")
+BATCH_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", "local_add_canonizer").register(
+    (LIGHTER, 100)
+)
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES = 3, 4
