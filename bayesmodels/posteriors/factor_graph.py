@@ -152,7 +152,7 @@ def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
         inputs = [known.get(v, v) for v in node.inputs]
         if inputs == list(node.inputs):
             continue
-        if isinstance(node.op, CAReduce):
+        if isinstance(node.op, CAReduce) and scalar(node.op) is Add:
             known[node.outputs[0]] = inputs[0].sum(axis=node.op.axis)
         else:
             made = node.clone_with_new_inputs(inputs, strict=False).outputs

@@ -35,7 +35,7 @@ _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _LINES = 3
 _ALONG = (1.0, -2.0, 7.0, -30.0)  # sd along a line
 _FAR = 256.0  # sd between the points that slopes are read off at
-_APART = 2.0**26  # where one of two terms of a slope is all of it, both are known to all digits
+_APART = 2.0**40  # where one of two terms of a slope is all of it, both are known to all digits
 _NEAR = 2.0**-10  # the same, to both ends; the nearer, the fewer digits 1 - x may have
 _NOTHING = 1e-13  # of the diagonal: a smaller precision is none
 
@@ -257,4 +257,6 @@ def alone_at(
     shape, rate = law.parameters
     middle = (shape / rate) ** (1 / law.family.power)
     first = middle[np.argsort(law.elements)].reshape(support.shape)
-    return Alone(name, law.family, first / _APART, first * _APART)
+    # The first, of which the density is taken, is where no exponential is large.
+    apart = _APART ** np.sign(law.family.power)
+    return Alone(name, law.family, first / apart, first * apart)
