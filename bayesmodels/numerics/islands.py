@@ -315,7 +315,8 @@ class Search:
             # Of a curved island the middle is far below the top.
             best = [np.nanargmax(lattice.logs)]
             top, height = lattice.frame.points(lattice.coordinates[best])[0], lattice.logs[best]
-            if not self._known(top[0], float(height[0]) - lattice.frame.log_volume):
+            known = self._known(top[0], float(height[0]) - lattice.frame.log_volume)
+            if np.isfinite(island.log_mass) and not known:
                 new.append(island)
             self._seen.append(lattice)
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)

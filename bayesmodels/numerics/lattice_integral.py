@@ -26,6 +26,7 @@ _BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
 _SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start; around islands
 _STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks some times
 _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice grows seldom
+_MUCH = 1e-3  # of a moment, which is unknown
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
@@ -115,11 +116,10 @@ def integral(
         lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
         history.append(found)
         unknown.append(_unknown(lattices, found))
-        errors = _errors(history, starts.shape[1]) + beyond + unknown[-1]
+        errors = _errors(history, starts.shape[1]) + beyond + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
-            gone = unknown[-1] > np.maximum(tolerance, _SHRINKS * unknown[-1 - _CYCLE])
-            _lost(exists, gone)
+            _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
         needs, left = number * each, end - time.thread_time()
@@ -127,7 +127,8 @@ def integral(
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
-            settled = _integral(lattices, found, np.where(exists, errors, np.nan))
+            stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
+            settled = _integral(lattices, found, np.where(exists, stated, np.nan))
             if more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
         if number > _MOST or needs > left or finest:
@@ -310,7 +311,8 @@ def _unknown(lattices: list[Lattice], found: Array) -> Array:
     result = np.zeros(len(found))
     for lattice in lattices:
         gap = np.abs(lattice.carried - found[1 : 1 + k]) / unit
-        factors = np.concatenate([np.ones((len(gap), 1)), gap, gap**2], 1)
+        # Without the zeros of a distance, next to which its logs rise without end.
+        factors = np.concatenate([np.ones((len(gap), 1)), np.hypot(1.0, gap), 1.0 + gap**2], 1)
         with np.errstate(over="ignore"):
             result += np.exp(lattice.log_unknown(factors) - found[0])
     return result

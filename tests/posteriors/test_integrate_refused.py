@@ -21,7 +21,6 @@ QUICK = {
 MANY = {  # more than four scalars, or configurations without end
     "softmax regression",
     "a chain with a wave",
-    "more labels than can be listed",
     "a count without end",
     "one cell of six hundred with mistaken rows",
     "one cell of six hundred with a wave",
