@@ -12,6 +12,7 @@ sections 3.1, 3.3 and 10.1).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -106,13 +107,16 @@ def derivatives(
     """
     if not by:
         return []
-    found: Any = grad(
-        result,
-        list(by),
-        consider_constant=list(held),
-        disconnected_inputs="ignore",
-        return_disconnected=nothing,
-    )
+    with warnings.catch_warnings():
+        # PyTensor warns of PyMC's own operations that are written for its former versions.
+        warnings.filterwarnings("ignore", ".* should implement `pullback`", FutureWarning)
+        found: Any = grad(
+            result,
+            list(by),
+            consider_constant=list(held),
+            disconnected_inputs="ignore",
+            return_disconnected=nothing,
+        )
     made = set(ancestors([g for g in found if g is not None])) - set(ancestors([result]))
     if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in made if v.owner):
         raise NotImplementedError

@@ -113,7 +113,7 @@ def coin():
 
 def own():
     with pm.Model() as model:
-        pm.HalfCauchy("scale", 1)
+        pm.HalfCauchy("scale", 1, shape=5)  # more than are integrated
         pm.LogNormal("level", 0, 1)
     return bm.sample(model, 5_000_000, rng=1, progressbar=False, nuts_sampler=sys.argv[2], cores=2)
 
