@@ -375,9 +375,9 @@ class IntegratedPosterior:
         if self._part:
             laws = [f"{name} ({self._part.conjugate[name]})" for name in self.integrated]
             parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
-        if self.levels:
-            many = len(self._density.levels)
-            parts.append(f"{listed(self.levels)}: all {many} configurations added up")
+        if self._density.finite:
+            many, names = len(self._density.levels), [s.name for s in self._density.finite]
+            parts.append(f"{listed(names)}: all {many} configurations added up")
         names = [name for name in self.remaining if name not in self.levels]
         if names:
             modes = len(self._integral.lattices)

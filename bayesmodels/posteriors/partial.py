@@ -221,7 +221,8 @@ class PartialPosterior:
 
     Integrated out are normal variables, the largest first, as long as they are jointly normal; then
     Beta, Dirichlet and (inverse) Gamma variables, and those whose squares are, as long as their law
-    does not depend on what is integrated out already.
+    does not depend on what is integrated out already. If there are finite variables with more than
+    1,024 configurations, these are summed out, and nothing else is.
 
     Attributes
     ----------

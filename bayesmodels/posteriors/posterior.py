@@ -243,7 +243,9 @@ class ExactPosterior:
         levels = np.zeros(len(field.sizes), dtype=int)
         for part in self._solution.finite:
             if isinstance(part, Finite):
-                raise ModeError("mode: with finite variables there is one for each of their values")
+                raise ModeError(
+                    "mode: given finite variables there is one for each of their values."
+                )
             levels[part.elements] = part.mode()
         x = np.empty(field.size)
         for factor in self._solution.factors:
