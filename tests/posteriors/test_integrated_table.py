@@ -28,11 +28,12 @@ def left(name):
 
 
 OPEN = {
+    "correlated effects of pairs",
     "classes within schools",
     "local linear trend",
     "latent autoregression with noise",
 }
-"""Either right, or refused: slow convergence, and digits that are lost near a scale of zero."""
+"""Either right, or refused: slow points, slow convergence, digits lost near a scale of zero."""
 REFUSED = {
     "two small trials with binomial rows": "has not settled",
     "lasso of two weights": "has not settled",
