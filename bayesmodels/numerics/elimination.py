@@ -27,16 +27,16 @@ Scopes = dict[int, Integers]
 Tables = Mapping[int, Array]
 """By number of elements: log tables of shape (batch, tables, levels, ..., levels)."""
 
-MOST = 2**22
-"""Numbers in one table."""
-_PATH = 2  # neighbours of an element whose elimination makes no table larger than those of a chain
+MOST = 2**25
+"""Numbers in the tables that are held at once."""
+_PATH = 2  # neighbours of an element whose elimination takes a chain apart anywhere
 
 
 class TooWide(ValueError):  # noqa: N818 - said in other words to the user
-    """An elimination whose tables would be too large: their `numbers`, of so many `elements`."""
+    """An elimination whose tables would be too large: their `numbers`, of `elements` in each."""
 
     def __init__(self, elements: int, numbers: float) -> None:
-        super().__init__(f"a table of {elements} elements has {numbers:.3g} numbers")
+        super().__init__(f"tables of {elements} elements have {numbers:.3g} numbers")
         self.elements, self.numbers = elements, numbers
 
 
@@ -107,8 +107,10 @@ class Plan:
         self.rounds = list[_Round]()
         left = np.ones(number, dtype=bool)
         rng = np.random.default_rng(0)  # ties are broken alike each time
+        # From the ends a chain takes as many rounds as it is long, and tables of two elements.
+        path = _PATH if number * float(levels) ** (1 + _PATH) <= MOST else 1
         while left.any():
-            chosen, start, others = _chosen(scopes, left, rng)
+            chosen, start, others = _chosen(scopes, left, path, rng)
             scopes = self._without(scopes, chosen, start, others)
             left[chosen] = False
 
@@ -124,8 +126,9 @@ class Plan:
         groups = []
         for k in map(int, np.unique(sizes)):
             own = chosen[sizes == k]
-            if float(self.levels) ** (k + 1) > MOST:
-                raise TooWide(k + 1, float(self.levels) ** (k + 1))
+            numbers = len(own) * float(self.levels) ** (k + 1)
+            if numbers > MOST:
+                raise TooWide(k + 1, numbers)
             scope = np.column_stack([own, others[start[own][:, None] + np.arange(k)]])
             groups.append(_Group(scope, _uses(scopes, scope, self.number)))
             if k:
@@ -245,11 +248,12 @@ def _given(group: _Group, law: Array, levels: Integers) -> Array:
 
 
 def _chosen(
-    scopes: Scopes, left: NDArray[np.bool_], rng: np.random.Generator
+    scopes: Scopes, left: NDArray[np.bool_], path: int, rng: np.random.Generator
 ) -> tuple[Integers, Integers, Integers]:
     """Return elements without common tables; and of all elements their neighbours in a list.
 
-    Those of one element begin at a start.
+    Chosen are those with at most `path` neighbours, or the fewest. Neighbours of one element begin
+    at a start.
     """
     number = len(left)
     pairs = [
@@ -263,7 +267,7 @@ def _chosen(
     a, b = np.divmod(np.unique(each[:, 0] * number + each[:, 1]), number)
     start = np.searchsorted(a, np.arange(number + 1))
     degree = np.diff(start)
-    able = left & (degree <= max(_PATH, degree[left].min()))
+    able = left & (degree <= max(path, degree[left].min()))
     rank = np.where(able, rng.permutation(number), number)
     least = np.full(number, number)
     np.minimum.at(least, a, rank[b])

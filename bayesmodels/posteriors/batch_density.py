@@ -30,7 +30,8 @@ from bayesmodels.posteriors.support import Support, listed, shaped, supports
 pt: Any = tensor  # its functions have no types
 
 _TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
-_MOST_LEVELS = 2**10  # configurations of finite variables
+MOST_LEVELS = 2**10
+"""Configurations of finite variables that are added up."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +169,10 @@ class BatchDensity:
     def _levels(self) -> list[list[Any]]:
         """Return every configuration of the finite variables."""
         sizes = [float(s.levels) ** s.size for s in self.finite]
-        if np.prod(sizes) > _MOST_LEVELS:
+        if np.prod(sizes) > MOST_LEVELS:
             raise NotConjugate(
                 f"{listed(s.name for s in self.finite)} have {np.prod(sizes):.3g} configurations; "
-                f"at most {_MOST_LEVELS} are added up."
+                f"at most {MOST_LEVELS} are added up."
             )
         each = [
             [

@@ -82,9 +82,9 @@ class FiniteTables:
             self.plan = Plan(self.scopes, len(sizes), self.most)
         except TooWide as error:
             raise NotConjugate(
-                f"to sum out {names} one after the other takes a table of {error.elements} "
-                f"elements with {error.numbers:.3g} numbers, as too many depend on each other; at "
-                f"most {MOST:,} are held."
+                f"to sum out {names} one after the other takes tables of {error.elements} elements "
+                f"with {error.numbers:.3g} numbers, as too many depend on each other; at most "
+                f"{MOST:,} are held."
             ) from error
 
     def _levels(self, kind: _Kind) -> Iterator[Levels]:
@@ -158,4 +158,4 @@ def _coloured(linked: Any, names: str) -> Integers:
         colour[i] = next(c for c in range(len(colour)) if c not in taken)
     if colour.max() >= _MOST_COLOURS:
         raise NotConjugate(f"too many elements of {names} depend on each other to be summed out.")
-    return np.where(colour < 0, 0, colour)
+    return colour

@@ -145,9 +145,7 @@ def _sampled(data: NewData, part: PartialPosterior | None) -> Callable[[np.rando
                 rest = {name: found[name] for name in part.remaining}
                 try:
                     return rest | part.draw(rest, rng)
-                except (
-                    DataError
-                ):  # a chain caught where a scale is so small that no digits are left
+                except DataError:  # of a chain caught at a scale so small that no digits are left
                     if not left:
                         raise
             return found

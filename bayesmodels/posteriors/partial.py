@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
 from bayesmodels.posteriors.audit import Audit, audit
+from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.conditional import Conditionals
 from bayesmodels.posteriors.density import JointDensity
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
 
 
 _POINTS = 3
-MOST_ENUMERATED = 2**10
-"""Configurations of finite variables that remain; of more all are summed out."""
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
@@ -48,8 +48,9 @@ def partial_posterior(
 ) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
     conditionals = Conditionals(model, budget)
-    if math.prod(s.levels**s.size for s in conditionals.finite.values()) > MOST_ENUMERATED:
-        return _summed(model, conditionals, rng)
+    if math.prod(s.levels**s.size for s in conditionals.finite.values()) > MOST_LEVELS:
+        with suppress(NotConjugate):  # too many depend on each other: they remain
+            return _summed(model, conditionals, rng)
     choice = choose(model, conditionals, rng, one_by_one=False)
     try:
         return _integrated(model, conditionals, choice, rng)
@@ -221,8 +222,9 @@ class PartialPosterior:
 
     Integrated out are normal variables, the largest first, as long as they are jointly normal; then
     Beta, Dirichlet and (inverse) Gamma variables, and those whose squares are, as long as their law
-    does not depend on what is integrated out already. If there are finite variables with more than
-    1,024 configurations, these are summed out, and nothing else is.
+    does not depend on what is integrated out already. Finite variables with more than 1,024
+    configurations are summed out instead, and nothing else is; where they depend on each other too
+    much for that, they remain.
 
     Attributes
     ----------

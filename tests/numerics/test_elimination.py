@@ -98,7 +98,21 @@ def test_narrow_graphs_of_any_length_have_narrow_tables(shape):
     assert Elimination(plan, tables).log_total[0] == pytest.approx(n * np.log(2), rel=1e-12)
 
 
+def test_a_chain_of_many_levels_is_taken_apart_from_its_ends():
+    n, levels = 60, 100
+    a = np.arange(n - 1)
+    scopes = {1: np.arange(n)[:, None], 2: np.column_stack([a, a + 1])}
+    plan = Plan(scopes, n, levels)
+    assert max(group.scope.shape[1] for one in plan.rounds for group in one.groups) == 2
+    rng = np.random.default_rng(5)
+    tables = {w: rng.normal(size=(1, len(s), *[levels] * w)) for w, s in scopes.items()}
+    ahead = tables[1][0, 0]
+    for own, pair in zip(tables[1][0, 1:], tables[2][0], strict=True):
+        ahead = logsumexp(ahead[:, None] + pair, axis=0) + own
+    assert Elimination(plan, tables).log_total[0] == pytest.approx(logsumexp(ahead), rel=1e-12)
+
+
 def test_what_all_depends_on_all_is_refused():
     a, b = np.triu_indices(40, 1)
-    with pytest.raises(TooWide, match="elements has"):
+    with pytest.raises(TooWide, match="elements have"):
         Plan({1: np.arange(40)[:, None], 2: np.column_stack([a, b])}, 40, 3)

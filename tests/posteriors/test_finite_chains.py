@@ -251,6 +251,16 @@ def test_a_chain_is_summed_out_of_a_model_with_continuous_variables():
         assert (gap <= 5 * np.sqrt(probabilities[:, 1] / 400) + 1e-9).all()
 
 
+def test_finite_variables_that_depend_on_each_other_too_much_remain():
+    def declare():
+        mean = pm.Normal("mean", 0.0, 1.0)
+        pm.Normal("y", mean, 1.0, observed=[0.3, 1.1])
+        mixed_up()
+
+    partial = bm.exact(built(declare), partial=True, rng=RNG)
+    assert (partial.integrated, partial.remaining) == (("mean",), ("x",))
+
+
 def test_its_slopes_are_differences():
     partial = bm.exact(built(unknown, rows(12)), partial=True, rng=RNG)
     value, slope = partial.model.compile_logp(), partial.model.compile_dlogp()
