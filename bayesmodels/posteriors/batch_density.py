@@ -171,7 +171,7 @@ class BatchDensity:
         sizes = [float(s.levels) ** s.size for s in self.finite]
         if np.prod(sizes) > MOST_LEVELS:
             raise NotConjugate(
-                f"{listed(s.name for s in self.finite)} have {np.prod(sizes):.3g} configurations; "
+                f"{listed(s.name for s in self.finite)}: {np.prod(sizes):.3g} configurations; "
                 f"at most {MOST_LEVELS} are added up."
             )
         each = [

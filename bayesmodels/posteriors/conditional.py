@@ -32,14 +32,14 @@ from bayesmodels.posteriors.support import supports
 Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
 
+# Sums of more than 32 parts stay as they are: Python's elementwise add takes no more.
+_SUMS = ("local_add_canonizer", "local_sum_make_vector")
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
-LIGHT_MODE = _FAST.excluding("local_add_canonizer").register((LIGHTER, 100))
-"""In Python, without what is slow there; sums of more than 32 parts are left as they are."""
+LIGHT_MODE = _FAST.excluding(*_SUMS).register((LIGHTER, 100))
+"""In Python, without what is slow there."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Fused loops would run in Python.
-BATCH_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", "local_add_canonizer").register(
-    (LIGHTER, 100)
-)
+BATCH_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", *_SUMS).register((LIGHTER, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES = 3, 4

@@ -206,6 +206,8 @@ def mixed_up():
 def test_what_hangs_together_too_much_is_refused(declare, given, said):
     with pytest.raises(bm.NotConjugate, match=said):
         bm.exact(built(declare, *given), rng=RNG)
+    with pytest.raises(bm.NotConjugate, match="configurations"):
+        bm.integrate(built(declare, *given), rng=RNG)
 
 
 def test_a_chain_that_can_not_have_been_is_refused():
