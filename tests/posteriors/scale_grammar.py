@@ -3,18 +3,25 @@ r"""Random models of a normal block given one or two scales, and their evidence 
 Of all of them the data are normal given the scales s, with covariance
 :math:`C + \sum_k s_k^2 A_k`; the scales are integrated over by Gauss and Legendre's rule on panels
 of their logarithms.
+
+``python -m tests.posteriors.scale_grammar`` draws a hundred into scale_plans.json. They are kept
+because what Hypothesis draws, even derandomized, hangs on which modules are loaded.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pymc as pm
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage, special, stats
 
 HIGH, LOW = 40.0, -36.0  # ends of log scales
 DROPPED = 36.0  # of the log density, below its top: panels that are left out
+KEPT = Path(__file__).with_name("scale_plans.json")
 _PRIORS = {
     "HalfNormal": lambda _, b: ({"sigma": b}, stats.halfnorm(0, b).logpdf),
     "HalfCauchy": lambda _, b: ({"beta": b}, stats.halfcauchy(0, b).logpdf),
@@ -200,3 +207,35 @@ def plans(draw):
         draw(st.sampled_from([0.2, 1.0, 3.0])),
         draw(st.integers(0, 9999)),
     )
+
+
+def kept():
+    """Return the hundred plans of the file."""
+    return [
+        Plan(**(row | {"priors": tuple(map(tuple, row["priors"]))}))
+        for row in json.loads(KEPT.read_text())
+    ]
+
+
+def _keep():
+    drawn = []
+
+    @settings(
+        max_examples=100,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(plans())
+    def collect(plan):
+        drawn.append(plan)
+
+    collect()
+    rows = ",\n".join(json.dumps(asdict(plan)) for plan in drawn)
+    KEPT.write_text(f"[\n{rows}\n]\n")
+
+
+if __name__ == "__main__":
+    _keep()

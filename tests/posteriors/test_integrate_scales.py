@@ -1,33 +1,12 @@
 """A hundred random models of scales and a normal block: the evidence is that of quadrature."""
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 import bayesmodels as bm
-from tests.posteriors.scale_grammar import Plan, plans
+from tests.posteriors.scale_grammar import Plan, kept
 
 REFERENCE = 1e-10  # how far off quadrature may be
-
-DRAWN = []
-
-
-@settings(
-    max_examples=100,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-@given(plans())
-def _collect(plan):
-    DRAWN.append(plan)
-
-
-_collect()
-
-NOT_SETTLED = DRAWN[56:59]
-"""Walks that no noise is seen of: where its scale is near zero, the walk's law has no digits."""
+DRAWN = kept()
 
 
 def off(plan):
