@@ -19,7 +19,6 @@ from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.ess import effective_draws
 
 _TAILS = [0.05, 0.95]
-_TOGETHER = 2**16  # draws in one block of scalars: what is made of them stays in the cache
 
 
 class Convergence(NamedTuple):
@@ -32,7 +31,7 @@ class Convergence(NamedTuple):
 
 def convergence(x: Array) -> Convergence:
     """Return effective sizes and R-hat of draws of shape (scalar, chain, draw)."""
-    pieces = threads.blocks(x, _TOGETHER, least=1)
+    pieces = threads.blocks(x, least=1)
     parts = threads.gathered(lambda piece: _block(x[piece]), pieces, x.size)
     return Convergence(*np.concatenate(parts, axis=-1)) if parts else Convergence(*np.zeros((3, 0)))
 

@@ -15,9 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import fft
 
-from bayesmodels.numerics import Array
-
-_TOGETHER = 2**16  # numbers in one block of transforms: they stay in the cache
+from bayesmodels.numerics import Array, threads
 
 
 class Effective(NamedTuple):
@@ -38,7 +36,7 @@ def effective_draws(values: Array, *, between: bool = True, most: float = 1.0) -
     """
     *outer, chains, draws = values.shape
     flat = np.asarray(values, dtype=float).reshape(-1, chains, draws)
-    rows = max(1, _TOGETHER // max(chains * draws, 1))
+    rows = max(1, threads.BLOCK // max(chains * draws, 1))
     parts = [_effective(flat[i : i + rows], between, most) for i in range(0, len(flat), rows)]
     number, lags = np.concatenate(parts, axis=-1) if parts else np.zeros((2, 0))
     freedom = chains * draws / (2 * lags + 1)

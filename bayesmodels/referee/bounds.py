@@ -25,7 +25,6 @@ CONFIDENCE = 0.95
 PROB = 0.89
 """Probability of the intervals, as in tables."""
 _LEVELS = (0.5 - PROB / 2, 0.5 + PROB / 2)
-_TOGETHER = 2**16  # draws in one block of scalars
 _TIMES = float(stats.norm.isf((1 - CONFIDENCE) / 3))
 
 
@@ -86,7 +85,7 @@ def bounds(x: Array, law: Known) -> Bounds:
         own = (law.mean[part], law.sd[part], law.kurtosis[part], law.ends[:, part], number[part])
         return _each(x[part], Known(*own))
 
-    parts = threads.gathered(some, threads.blocks(x, _TOGETHER, least=1), x.size)
+    parts = threads.gathered(some, threads.blocks(x, least=1), x.size)
     mean, sd, interval = np.concatenate(parts, axis=-1)
     one = np.isfinite(law.sd)
     two = one & np.isfinite(law.kurtosis)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesmodels.belief.protocol import Readable
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import ranks
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
@@ -74,8 +74,9 @@ def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     """Return uniform scores of exact draws by their ranks, of shape (scalar, draw)."""
     drawn = LawDraws(law, {name: x[None] for name, x in exact.items()})
     every = {label: x[0] for label, _, _, x in drawn.scalars}
-    found = ranks(np.array([every[label] for label in labels]))
-    return (found - 0.5) / (REFERENCE + _LOOKED_AT)
+    x = np.array([every[label] for label in labels])
+    found = threads.gathered(lambda part: ranks(x[part]), threads.blocks(x, least=1), x.size)
+    return (np.concatenate(found) - 0.5) / (REFERENCE + _LOOKED_AT)
 
 
 def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
@@ -90,9 +91,8 @@ def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
 def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[list[Array]]:
     """Return sums of normal scores with random signs, the same for each set of transforms."""
     scores = [special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in every]
-    for _ in range(_DIRECTIONS):
-        signs = rng.choice([-1.0, 1.0], len(every[0]))
-        yield [np.tensordot(signs, part, 1) for part in scores]
+    signs = rng.choice([-1.0, 1.0], (_DIRECTIONS, len(every[0])))
+    return zip(*(np.tensordot(signs, part, 1) for part in scores), strict=True)
 
 
 def _moved(label: str, u: Array) -> list[Test]:

@@ -23,7 +23,7 @@ from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
 from bayesmodels.referee.pit import TINY, Test
 
 _AS_FAR = 1e-3
@@ -90,16 +90,26 @@ def log_densities(law: Any, draws: dict[str, Array], axes: int) -> Array:
     It is -inf where there is none, such as at a matrix that is not positive definite.
     """
     sizes = next(iter(draws.values())).shape[:axes]
-    with np.errstate(all="ignore"):
-        try:
-            value = np.asarray(law.log_density(draws))
-        except (np.linalg.LinAlgError, DataError):
-            if not axes:
-                return np.asarray(-np.inf)
-            every = np.ndindex(sizes)
-            each = [log_densities(law, {n: x[at] for n, x in draws.items()}, 0) for at in every]
-            value = np.array(each)
-    value = value.reshape(*sizes, -1).sum(-1)
+    flat = {name: x.reshape(-1, *x.shape[axes:]) for name, x in draws.items()}
+
+    def some(piece: slice) -> Array:
+        own = {name: x[piece] for name, x in flat.items()}
+        with np.errstate(all="ignore"):
+            try:
+                value = np.asarray(law.log_density(own))
+            except (np.linalg.LinAlgError, DataError):
+                number = len(next(iter(own.values())))
+                if number == 1:
+                    return np.array([-np.inf])
+                start = piece.start
+                return np.concatenate(
+                    [some(slice(start + k, start + k + 1)) for k in range(number)]
+                )
+            return value.reshape(len(value), -1).sum(-1)
+
+    largest = max(flat.values(), key=np.size)
+    parts = threads.gathered(some, threads.blocks(largest), largest.size)
+    value = np.concatenate(parts).reshape(sizes)
     return np.where(np.isnan(value), -np.inf, value)
 
 

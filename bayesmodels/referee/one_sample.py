@@ -69,7 +69,7 @@ def one_sample_tests(
         mass = np.asarray(law.mean()[name])
         found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
     labels: list[str] = []
-    u: list[Any] = []
+    u: list[Array] = []
     rates: list[Array] = []
     extremes: list[Test] = []
     twins: dict[str, str] = {}
@@ -85,6 +85,7 @@ def one_sample_tests(
         mean, sd = np.broadcast_arrays(marginal.mean(), marginal.std())
         places: list[tuple[int, ...]] = []
         names: list[str] = []
+        kept: list[Array] = []
         for label, at, values in own:
             first = seen.setdefault((values.tobytes(), f"{mean[at]} {sd[at]}"), label)
             if first != label:  # the other half of a symmetric matrix
@@ -92,13 +93,15 @@ def one_sample_tests(
                 continue
             names.append(label)
             places.append(at)
+            kept.append(values)
         labels += names
-        u += [uniform[..., *at] for at in places]
+        last = np.ascontiguousarray(np.moveaxis(uniform, (0, 1), (-2, -1)))
+        u.append(np.array([last[at] for at in places]))
         rates.append(_slopes(marginal, x, uniform, places))
-        extremes += _extremes(marginal, names, x, uniform, places)
+        extremes += _extremes(marginal, names, x, np.array(kept), u[-1], places)
     if not labels:
         return found
-    transforms = np.array(u)
+    transforms = np.concatenate(u)
     if (unknown := np.isnan(transforms).any((1, 2))).any():
         raise DataError(
             f"law: the distribution function of {labels[int(unknown.argmax())]} must be a number "
@@ -113,10 +116,10 @@ def one_sample_tests(
 
 
 def _extremes(
-    law: Any, names: list[str], x: Any, u: Any, places: list[tuple[int, ...]]
+    law: Any, names: list[str], x: Any, each: Array, u: Array, places: list[tuple[int, ...]]
 ) -> list[Test]:
-    """Test the outermost draws of elements of a law."""
-    flat, uniform = (np.array([v[..., *at].ravel() for at in places]) for v in (x, u))
+    """Test the outermost draws, `each` and their transforms u of shape (scalar, chain, draw)."""
+    flat, uniform = (v.reshape(len(places), -1) for v in (each, u))
     if isinstance(law, EmpiricalLaw):
         others = np.array([law.entry(at).sample for at in places])
         return extreme_tests(names, flat, uniform, *beyond_others(flat, others))

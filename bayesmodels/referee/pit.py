@@ -59,7 +59,6 @@ LEAST_IN_CHAIN = 20.0
 """Effective draws in each chain below which its autocorrelation is not known well enough to tell
 chains apart: at 8 x 25 draws of AR(0.95) 6 % were told apart at a level of 0.1 %."""
 _HIGHER = 1.5  # variance that higher degrees may have, in that of the first, in a test of a shift
-_TOGETHER = 2**15  # transforms in one block of scalars: what is made of them stays in the cache
 TINY = float(np.finfo(float).tiny)
 """The least p value, for which there is a normal quantile."""
 
@@ -187,14 +186,13 @@ def score_tests(
     `reference` independent draws stand for the law, whose noise counts too. `rates` are `slopes`,
     NaN or zero of what cannot be shifted, such as a count.
     """
-    if rates is None:
-        rates = np.zeros((4, len(labels)))
+    slope = np.zeros((4, len(labels))) if rates is None else rates
 
-    return [
-        test
-        for part in threads.blocks(u, _TOGETHER, least=1)
-        for test in _scores(labels[part], u[part], reference, rates[:, part])
-    ]
+    def scores(part: slice) -> list[Test]:
+        return _scores(labels[part], u[part], reference, slope[:, part])
+
+    every = threads.gathered(scores, threads.blocks(u, least=1), u.size)
+    return [test for some in every for test in some]
 
 
 def tests(

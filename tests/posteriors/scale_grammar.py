@@ -3,25 +3,17 @@ r"""Random models of a normal block given one or two scales, and their evidence 
 Of all of them the data are normal given the scales s, with covariance
 :math:`C + \sum_k s_k^2 A_k`; the scales are integrated over by Gauss and Legendre's rule on panels
 of their logarithms.
-
-``python -m tests.posteriors.scale_grammar`` draws a hundred into scale_plans.json. They are kept
-because what Hypothesis draws, even derandomized, hangs on which modules are loaded.
 """
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pymc as pm
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from scipy import ndimage, special, stats
 
 HIGH, LOW = 40.0, -36.0  # ends of log scales
 DROPPED = 36.0  # of the log density, below its top: panels that are left out
-KEPT = Path(__file__).with_name("scale_plans.json")
 _PRIORS = {
     "HalfNormal": lambda _, b: ({"sigma": b}, stats.halfnorm(0, b).logpdf),
     "HalfCauchy": lambda _, b: ({"beta": b}, stats.halfcauchy(0, b).logpdf),
@@ -186,56 +178,22 @@ def _root(covariances):
         return np.linalg.cholesky(np.where(sound[:, None, None], covariances, one)), sound
 
 
-@st.composite
-def plans(draw):
-    """Draw a plan."""
-    kind = draw(st.sampled_from(["mean", "weights", "intercepts", "walk"]))
-    number = 1 if kind == "mean" else draw(st.integers(1, 2))
+def plans(number):
+    """Draw that many; NumPy draws the same ones wherever it is asked."""
+    rng = np.random.default_rng(20261125)
+    return [_plan(rng, seed) for seed in range(number)]
+
+
+def _plan(rng, seed):
+    kind = ["mean", "weights", "intercepts", "walk"][rng.integers(4)]
+    scales = 1 if kind == "mean" else rng.integers(1, 3)
     priors = tuple(
         (
-            draw(st.sampled_from(sorted(_PRIORS))),
-            draw(st.sampled_from([1.0, 1.5, 2.0, 3.0, 5.0])),
-            draw(st.sampled_from([0.3, 0.5, 1.0, 2.0, 5.0])),
+            sorted(_PRIORS)[rng.integers(len(_PRIORS))],
+            float(rng.choice([1.0, 1.5, 2.0, 3.0, 5.0])),
+            float(rng.choice([0.3, 0.5, 1.0, 2.0, 5.0])),
         )
-        for _ in range(number)
+        for _ in range(scales)
     )
-    return Plan(
-        kind,
-        priors,
-        draw(st.integers(3, 12)),
-        draw(st.integers(2, 4)),
-        draw(st.sampled_from([0.2, 1.0, 3.0])),
-        draw(st.integers(0, 9999)),
-    )
-
-
-def kept():
-    """Return the hundred plans of the file."""
-    return [
-        Plan(**(row | {"priors": tuple(map(tuple, row["priors"]))}))
-        for row in json.loads(KEPT.read_text())
-    ]
-
-
-def _keep():
-    drawn = []
-
-    @settings(
-        max_examples=100,
-        derandomize=True,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(plans())
-    def collect(plan):
-        drawn.append(plan)
-
-    collect()
-    rows = ",\n".join(json.dumps(asdict(plan)) for plan in drawn)
-    KEPT.write_text(f"[\n{rows}\n]\n")
-
-
-if __name__ == "__main__":
-    _keep()
+    rows, size = int(rng.integers(3, 13)), int(rng.integers(2, 5))
+    return Plan(kind, priors, rows, size, float(rng.choice([0.2, 1.0, 3.0])), seed)

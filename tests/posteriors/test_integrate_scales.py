@@ -3,10 +3,10 @@
 import pytest
 
 import bayesmodels as bm
-from tests.posteriors.scale_grammar import Plan, kept
+from tests.posteriors.scale_grammar import Plan, plans
 
 REFERENCE = 1e-10  # how far off quadrature may be
-DRAWN = kept()
+DRAWN = plans(100)
 
 
 def off(plan):
