@@ -117,7 +117,8 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
     """Return the root, the slope at the centre solved by it, and two bounds on rounding.
 
     These are how far off some element's precision may be, relatively, once those before it are
-    integrated out, and how far off the log integral is then. They are infinite where the precision
+    integrated out, and how far off the log integral is then: by the determinant, and by a mean
+    that is not quite the top. They are infinite where the precision
     has other entries than it should have. Where it is not positive definite there is NaN.
     """
     n = len(start) - 1
@@ -158,7 +159,7 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
         lost = whole * EPS / work[j] if work[j] > 0 else np.inf
         pivot = np.sqrt(work[j])
         half[j] = right / pivot
-        loss, off = max(loss, lost), off + lost * (0.5 + half[j] ** 2)
+        loss, off = max(loss, lost), off + lost * (0.5 + lost * half[j] ** 2)
         root[begin] = pivot
         for p in range(begin + 1, end):
             root[p] = work[rows[p]] / pivot
@@ -210,32 +211,30 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
 
 @_compiled
 def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
-    r"""Return :math:`\tfrac12 h^\top P^{-1} h` and :math:`\tfrac12 \ln |P|`; NaN without digits."""
+    r"""Return :math:`P^{-1} h` and, as last number, :math:`\tfrac12 \ln |P|`; NaN without digits."""
     root, half, _, off = _factors(slopes, start, rows, entries, moves)
-    square = (half**2).sum() / 2
-    # What the square is added to is as large, and of the other sign.
-    known = off < _SOME and square * EPS < 1
-    log_det = np.log(root[start[:-1]]).sum()
-    return np.array([square, log_det]) if known else np.array([np.nan, np.nan])
+    n = len(start) - 1
+    found = np.full(n + 1, np.nan)
+    if off < _SOME:
+        found[entries[start[:-1], 1]] = _solved(root, half, start, rows)
+        found[n] = np.log(root[start[:-1]]).sum()
+    return found
 
 
 @_compiled
 def integral_slope(
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any
 ) -> Any:
-    """Return the derivative of the weighted sum of both results of `integral` by all slopes."""
-    root, half, _, _ = _factors(slopes, start, rows, entries, moves)
-    mean, cov = _solved(root, half, start, rows), _covariances(root, start, rows)
+    """Return the derivative of the last result of `integral`, times its weight, by all slopes."""
+    root, _, _, _ = _factors(slopes, start, rows, entries, moves)
+    cov = _covariances(root, start, rows)
     result = np.zeros_like(slopes)
-    for j in range(len(mean)):
-        result[0, entries[start[j], 1]] += weights[0] * mean[j]
-        for p in range(start[j], start[j + 1]):
-            probe, at, by = entries[p]
-            if probe >= 0:
-                value = weights[1] * cov[p] - weights[0] * mean[j] * mean[rows[p]]
-                value *= (0.5 if at == by else 1.0) / moves[0, by]
-                result[0, at] += value
-                result[1 + probe, at] -= value
+    for p in range(len(rows)):
+        probe, at, by = entries[p]
+        if probe >= 0:
+            value = weights[-1] * cov[p] * (0.5 if at == by else 1.0) / moves[0, by]
+            result[0, at] += value
+            result[1 + probe, at] -= value
     return result
 
 

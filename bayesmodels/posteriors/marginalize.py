@@ -3,9 +3,10 @@ r"""The density of a model with a conjugate block integrated out, as a graph of 
 Given the rest :math:`\phi`, the log density of a normal block w is a parabola around any centre,
 
 .. math:: L(w, \phi) = c + h^\top (w - w_0) - \tfrac12 (w - w_0)^\top P (w - w_0), \qquad
-    \ln \int e^L \, dw = c + \tfrac12 h^\top P^{-1} h - \tfrac12 \ln |P| + \tfrac p2 \ln 2 \pi,
+    \ln \int e^L \, dw = L(w_0 + P^{-1} h, \phi) - \tfrac12 \ln |P| + \tfrac p2 \ln 2 \pi,
 
 where h is the slope at the centre, and a column of P is how much the slope falls along one element.
+The top is evaluated where it is: at the centre, c is as huge as what had to be added to it.
 The parameters of Beta, Dirichlet and Gamma variables x are read off their slopes at two points, and
 
 .. math:: \ln \int e^L \, dx = L(x_1, \phi) - \ln q(x_1 \mid \phi).
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.configdefaults import config
-from pytensor.gradient import grad
+from pytensor.gradient import grad, zero_grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 
@@ -210,13 +211,28 @@ class Marginal:
                 n = self.normals
                 form = [pt.constant(x) for x in n.precision.form]
                 both: Any = NormalIntegral()(self._flat(by_name), *form)
-                value = value + both[0] - both[1] + n.precision.size * HALF_LOG_2PI
+                size = n.precision.size
+                top = self._at_top(n.centre + zero_grad(both[:size]))
+                value = top - both[size] + size * HALF_LOG_2PI
             for one in self.alone:
                 own = by_name[one.name]
                 density = one.log_density(one.parameters(own[0], own[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
         return value
+
+    def _at_top(self, mean: Any) -> Any:
+        """Return the log density where normal elements are in one row, others at their first."""
+        assert self.normals is not None  # noqa: S101 - the caller asks
+        places: dict[str, Any] = {one.name: pt.constant(one.first) for one in self.alone}
+        at = 0
+        for name, shape in zip(self.normals.names, self.normals.shapes, strict=True):
+            size = int(np.prod(shape, dtype=int))
+            places[name] = mean[at : at + size].reshape(shape)
+            at += size
+        replaced: Any = {self._points[name]: x for name, x in places.items()}
+        total: Any = add([term.sum() for term in self._terms])
+        return clone_replace(total, replaced)
 
     def _flat(self, slopes: Mapping[str, Any]) -> Any:
         """Return the slopes of normal elements in one row a probe."""

@@ -1,13 +1,13 @@
-r"""The integral of a normal block whose precision is sparse, as one operation of PyTensor.
+r"""The mean and the determinant of a normal block with a sparse precision, in one operation.
 
 From the slopes of a parabola at a centre and at probes (see `SparsePrecision`) it gives
 
-.. math:: \tfrac12 h^\top P^{-1} h \quad\text{and}\quad \tfrac12 \ln |P|,
+.. math:: P^{-1} h \quad\text{and}\quad \tfrac12 \ln |P|,
 
-whose derivatives are :math:`\partial / \partial h = P^{-1} h`,
-:math:`\partial / \partial P = -\tfrac12 P^{-1} h h^\top P^{-1}` and :math:`\tfrac12 P^{-1}`; of the
-inverse only the entries that the root has are worked out. Written out in PyTensor's own operations
-the same takes about ten times as long to compile. Second derivatives are not there.
+of which the latter has the derivative :math:`\tfrac12 P^{-1}`; of the inverse only the entries that
+the root has are worked out. The former is a maximum, where a function's derivative does not hang on
+where exactly it is taken: it has none here. Written out in PyTensor's own operations the same takes
+about ten times as long to compile. Second derivatives are not there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from bayesmodels.numerics.sparse_cholesky import integral, integral_slope
 
 
 class NormalIntegral(Operation):
-    """From slopes and the form of P to half the square and half the log determinant."""
+    """From slopes and the form of P to the mean, from the centre, and half the log determinant."""
 
     _value = staticmethod(integral)
 
-    def _shape(self, *_: Any) -> Any:
-        return (2,)
+    def _shape(self, *shapes: Any) -> Any:
+        size = shapes[0][1]
+        return (None if size is None else size + 1,)
 
     def connection_pattern(self, node: Any) -> Any:  # noqa: ARG002
         """Say that only the slopes vary."""
