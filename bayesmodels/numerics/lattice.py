@@ -31,6 +31,7 @@ Function = Callable[[Array], tuple[Array, Array]]
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
 _FAR = 1 << 12  # largest coordinate u
 _FINEST = 2.0**-12  # step
+_RISE = 0.25  # coordinates over which it is looked at how steep a rise still is
 _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
 _BITS = 60  # of a whole number for a place
@@ -154,16 +155,18 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where((keys[spot] == own)[:, None], logs[spot], np.nan)
 
-        unit = max(1, round(1 / self.step))
+        unit, some = max(1, round(1 / self.step)), max(1, round(_RISE / self.step))
         least = np.full((len(bad), factors.shape[1]), np.nan)
         for move in _neighbours(self.places.shape[1], centres=False):
-            last, far = at(bad + move), at(bad + (1 + unit) * move)
+            last = at(bad + move)
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-                fall = (far - last) / unit
+                fall = (at(bad + (1 + unit) * move) - last) / unit
                 tail = last - np.log(np.expm1(np.abs(fall)))
+                # From farther away, a crest beside the way would be climbed on and on.
+                rise = np.fmin(-fall, (last - at(bad + (1 + some) * move)) / some)
             # Where it rises, it rises on over one unit; of a single point among others about as
             # much is unknown as is beside it.
-            rising = last + unit * np.abs(fall) + np.log(unit)
+            rising = last + unit * np.maximum(rise, 0) + np.log(unit)
             beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, rising))
             least = np.fmin(least, np.where(last[:, :1] > self.floor, beyond, np.nan))
         least = np.where(np.isnan(least), -np.inf, least)

@@ -120,6 +120,11 @@ class Conditionals:
     def _start(self) -> Point:
         return self._model.initial_point(random_seed=0)
 
+    @property
+    def start(self) -> Point:
+        """Where PyMC's samplers start: by default at the means or medians of priors."""
+        return self._natural(self._start)
+
     def possible(self, point: Point) -> bool:
         """Whether the joint density is finite at a point."""
         try:

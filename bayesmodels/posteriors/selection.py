@@ -228,8 +228,11 @@ def normals_at(
     ]
     shapes = tuple(conditionals.supports[name].shape for name in names)
     linked = np.any([_linked(law) for law in laws], axis=0) | conditionals.linked(names)
-    precision = sparse_precision(linked, _FAR * laws[0].sd(), rng)
-    return NormalGroup(tuple(names), shapes, precision, laws[0].location)
+    reach = _FAR * laws[0].sd()
+    # Where priors have their means they have no slope, which near a scale of zero would be huge.
+    start, location = view.row(conditionals.start), laws[0].location
+    centre = start if (np.abs(start - location) <= reach).all() else location
+    return NormalGroup(tuple(names), shapes, sparse_precision(linked, reach, rng), centre)
 
 
 def _linked(law: Gaussian) -> NDArray[np.bool_]:
