@@ -18,9 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
@@ -31,9 +35,9 @@ Function = Callable[[Array], tuple[Array, Array]]
 _BALL = 0.7  # of the cut: points so far down in a normal density are evaluated at once
 _FAR = 1 << 12  # largest coordinate u
 _FINEST = 2.0**-12  # step
-_RISE = 0.25  # coordinates over which it is looked at how steep a rise still is
 _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
+_MANY = 1e-4  # a change that needs no further look
 _BITS = 60  # of a whole number for a place
 
 
@@ -140,7 +144,8 @@ class Lattice:
 
         Times each of some factors (n, k), of which the first is one. As a product falls on the way
         there over one unit, so it falls on: along the axis on which it falls most, as not all of
-        them lead there.
+        them lead there. Where it rises on all of them it rises on over one unit, but not above what
+        is seen to fall on the same border: it is a flank of that.
         """
         bad = self.places[np.isnan(self.logs)]
         if not len(bad):
@@ -155,22 +160,27 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where((keys[spot] == own)[:, None], logs[spot], np.nan)
 
-        unit, some = max(1, round(1 / self.step)), max(1, round(_RISE / self.step))
-        least = np.full((len(bad), factors.shape[1]), np.nan)
+        unit = max(1, round(1 / self.step))
+        falling, rising, level = np.full((3, len(bad), factors.shape[1]), np.nan)
         for move in _neighbours(self.places.shape[1], centres=False):
             last = at(bad + move)
+            last = np.where(last[:, :1] > self.floor, last, np.nan)
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 fall = (at(bad + (1 + unit) * move) - last) / unit
-                tail = last - np.log(np.expm1(np.abs(fall)))
-                # From farther away, a crest beside the way would be climbed on and on.
-                rise = np.fmin(-fall, (last - at(bad + (1 + some) * move)) / some)
-            # Where it rises, it rises on over one unit; of a single point among others about as
-            # much is unknown as is beside it.
-            rising = last + unit * np.maximum(rise, 0) + np.log(unit)
-            beyond = np.where(fall > 0, tail, np.where(np.isnan(fall), last, rising))
-            least = np.fmin(least, np.where(last[:, :1] > self.floor, beyond, np.nan))
-        least = np.where(np.isnan(least), -np.inf, least)
-        return np.asarray(logsumexp(least, axis=0)) + self.log_cell
+                tail = last - np.log(np.expm1(fall))
+            falling = np.fmin(falling, np.where(fall > 0, tail, np.nan))
+            rising = np.fmin(rising, last - unit * fall + np.log(unit))
+            level = np.fmin(level, last)  # of a single point among others
+        _, border = connected_components(_joined(bad, 2 * unit), directed=False)
+        for k in range(factors.shape[1]):
+            crest = np.full(border.max() + 1, -np.inf)
+            np.fmax.at(crest, border, falling[:, k])
+            crest = np.where(crest > -np.inf, crest, np.inf)
+            beside = np.maximum(crest[border], level[:, k] + np.log(unit))
+            rising[:, k] = np.fmin(rising[:, k], beside)
+        some = np.where(np.isnan(falling), np.where(np.isnan(rising), level, rising), falling)
+        some = np.where(np.isnan(some), -np.inf, some)
+        return np.asarray(logsumexp(some, axis=0)) + self.log_cell
 
     def finer(self) -> int:
         """Return about how many points the next refinement has to look at."""
@@ -297,6 +307,12 @@ def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
     return found
 
 
+def _joined(places: NDArray[np.int64], reach: int) -> Any:
+    """Return a matrix of which places are so near to each other along all axes."""
+    pairs = KDTree(places).query_pairs(reach, p=np.inf, output_type="ndarray")
+    return coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(places),) * 2)
+
+
 def _times(places: NDArray[np.int64], unit: float) -> Array:
     return np.asarray(places * unit, dtype=float)
 
@@ -328,9 +344,15 @@ def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
 
 def with_digits(f: Function, x: Array, logs: Array) -> NDArray[np.bool_]:
     """Return at which points the log value, `logs`, hardly changes with the last places of x."""
-    if not len(x):
-        return np.ones(0, dtype=bool)
-    moved = np.concatenate([x * (1 + k * _PLACES) for k in range(1, _LOOKS)])
-    every = np.vstack([logs, f(moved)[0].reshape(_LOOKS - 1, -1)])
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.ptp(every, axis=0) < _DIGITS)
+    found = np.zeros(len(x), dtype=bool)
+    rest, low, high = np.arange(len(x)), logs, logs
+    for k in range(1, _LOOKS):
+        if not rest.size:
+            break
+        moved = f(x[rest] * (1 + k * _PLACES))[0]
+        with np.errstate(invalid="ignore"):
+            low, high = np.minimum(low, moved), np.maximum(high, moved)
+            fine = high - low < (_DIGITS if k == _LOOKS - 1 else _MANY)
+        found[rest[fine]] = True
+        rest, low, high = rest[~fine], low[~fine], high[~fine]
+    return found

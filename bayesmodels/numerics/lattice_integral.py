@@ -247,6 +247,7 @@ def _lowered(
     does not exist, which is marked.
     """
     _reach(lattices)
+    given = lattices
     found, beyond, unit = _estimates(lattices, exists)
     before = [beyond]
     while (beyond / unit > tolerance)[exists].any():
@@ -265,9 +266,11 @@ def _lowered(
             raise Unbounded(int(np.abs(lattices[0].frame.root[:, number]).argmax()))
         if depth > _DEEPEST:
             raise NotSettled("a mean or a deviation depends on where hardly any mass is")
-        if stays.any():
+        if stays.any():  # of the other moments less may do
             _lost(exists, stays)
+            lattices = given
             found, beyond, unit = _estimates(lattices, exists)
+            before = [beyond]
     return lattices, found, beyond / unit
 
 

@@ -211,7 +211,7 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
 
 @_compiled
 def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
-    r"""Return :math:`P^{-1} h` and, as last number, :math:`\tfrac12 \ln |P|`; NaN without digits."""
+    r"""Return :math:`P^{-1} h`, and :math:`\tfrac12 \ln |P|` as last number; NaN without digits."""
     root, half, _, off = _factors(slopes, start, rows, entries, moves)
     n = len(start) - 1
     found = np.full(n + 1, np.nan)
