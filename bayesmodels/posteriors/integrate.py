@@ -113,7 +113,7 @@ def integrate(
     begun = time.perf_counter()
     own = integrand(model, block(model, seconds, rng), most, rng)
     part, density = own.part, own.density
-    rounding = _rounding(part.model if part else model, density)
+    rounding = _rounding(part.density if part else _joint(model), density)
     found = settled(own, tolerance, seconds, rng)
     heaviest = np.argsort(-found.weights)[:_HEAVIEST]
     off = max(map(rounding, found.points_at(heaviest)))
@@ -176,12 +176,16 @@ def settled(
         ) from error
 
 
-def _rounding(remaining: pm.Model, density: BatchDensity) -> Callable[[Array], float]:
-    """Return a bound on what rounding does to the log density, as a function of the point."""
+def _joint(model: pm.Model) -> JointDensity | None:
+    """Return the joint density, where there is one with a bound on its rounding."""
     try:
-        joint = JointDensity(remaining)
+        return JointDensity(model)
     except NotConjugate:
-        joint = None
+        return None
+
+
+def _rounding(joint: JointDensity | None, density: BatchDensity) -> Callable[[Array], float]:
+    """Return a bound on what rounding does to the log density, as a function of the point."""
 
     def bound(point: Array) -> float:
         each, natural = density.by_level(point[None])

@@ -33,13 +33,14 @@ from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
-from bayesmodels.posteriors.verify import FEW, Imprecise, Verification, verify
+from bayesmodels.posteriors.verify import FEW, LEAST, Imprecise, Verification, verify
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 _POINTS = 3
+_MANY = 30  # points at which laws are compared
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
@@ -96,7 +97,7 @@ def _summed(
     others = {rv.name for rv in model.free_RVs} - set(finite)
     why = f"a law given the levels of {listed(finite)} is not looked for"
     choice = Choice(dict.fromkeys(finite, "Categorical"), dict.fromkeys(others, why), (), ())
-    return PartialPosterior(model, remaining, marginal, choice, verification)
+    return PartialPosterior(model, remaining, density, marginal, choice, verification)
 
 
 def _integrated(
@@ -118,19 +119,19 @@ def _integrated(
     alone = [alone_at(conditionals, name, points[0], rng) for name in choice.alone]
     marginal = Marginal(conditionals, normals, alone)
     remaining = remaining_model(model, marginal, conditionals.supports)
-    seen, unseen = _verified(conditionals, marginal, remaining, rng)
-    return PartialPosterior(model, remaining, marginal, choice, seen, unseen)
+    density = JointDensity(remaining)
+    seen, unseen = _verified(conditionals, marginal, density, rng)
+    return PartialPosterior(model, remaining, density, marginal, choice, seen, unseen)
 
 
 def _verified(
-    conditionals: Conditionals, marginal: Marginal, remaining: pm.Model, rng: np.random.Generator
+    conditionals: Conditionals, marginal: Marginal, density: JointDensity, rng: np.random.Generator
 ) -> tuple[Verification, tuple[str, ...]]:
     """Compare with the joint density at fresh values of the rest, and of the block given them.
 
     The joint density less that of the block given the rest must be the same at several values of
-    the block, and be the density of the model that remains.
+    the block, and be the `density` of the model that remains.
     """
-    density = JointDensity(remaining)
     names = list(marginal.probes)
     points = conditionals.everywhere(names, rng)
     found, unseen = _audited(conditionals, names, points[0])
@@ -143,12 +144,11 @@ def _verified(
     must = len(points)
     points += _otherwise(conditionals, names, found, points[:2], rng)
     result: Verification | None = None
+    looks = FEW if len(points) <= _MANY else LEAST
     for number, point in enumerate(points):
-        view = conditionals.given(names, point)
+        solution = Solution(conditionals.given(names, point), marginal.factors(point), [])
         try:
-            seen = verify(
-                Solution(view, marginal.factors(point), []), conditionals.joint, found, rng, FEW
-            )
+            seen = verify(solution, conditionals.joint, found, rng, looks)
         except Imprecise:
             if number < must:
                 raise
@@ -266,12 +266,14 @@ class PartialPosterior:
         self,
         original: pm.Model,
         model: pm.Model,
+        density: JointDensity,
         marginal: Marginal | FiniteMarginal,
         choice: Choice,
         verification: Verification,
         unseen: tuple[str, ...] = (),
     ) -> None:
         self.original, self.model, self.verification = original, model, verification
+        self.density = density
         self._marginal, self._choice, self._unseen = marginal, choice, unseen
         self.conjugate = dict(choice.families)
         order = [rv.name for rv in original.free_RVs]

@@ -33,9 +33,10 @@ from bayesmodels.posteriors.points import (
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
-MANY, FEW = (5, 6, 0), (2, 2, 2)
-"""Numbers of points near, far, and not chosen by the proposal: of a whole posterior, and of one of
-many laws whose parameters may have been read off where another kind of law was expected."""
+MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (1, 1, 0)
+"""Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
+laws whose parameters may have been read off where another kind of law was expected; of one of very
+many."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
 _LEAST, _SMALL = 1e-250, 1e-6
 _USELESS = 0.1  # a log density that is known no better decides nothing
