@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.configdefaults import config
-from pytensor.gradient import grad, zero_grad
+from pytensor.gradient import grad, zero_grad_
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 
@@ -212,7 +212,8 @@ class Marginal:
                 form = [pt.constant(x) for x in n.precision.form]
                 both: Any = NormalIntegral()(self._flat(by_name), *form)
                 size = n.precision.size
-                top = self._at_top(n.centre + zero_grad(both[:size]))
+                move: Any = zero_grad_(both[:size])
+                top = self._at_top(n.centre + move)
                 value = top - both[size] + size * HALF_LOG_2PI
             for one in self.alone:
                 own = by_name[one.name]

@@ -88,7 +88,7 @@ def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
     return found
 
 
-def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[list[Array]]:
+def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[tuple[Array, ...]]:
     """Return sums of normal scores with random signs, the same for each set of transforms."""
     scores = [special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in every]
     signs = rng.choice([-1.0, 1.0], (_DIRECTIONS, len(every[0])))
