@@ -29,11 +29,10 @@ def left(name):
 
 OPEN = {
     "correlated effects of pairs",
-    "classes within schools",
     "local linear trend",
     "latent autoregression with noise",
 }
-"""Either right, or refused: slow points, slow convergence, digits lost near a scale of zero."""
+"""Either right, or refused: slow points, and slow convergence in three dimensions."""
 REFUSED = {
     "two small trials with binomial rows": "has not settled",
     "lasso of two weights": "has not settled",

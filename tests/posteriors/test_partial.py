@@ -238,33 +238,15 @@ def test_sampling_gives_the_posterior_of_the_full_model():
     tree = partial.sample(1000, chains=4, rng=7, progressbar=False)
     # A run of the full model with small steps, as its scales are badly determined.
     with model:
-        full = pm.sample(
-            1000, chains=4, random_seed=8, target_accept=0.95, progressbar=False
-        ).posterior
+        run = pm.sample(1000, chains=4, random_seed=8, target_accept=0.95, progressbar=False)
+    full = run.posterior
     assert set(tree.posterior) == set(full)
     assert list(tree.observed_data) == ["y"]
     for name in full:
         assert tree.posterior[name].dims == full[name].dims
     assert list(tree.posterior["b"].coords["group"].values) == list("abcd")
-    assert_same_law(tree.posterior, full)
-
-
-def assert_same_law(one, other):
-    """Means, spreads and quantiles agree within their Monte-Carlo errors."""
-    from arviz_stats.sampling_diagnostics import ess
-
-    worst = []
-    for name in other:
-        a = np.moveaxis(one[name].values, (0, 1), (-2, -1))
-        b = np.moveaxis(other[name].values, (0, 1), (-2, -1))
-        for at in np.ndindex(a.shape[:-2]):
-            cuts = np.quantile(np.concatenate([a[at], b[at]]), [0.05, 0.5, 0.95])
-            for f in (lambda v: v, *(lambda v, c=c: (v < c).astype(float) for c in cuts)):
-                x, y = f(a[at]), f(b[at])
-                error = np.var(x) / ess(x, method="mean") + np.var(y) / ess(y, method="mean")
-                worst.append(abs(x.mean() - y.mean()) / np.sqrt(error))
-    # Bonferroni at one per cent.
-    assert max(worst) < stats.norm.isf(0.005 / len(worst))
+    assert bm.compare(run, tree, rng=1).outcome != "disagree"
+    assert bm.compare(bm.integrate(model, rng=9), tree, rng=1).outcome == "agree"
 
 
 @pytest.mark.slow
