@@ -171,7 +171,8 @@ class Lattice:
             falling = np.fmin(falling, np.where(fall > 0, tail, np.nan))
             rising = np.fmin(rising, last - unit * fall + np.log(unit))
             level = np.fmin(level, last)  # of a single point among others
-        _, border = connected_components(_joined(bad, 2 * unit), directed=False)
+        # Within two steps: of all within one unit there would be millions of pairs.
+        _, border = connected_components(_joined(bad, 2 * min(unit, 2)), directed=False)
         for k in range(factors.shape[1]):
             crest = np.full(border.max() + 1, -np.inf)
             np.fmax.at(crest, border, falling[:, k])
