@@ -108,8 +108,8 @@ def log_densities(law: Any, draws: dict[str, Array], axes: int) -> Array:
             return value.reshape(len(value), -1).sum(-1)
 
     largest = max(flat.values(), key=np.size)
-    parts = threads.gathered(some, threads.blocks(largest), largest.size)
-    value = np.concatenate(parts).reshape(sizes)
+    # One after the other: compiled graphs of PyTensor must not run on two threads at once.
+    value = np.concatenate([some(piece) for piece in threads.blocks(largest)]).reshape(sizes)
     return np.where(np.isnan(value), -np.inf, value)
 
 
