@@ -19,10 +19,12 @@ class Operation(Op):
     """An operation with the `_value` of its inputs, of the dtype of the last of them.
 
     Its `_shape` follows from those of the inputs, which may hold None; by default it is the first.
+    `of_many`, if there is one, evaluates it of inputs with a further axis in front of each.
     """
 
     __props__: tuple[str, ...] = ()
     _value: Callable[..., Array]
+    of_many: Callable[..., Array] | None = None
 
     def _shape(self, *shapes: Any) -> Any:
         return shapes[0]

@@ -222,6 +222,15 @@ def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
 
 
 @_compiled
+def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
+    """Return `integral` of each of many slopes; the form is the same, and has an axis of one."""
+    found = np.empty((len(slopes), start.shape[1]))
+    for i in range(len(slopes)):
+        found[i] = integral(slopes[i], start[0], rows[0], entries[0], moves[0])
+    return found
+
+
+@_compiled
 def integral_slope(
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any
 ) -> Any:

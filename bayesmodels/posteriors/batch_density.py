@@ -17,6 +17,7 @@ from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Clip
+from pytensor.tensor.basic import Alloc
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape
 from scipy.special import logsumexp
@@ -274,6 +275,10 @@ def _plain(outputs: list[Any]) -> list[Any]:
             known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
         elif isinstance(node.op, Shape) and None not in given[0].type.shape:
             known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
+        elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
+            # Whose shape, with a row for each point, is worked out from all that comes before.
+            like = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
+            known[node.outputs[0]] = pt.second(like, given[0])
         elif given != list(node.inputs):
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))

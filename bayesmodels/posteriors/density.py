@@ -30,12 +30,18 @@ from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.basic import Alloc
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
+from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
 from pytensor.tensor.utils import import_func_from_string
 
 from bayesmodels.errors import NotConjugate
+from bayesmodels.models.operations_pymc import Operation
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.triangular import cholesky, solve_lower
 from bayesmodels.posteriors.operations import is_float
 from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
 
@@ -94,7 +100,25 @@ class _Added(Op):
         outputs[0][0] = result.reshape(x.shape)
 
 
-_SOFTPLUS = partial(np.logaddexp, 0.0)  # PyTensor's own goes number by number
+def _of_many(op: Any) -> Callable[..., Array] | None:
+    """Return a function of many matrices for what PyTensor does one by one, if there is one."""
+    if isinstance(op, Cholesky) and op.lower:
+        return cholesky
+    if isinstance(op, SolveTriangular) and not op.unit_diagonal:
+        return partial(_substituted, op.lower, op.b_ndim)
+    return op.of_many if isinstance(op, Operation) else None
+
+
+def _substituted(lower: bool, dimensions: int, root: Array, right: Array) -> Array:  # noqa: FBT001 - both are fixed
+    """Solve triangular systems; leading axes broadcast."""
+    columns = right if dimensions > 1 else right[..., None]
+    turn = slice(None, None, 1 if lower else -1)
+    found = solve_lower(root[..., turn, turn], columns[..., turn, :])[..., turn, :]
+    return found if dimensions > 1 else found[..., 0]
+
+
+_NUMBER_BY_NUMBER = {Second: _Filled(), Softplus: _Direct(partial(np.logaddexp, 0.0))}
+"""What stands in the place of what PyTensor evaluates so in Python."""
 
 
 def _light(node: Any) -> Op:
@@ -105,12 +129,13 @@ def _light(node: Any) -> Op:
         other = op.inplace or op.set_instead_of_inc or op.ignore_duplicates
         last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
         return _Added(op.idx_list) if last and not other else op
+    many = _of_many(op.core_op) if isinstance(op, Blockwise) and op.batch_ndim(node) else None
+    if many:
+        return _Direct(many)
     if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
         return node.op
-    if isinstance(node.op.scalar_op, Second):
-        return _Filled()
-    if isinstance(node.op.scalar_op, Softplus):
-        return _Direct(_SOFTPLUS)
+    if type(node.op.scalar_op) in _NUMBER_BY_NUMBER:
+        return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
     name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
     known = all(None not in v.type.shape for v in node.inputs)
     if not known or (inputs, outputs) != (len(node.inputs), 1):

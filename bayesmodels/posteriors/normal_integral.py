@@ -18,13 +18,14 @@ from pytensor.gradient import disconnected_type
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
 from bayesmodels.models.operations_pymc import Operation
-from bayesmodels.numerics.sparse_cholesky import integral, integral_slope
+from bayesmodels.numerics.sparse_cholesky import integral, integral_slope, integrals
 
 
 class NormalIntegral(Operation):
     """From slopes and the form of P to the mean, from the centre, and half the log determinant."""
 
     _value = staticmethod(integral)
+    of_many = staticmethod(integrals)
 
     def _shape(self, *shapes: Any) -> Any:
         size = shapes[0][1]

@@ -229,17 +229,18 @@ def stationary_autoregression_about_a_mean():
 SHORT = FEW[:30] - 10
 
 
-def _latent(phi, _total, _share):
-    # The variance of a row, and how much of it is the process: s and noise in polar coordinates.
-    own = _total * np.sqrt(_share)
-    s, noise = own * np.sqrt(1 - phi**2), _total * np.sqrt(1 - _share)
+def _latent(phi, _total, _odds):
+    # The variance of a row, and the odds of the process in it: s and noise in polar coordinates.
+    noise = _total / np.sqrt(1 + _odds)
+    own = noise * np.sqrt(_odds)
+    s = own * np.sqrt(1 - phi**2)
     logs, block = filtered(SHORT, 0, own, s, noise, phi)
     prior = laws.beta(phi, 2, 2) + laws.half_normal(s, 2) + laws.half_normal(noise, 2)
-    slope = np.log(_total / 2) + (np.log1p(-(phi**2)) - np.log(_share) - np.log1p(-_share)) / 2
+    slope = np.log(_total / 2) + (np.log1p(-(phi**2)) - np.log(_odds)) / 2 - np.log1p(_odds)
     return logs + prior + slope, {"x": block, "s": (s, 0 * s), "noise": (noise, 0 * s)}
 
 
-@row(_latent, rows=60, phi=between(0, 1), _total=POSITIVE, _share=between(0, 1))
+@row(_latent, rows=60, phi=between(0, 1), _total=POSITIVE, _odds=POSITIVE)
 def latent_autoregression_with_noise():
     phi = pm.Beta("phi", 2, 2)
     s = pm.HalfNormal("s", 2)
