@@ -122,11 +122,12 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
     has other entries than it should have. Where it is not positive definite there is NaN.
     """
     n = len(start) - 1
-    root, half = np.zeros(len(rows)), np.zeros(n)
-    work, gap, size = np.zeros(n), np.zeros(n), np.zeros(n)
+    root, half = np.empty(len(rows)), np.empty(n)
+    work, gap, size = np.empty(n), np.empty(n), np.empty(n)
     # Columns that change the next one, as a list of those that have it as their next row.
-    first, after, place = np.full(n, -1), np.full(n, -1), start[:n].copy()
+    first, after, place = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.intp)
     for i in range(n):
+        work[i], first[i], after[i], place[i] = 0.0, -1, -1, start[i]
         gap[i] = slopes[0, i] - slopes[-1, i]
         size[i] = abs(slopes[0, i]) + abs(slopes[-1, i])
     loss, off = 0.0, 0.0
@@ -173,22 +174,24 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
 
 
 @_compiled
-def _solved(root: Any, right: Any, start: Any, rows: Any) -> Any:
-    """Return what the transposed root is solved to, in the order of elimination."""
-    x = right.copy()
-    for j in range(len(x) - 1, -1, -1):
+def _solve(root: Any, right: Any, start: Any, rows: Any, entries: Any, x: Any) -> None:
+    """Solve by the transposed root in the order of elimination, in place; write the elements."""
+    # Number by number: what Numba has for many at a time takes it seconds to compile.
+    for j in range(len(right) - 1, -1, -1):
         for p in range(start[j] + 1, start[j + 1]):
-            x[j] -= root[p] * x[rows[p]]
-        x[j] /= root[start[j]]
-    return x
+            right[j] -= root[p] * right[rows[p]]
+        right[j] /= root[start[j]]
+        x[entries[start[j], 1]] = right[j]
 
 
 @_compiled
 def _covariances(root: Any, start: Any, rows: Any) -> Any:
     """Return the entries of the inverse where the root has some."""
     n = len(start) - 1
-    result = np.zeros(len(rows))
-    column, total, owner = np.zeros(n), np.zeros(n), np.full(n, -1)
+    result = np.empty(len(rows))
+    column, total, owner = np.empty(n), np.empty(n), np.empty(n, np.intp)
+    for j in range(n):
+        owner[j] = -1
     for j in range(n - 1, -1, -1):
         begin, end = start[j], start[j + 1]
         for p in range(begin + 1, end):
@@ -214,10 +217,14 @@ def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> An
     r"""Return :math:`P^{-1} h`, and :math:`\tfrac12 \ln |P|` as last number; NaN without digits."""
     root, half, _, off = _factors(slopes, start, rows, entries, moves)
     n = len(start) - 1
-    found = np.full(n + 1, np.nan)
+    found = np.empty(n + 1)
+    for j in range(n + 1):
+        found[j] = np.nan
     if off < _SOME:
-        found[entries[start[:-1], 1]] = _solved(root, half, start, rows)
-        found[n] = np.log(root[start[:-1]]).sum()
+        _solve(root, half, start, rows, entries, found)
+        found[n] = 0.0
+        for j in range(n):
+            found[n] += np.log(root[start[j]])
     return found
 
 
@@ -226,7 +233,9 @@ def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> A
     """Return `integral` of each of many slopes; the form is the same, and has an axis of one."""
     found = np.empty((len(slopes), start.shape[1]))
     for i in range(len(slopes)):
-        found[i] = integral(slopes[i], start[0], rows[0], entries[0], moves[0])
+        one = integral(slopes[i], start[0], rows[0], entries[0], moves[0])
+        for j in range(len(one)):
+            found[i, j] = one[j]
     return found
 
 
@@ -237,7 +246,10 @@ def integral_slope(
     """Return the derivative of the last result of `integral`, times its weight, by all slopes."""
     root, _, _, _ = _factors(slopes, start, rows, entries, moves)
     cov = _covariances(root, start, rows)
-    result = np.zeros_like(slopes)
+    result = np.empty(slopes.shape)
+    for i in range(slopes.shape[0]):
+        for j in range(slopes.shape[1]):
+            result[i, j] = 0.0
     for p in range(len(rows)):
         probe, at, by = entries[p]
         if probe >= 0:
@@ -251,10 +263,11 @@ def integral_slope(
 def _solutions(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, noise: Any) -> Any:
     """Return P^-1 h + L'^-1 noise, and how much a precision is off, for each row of slopes."""
     x, loss = np.empty_like(noise), np.zeros(len(noise))
-    order = entries[start[:-1], 1]
     for row in range(len(noise)):
         root, half, loss[row], _ = _factors(slopes[row], start, rows, entries, moves)
-        x[row, order] = _solved(root, half + noise[row, order], start, rows)
+        for j in range(len(half)):
+            half[j] += noise[row, entries[start[j], 1]]
+        _solve(root, half, start, rows, entries, x[row])
     return x, loss
 
 
@@ -264,7 +277,9 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
     result = np.empty((len(slopes), len(start) - 1))
     for row in range(len(slopes)):
         root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
-        result[row, entries[start[:-1], 1]] = _covariances(root, start, rows)[start[:-1]]
+        own = _covariances(root, start, rows)
+        for j in range(result.shape[1]):
+            result[row, entries[start[j], 1]] = own[start[j]]
     return result
 
 
