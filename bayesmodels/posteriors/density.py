@@ -25,8 +25,8 @@ from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.replace import clone_replace
-from pytensor.graph.rewriting.basic import graph_rewriter
-from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
+from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.scalar.basic import Second
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.basic import Alloc
@@ -307,7 +307,8 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         point.name = natural.values_to_rvs[value].name  # PyMC's own may keep half a suffix
         points.append(point)
     inputs = {old: new for old, new in zip(natural.value_vars, points, strict=True) if old != new}
-    return points, {v.name: t for v, t in zip(named, in_double(terms, inputs), strict=True)}
+    done = merged(in_double(terms, inputs))
+    return points, {v.name: t for v, t in zip(named, done, strict=True)}
 
 
 def deterministics(model: pm.Model, points: list[Any]) -> dict[str, Any]:
@@ -398,6 +399,9 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
             whole = isinstance(node.op, Elemwise)
             numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
             given[:numbers] = [_wide(v) for v in given[:numbers]]
+        shape = node.outputs[0].type.shape if isinstance(node.op, Alloc) else ()
+        if shape and None not in shape:  # or each copy would work it out again from all before it
+            given[1:] = [pt.constant(length, dtype="int64") for length in shape]
         core = getattr(node.op, "core_op", node.op)  # that of a Blockwise
         if isinstance(core, HasInnerGraph):  # whose types are those that it was made with
             given = [
@@ -417,8 +421,18 @@ def _wide(v: Any) -> Any:
     return pt.cast(v, "float64") if dtype(v) in _NARROW and dtype(v) not in SINGLE else v
 
 
+def merged(outputs: Sequence[Any]) -> list[Any]:
+    """Return expressions in which nothing is worked out twice."""
+    inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
+    graph: Any = FunctionGraph(inputs, list(outputs), clone=True)
+    MergeOptimizer().rewrite(graph)  # type: ignore[no-untyped-call]
+    known = dict(zip(graph.inputs, inputs, strict=True))
+    return list(clone_replace(graph.outputs, known, rebuild_strict=False))
+
+
 def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     """Work out once whatever depends neither on the inputs nor on shared variables."""
+    outputs = merged(outputs)
     moving = {*inputs, *(v for v in ancestors(outputs) if isinstance(v, SharedVariable))}
     fixed = []
     for node in io_toposort(inputs, outputs):
@@ -428,7 +442,7 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     fixed = list(dict.fromkeys(fixed))
     values = compiled([], fixed)() if fixed else []
     known: dict[Any, Any] = {v: v.type.make_constant(x) for v, x in zip(fixed, values, strict=True)}
-    return list(clone_replace(outputs, known, rebuild_strict=False))
+    return merged(clone_replace(outputs, known, rebuild_strict=False))
 
 
 def add(parts: list[Any]) -> Any:
