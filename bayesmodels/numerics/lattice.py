@@ -345,15 +345,10 @@ def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
 
 def with_digits(f: Function, x: Array, logs: Array) -> NDArray[np.bool_]:
     """Return at which points the log value, `logs`, hardly changes with the last places of x."""
-    found = np.zeros(len(x), dtype=bool)
-    rest, low, high = np.arange(len(x)), logs, logs
-    for k in range(1, _LOOKS):
-        if not rest.size:
-            break
-        moved = f(x[rest] * (1 + k * _PLACES))[0]
+    low, high = logs, logs
+    for k in range(1, _LOOKS) if len(x) else ():
+        moved = f(x * (1 + k * _PLACES))[0]
         with np.errstate(invalid="ignore"):
             low, high = np.minimum(low, moved), np.maximum(high, moved)
-            fine = high - low < (_DIGITS if k == _LOOKS - 1 else _MANY)
-        found[rest[fine]] = True
-        rest, low, high = rest[~fine], low[~fine], high[~fine]
-    return found
+    with np.errstate(invalid="ignore"):
+        return np.asarray(high - low < _DIGITS)

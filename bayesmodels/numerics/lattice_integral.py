@@ -27,6 +27,7 @@ _SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start
 _STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks some times
 _WHILE = (3, 6.0)  # how many times: at least, and per step, as a coarse lattice grows seldom
 _MUCH = 1e-3  # of a moment, which is unknown
+_MARGIN = 1.5  # of what is unknown, as it is extrapolated
 _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what is isolated shrinks
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
@@ -317,7 +318,7 @@ def _unknown(lattices: list[Lattice], found: Array) -> Array:
         # Without the zeros of a distance, next to which its logs rise without end.
         factors = np.concatenate([np.ones((len(gap), 1)), np.hypot(1.0, gap), 1.0 + gap**2], 1)
         with np.errstate(over="ignore"):
-            result += np.exp(lattice.log_unknown(factors) - found[0])
+            result += _MARGIN * np.exp(lattice.log_unknown(factors) - found[0])
     return result
 
 
