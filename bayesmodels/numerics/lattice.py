@@ -215,15 +215,16 @@ class Lattice:
 
         On a line, where the centres of the cells are half the step, it is always that.
         """
-        inside = self.places[~self.halo]
+        inside, bad = self.places[~self.halo], self.places[np.isnan(self.logs)]
         if self.centres or inside.shape[1] == 1:
             places, step, centres = 2 * self.places, self.step / 2, False
-            new = _spread(2 * inside, 2)
+            new, near = _spread(2 * inside, 2), _spread(_spread(2 * bad, 2), 2)
         else:
             places, step, centres = self.places, self.step, True
-            new = _spread(inside, 1)
+            new, near = _spread(inside, 1), _spread(_spread(bad, 2), 1)
         new = new[~np.isin(_keys(new), _keys(places))]
-        logs, carried = _values(self.f, self.frame, _times(new, step / 2))
+        doubtful = np.isin(_keys(new), _keys(near))  # among others with digits there are some
+        logs, carried = _values(self.f, self.frame, _times(new, step / 2), doubtful=doubtful)
         every = replace(
             self,
             step=step,
@@ -331,14 +332,18 @@ def _half(d: int) -> int:
     return 1 << min(24, _BITS // d - 1)
 
 
-def _values(f: Function, frame: Frame, u: Array) -> tuple[Array, Array]:
+def _values(
+    f: Function, frame: Frame, u: Array, *, doubtful: NDArray[np.bool_] | None = None
+) -> tuple[Array, Array]:
     """Return the logs of value times Jacobian, NaN where the function is not a number.
 
-    Far out it is none either where rounding has left no digits.
+    Far out it is none either where rounding has left no digits: of those points that are
+    `doubtful`, or of all.
     """
     x, log_jacobian = frame.points(u)
     logs, carried = f(x)
-    far = np.flatnonzero((np.abs(u) > _OUT).any(1) & (logs > -np.inf))
+    far = (np.abs(u) > _OUT).any(1) & (logs > -np.inf)
+    far = np.flatnonzero(far if doubtful is None else far & doubtful)
     logs[far[~with_digits(f, x[far], logs[far])]] = np.nan
     return logs + log_jacobian, carried
 

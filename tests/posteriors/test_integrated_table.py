@@ -28,11 +28,10 @@ def left(name):
 
 
 OPEN = {
-    "correlated effects of pairs",
     "local linear trend",
     "latent autoregression with noise",
 }
-"""Either right, or refused: slow points, and slow convergence in three dimensions."""
+"""Either right, or refused: convergence is slow in three dimensions."""
 REFUSED = {
     "two small trials with binomial rows": "has not settled",
     "lasso of two weights": "has not settled",
