@@ -37,7 +37,6 @@ _FAR = 1 << 12  # largest coordinate u
 _FINEST = 2.0**-12  # step
 _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
-_MANY = 1e-4  # a change that needs no further look
 _BITS = 60  # of a whole number for a place
 
 
@@ -343,8 +342,8 @@ def _values(
     x, log_jacobian = frame.points(u)
     logs, carried = f(x)
     far = (np.abs(u) > _OUT).any(1) & (logs > -np.inf)
-    far = np.flatnonzero(far if doubtful is None else far & doubtful)
-    logs[far[~with_digits(f, x[far], logs[far])]] = np.nan
+    looked = np.flatnonzero(far if doubtful is None else far & doubtful)
+    logs[looked[~with_digits(f, x[looked], logs[looked])]] = np.nan
     return logs + log_jacobian, carried
 
 
