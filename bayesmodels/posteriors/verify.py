@@ -33,7 +33,7 @@ from bayesmodels.posteriors.points import (
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
-MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (1, 1, 0)
+MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (2, 1, 0)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
 laws whose parameters may have been read off where another kind of law was expected; of one of very
 many."""
