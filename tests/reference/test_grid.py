@@ -1,5 +1,6 @@
 """Every family against 50-digit values over extremes; `make_grid` writes them."""
 
+import json
 import random
 
 import mpmath as mp
@@ -18,7 +19,12 @@ GRID = list(grid())
 def test_the_file_holds_the_grid_and_nothing_else():
     """Line by line: whoever changes the grid must make the file anew."""
     wanted = [(quantity.key, inputs) for quantity in BY_KEY.values() for inputs in quantity.inputs]
-    assert [(quantity.key, inputs) for quantity, inputs, _ in GRID] == wanted
+    assert shown([(quantity.key, inputs) for quantity, inputs, _ in GRID]) == shown(wanted)
+
+
+def shown(rows):
+    """Return rows without the last digits of their numbers: powers differ there by processor."""
+    return json.loads(json.dumps(rows), parse_float=lambda number: f"{float(number):.13g}")
 
 
 @pytest.mark.parametrize("key", BY_KEY)
