@@ -432,7 +432,6 @@ def merged(outputs: Sequence[Any]) -> list[Any]:
 
 def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     """Work out once whatever depends neither on the inputs nor on shared variables."""
-    outputs = merged(outputs)
     moving = {*inputs, *(v for v in ancestors(outputs) if isinstance(v, SharedVariable))}
     fixed = []
     for node in io_toposort(inputs, outputs):
@@ -442,7 +441,7 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     fixed = list(dict.fromkeys(fixed))
     values = compiled([], fixed)() if fixed else []
     known: dict[Any, Any] = {v: v.type.make_constant(x) for v, x in zip(fixed, values, strict=True)}
-    return merged(clone_replace(outputs, known, rebuild_strict=False))
+    return list(clone_replace(outputs, known, rebuild_strict=False))
 
 
 def add(parts: list[Any]) -> Any:

@@ -36,7 +36,7 @@ from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
-from bayesmodels.posteriors.density import EPS, add, compiled, folded
+from bayesmodels.posteriors.density import EPS, add, compiled, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
 
@@ -220,7 +220,7 @@ class Marginal:
                 density = one.log_density(one.parameters(own[0], own[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
-            return folded([value], self.rest)[0]
+            return merged([value])[0]
 
     def _at_top(self, mean: Any) -> Any:
         """Return the log density where normal elements are in one row, others at their first."""

@@ -119,7 +119,9 @@ def main() -> None:
 def table(names: list[str], cache: str, *, against_sampling: bool) -> None:
     """Print a line for each model."""
     kinds = ("integrated", "sampled") if against_sampling else ("integrated",)
-    first = [f"{apart(kind, names[0], cache)['seconds']:.1f} s ({kind})" for kind in kinds]
+    first = [
+        f"{apart(kind, names[0], cache).get('seconds', LIMIT):.1f} s ({kind})" for kind in kinds
+    ]
     print(f"The first model of a machine: {', '.join(first)}")
     print(
         f"{'model':58}{'d':>3}{'points':>8}{'s':>7}{'log evidence':>16} "
