@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ class _Filled(Op):
 
 
 class _Direct(Op):
-    """A function of NumPy or SciPy, without looking again at shapes that are known."""
+    """A function of NumPy or SciPy, without looking at shapes again."""
 
     __props__ = ("run",)
 
@@ -72,8 +73,7 @@ class _Direct(Op):
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
         """Evaluate in Python."""
-        with np.errstate(all="ignore"):
-            outputs[0][0] = np.asarray(self.run(*inputs), dtype=node.outputs[0].type.dtype)
+        outputs[0][0] = np.asarray(self.run(*inputs), dtype=node.outputs[0].type.dtype)
 
 
 class _Added(Op):
@@ -83,19 +83,29 @@ class _Added(Op):
 
     def __init__(self, idx_list: Any) -> None:
         self.idx_list = idx_list
+        self._where: tuple[Any, ...] = (None, None, None)
+
+    def _places(self, given: list[Any], inner: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the places' shape and order, and which ones there are from where on."""
+        before, shape, found = self._where
+        if before is None or shape != inner or any(map(operator.is_not, before, given)):
+            index = unflatten_index_variables(given, self.idx_list)
+            numbers = np.arange(math.prod(inner)).reshape(inner)
+            places = numbers[tuple(index[self.idx_list.count(slice(None)) :])]
+            order = np.argsort(places, axis=None, kind="stable")
+            found = places.shape, order, *np.unique(places.ravel()[order], return_index=True)
+            self._where = given, inner, found
+        return tuple(found)
 
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:  # noqa: ARG002 - PyTensor's
         """Evaluate in Python."""
         x, y, *given = inputs
-        index = unflatten_index_variables(given, self.idx_list)
         whole = self.idx_list.count(slice(None))
         front, inner = x.shape[:whole], x.shape[whole:]
         result = x.reshape(*front, -1).copy()
-        places = np.arange(result.shape[-1]).reshape(inner)[tuple(index[whole:])]
-        if places.size and result.size:
-            flat = np.broadcast_to(y, (*front, *places.shape)).reshape(*front, -1)
-            order = np.argsort(places, axis=None, kind="stable")
-            chosen, first = np.unique(places.ravel()[order], return_index=True)
+        shape, order, chosen, first = self._places(given, inner)
+        if order.size and result.size:
+            flat = np.broadcast_to(y, (*front, *shape)).reshape(*front, -1)
             result[..., chosen] += np.add.reduceat(flat[..., order], first, axis=-1)
         outputs[0][0] = result.reshape(x.shape)
 
@@ -137,8 +147,7 @@ def _light(node: Any) -> Op:
     if type(node.op.scalar_op) in _NUMBER_BY_NUMBER:
         return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
     name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
-    known = all(None not in v.type.shape for v in node.inputs)
-    if not known or (inputs, outputs) != (len(node.inputs), 1):
+    if (inputs, outputs) != (len(node.inputs), 1):
         return node.op
     run = import_func_from_string(name)
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
@@ -162,18 +171,20 @@ PYTHON_MODE = Mode(linker="py", optimizer=LIGHTER)
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
     """Return a function of a graph's inputs, not all of which need be used.
 
-    Rewriting joins the traces of where variables were made; they double again and again, up to
-    gigabytes, so that variables are without them meanwhile.
+    What is not finite is an answer: the caller looks at it. Rewriting joins the traces of where
+    variables were made; they double again and again, up to gigabytes, so that variables are without
+    them meanwhile.
     """
     traced = [v for v in ancestors(outputs) if getattr(v.tag, "trace", None)]
     traces = [v.tag.trace for v in traced]
     try:
         for v in traced:
             v.tag.trace = []
-        return function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+        run: Any = function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
     finally:
         for v, trace in zip(traced, traces, strict=True):
             v.tag.trace = trace
+    return np.errstate(all="ignore")(run)
 
 
 @dataclass(frozen=True)

@@ -69,9 +69,9 @@ class _Moved(Operation):
         return ()
 
     def _value(self, value: Any, influence: Any) -> Any:
-        sizes, slopes = np.broadcast_arrays(
-            np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
-        )
+        sizes, slopes = np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
+        if sizes.shape != slopes.shape:
+            sizes, slopes = np.broadcast_arrays(sizes, slopes)
         moved = float(np.vdot(sizes, slopes))
         if not math.isfinite(moved):  # what has no influence is of no matter, nor is a zero rounded
             counts = (slopes != 0) & (sizes != 0)

@@ -116,11 +116,12 @@ def chosen_pairs(*every: Array) -> Pairs:
     found: list[Pairs] = []
     sizes: list[Array] = []
     for start in range(0, 2 * number, _ROWS):
-        size = np.abs(np.mean([part[start : start + _ROWS] @ part.T for part in parts], axis=0))
-        row, column = np.nonzero(np.triu(size > _DEPENDENT, start + 1))
-        other = column - row - start != number
-        sizes.append(size[row[other], column[other]])
-        found.append(np.stack([row[other] + start, column[other]], axis=-1))
+        size = sum(part[start : start + _ROWS] @ part[start:].T for part in parts) / len(parts)
+        row, column = np.nonzero(np.abs(size) > _DEPENDENT)
+        other = (column > row) & (column - row != number)
+        row, column = row[other], column[other]
+        sizes.append(np.abs(size[row, column]))
+        found.append(np.stack([row, column], axis=-1) + start)
     order = np.argsort(-np.concatenate(sizes), kind="stable")[:_MOST]
     return np.concatenate(found)[order]
 

@@ -215,16 +215,23 @@ def _table(law: Belief, every: Scalars, found: list[Test]) -> pd.DataFrame:
 
     labels, x = [label for label, *_ in every], np.array([x for *_, x in every])
     worst = largest(found)
-    with np.errstate(all="ignore"):
-        ess = effective_draws(x, most=float(np.log10(x[0].size))).number
-        error = np.where(np.ptp(x, axis=(1, 2)) > 0, x.std((1, 2), ddof=1) / np.sqrt(ess), 0.0)
+    pieces = list(threads.blocks(x, least=1))
+    each = threads.gathered(lambda piece: moments("sampled", x[piece]), pieces, x.size)
+    error = threads.gathered(lambda piece: _error(x[piece]), pieces, x.size)
     columns = {
-        **moments("sampled", x),
+        **{name: np.concatenate([part[name] for part in each]) for name in each[0]},
         **convergence(x)._asdict(),
-        "mcse_mean": error,
+        "mcse_mean": np.concatenate(error),
         "z": [worst[label] for label in labels],
     }
     return summary_or_intervals(law).join(pd.DataFrame(columns, index=labels))
+
+
+def _error(x: Array) -> Array:
+    """Return standard errors of the means of draws (scalar, chain, draw)."""
+    with np.errstate(all="ignore"):
+        ess = effective_draws(x, most=float(np.log10(x[0].size))).number
+        return np.where(np.ptp(x, axis=(1, 2)) > 0, x.std((1, 2), ddof=1) / np.sqrt(ess), 0.0)
 
 
 def moments(which: str, x: Array) -> dict[str, Array]:
