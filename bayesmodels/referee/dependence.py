@@ -116,7 +116,7 @@ def chosen_pairs(*every: Array) -> Pairs:
     found: list[Pairs] = []
     sizes: list[Array] = []
     for start in range(0, 2 * number, _ROWS):
-        size = sum(part[start : start + _ROWS] @ part[start:].T for part in parts) / len(parts)
+        size = np.mean([part[start : start + _ROWS] @ part[start:].T for part in parts], axis=0)
         row, column = np.nonzero(np.abs(size) > _DEPENDENT)
         other = (column > row) & (column - row != number)
         row, column = row[other], column[other]
