@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from types import FrameType
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 
 def side_by_side[Task, Result](
@@ -23,12 +26,14 @@ def side_by_side[Task, Result](
 
     Processes are spawned, not forked: compiled samplers and BLAS have threads. They stop with the
     generator, on Ctrl-C for instance; put it into `contextlib.closing`. `start` is called with
-    what is `given` once in every process.
+    what is `given` once in every process. Each has its share of the cores for BLAS, which beside
+    others' threads takes milliseconds for a system of three rows.
     """
+    threads = max(1, (os.cpu_count() or 1) // workers)
     before = set(active_children())
     context = get_context("spawn")
     with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(start, given)
+        workers, mp_context=context, initializer=_begin, initargs=(threads, start, given)
     ) as pool:
         running = {pool.submit(function, task): task for task in tasks}
         try:
@@ -41,9 +46,12 @@ def side_by_side[Task, Result](
             raise
 
 
-def _begin(start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+def _begin(threads: int, start: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
     # The parent alone answers Ctrl-C, which reaches every process of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import scipy.linalg  # noqa: F401 - loads BLAS, NumPy's and SciPy's
+
+    threadpool_limits(threads, user_api="blas")
     if start is not None:
         start(*given)
 

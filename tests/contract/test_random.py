@@ -11,7 +11,7 @@ from bayesmodels.belief.reading import levels
 # Wild scales cost digits on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::bayesmodels.NumericsWarning")
 
-CHECKS = 10  # in one test
+CHECKS = 3  # in one test
 TESTS = 34  # of each model
 FEWER_TESTS = 6  # of models that take seconds to compile
 
