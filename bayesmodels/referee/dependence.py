@@ -90,9 +90,14 @@ def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
 
 def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[tuple[Array, ...]]:
     """Return sums of normal scores with random signs, the same for each set of transforms."""
-    scores = [special.ndtri(np.clip(v, _FARTHEST, 1 - _FARTHEST)) for v in every]
     signs = rng.choice([-1.0, 1.0], (_DIRECTIONS, len(every[0])))
-    return zip(*(np.tensordot(signs, part, 1) for part in scores), strict=True)
+
+    def some(piece: slice) -> list[Array]:
+        scores = (special.ndtri(np.clip(v[piece], _FARTHEST, 1 - _FARTHEST)) for v in every)
+        return [np.tensordot(signs[:, piece], part, 1) for part in scores]
+
+    parts = threads.gathered(some, threads.blocks(every[0], least=1), every[0].size)
+    return zip(*(np.sum(part, axis=0) for part in zip(*parts, strict=True)), strict=True)
 
 
 def _moved(label: str, u: Array) -> list[Test]:
@@ -147,8 +152,12 @@ def names_of(labels: list[str], pairs: Pairs) -> list[str]:
 
 def products(u: Array, pairs: Pairs) -> Array:
     """Return what averages to rank correlations: bounded, unlike products of normal scores."""
-    every = with_distances(u)
-    return 12 * (every[pairs[:, 0]] - 0.5) * (every[pairs[:, 1]] - 0.5)
+    used, places = np.unique(pairs, return_inverse=True)
+    one, other = places.reshape(pairs.shape).T
+    alone = u[used % len(u)]
+    distance = (used >= len(u)).reshape(-1, *np.ones(u.ndim - 1, dtype=int))
+    centred = np.where(distance, np.abs(2 * alone - 1), alone) - 0.5
+    return 12 * centred[one] * centred[other]
 
 
 def _correlations(labels: list[str], pairs: Pairs, u: Array, own: Array) -> list[Test]:

@@ -12,6 +12,7 @@ are those of the binomial law, continued to an effective number that is not whol
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -108,10 +109,15 @@ def one_sample_tests(
             "at every draw; at some it is not. Check the law's parameters."
         )
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
-    alone = score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)) + extremes
+    pieces: list[Callable[[], list[Test]]] = [
+        lambda: joint_tests(law, draws, labels, transforms, rng) if joint else [],
+        lambda: score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)),
+    ]
+    # Of the first, much is done by one thread.
+    together, alone = threads.gathered(lambda piece: piece(), pieces, transforms.size)
+    alone = alone + extremes
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
-    together = joint_tests(law, draws, labels, transforms, rng) if joint else []
     return found + alone + together
 
 
@@ -142,7 +148,7 @@ def _slopes(law: Any, x: Any, u: Any, places: list[tuple[int, ...]]) -> Array:
         p = _LEVELS.reshape(-1, *np.ones(np.ndim(law.std()), dtype=int))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of quantiles it cannot find
-            x = np.asarray(law.ppf(p))
+            x = np.concatenate(threads.gathered(law.ppf, np.array_split(p, 8), u.size))
         u = np.broadcast_to(p, x.shape)
     else:
         some = np.linspace(0, x.shape[0] * x.shape[1] - 1, _DRAWN).astype(int)

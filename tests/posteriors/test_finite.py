@@ -11,7 +11,7 @@ from tests.posteriors.compare import evidence_error, parameter_error
 from tests.posteriors.finite_relatives import RELATIVES, Enumerated, Remaining, Without
 from tests.posteriors.zoo import ZOO
 
-SEEDS = range(20)
+SEEDS = range(5)
 QUICK = {"the_lock_of_the_issue"}
 
 
