@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -40,32 +41,46 @@ def _block(x: Array) -> Array:
     low, high = np.quantile(x.reshape(len(x), -1), _TAILS, axis=-1)[..., None, None]
     half = x.shape[-1] // 2
     x = np.concatenate([x[..., :half], x[..., -half:]], axis=-1)  # an odd draw is left out
-    scores = _normal_scores(x)
     flat = x.reshape(len(x), -1)
     size, still = flat.shape[1], np.ptp(flat, axis=-1) == 0
+    order = np.argsort(flat, axis=-1)
+    ordered = np.take_along_axis(flat, order, -1)
+    scores = _spread(order, _normal_scores(ordered)).reshape(x.shape)
     tails = np.stack([x <= low, x <= high]).astype(float)
     found = effective_draws(np.stack([scores, *tails]), most=float(np.log10(size))).number
     bulk, below, above = np.where(np.ptp([scores, *tails], axis=(-2, -1)) == 0, size, found)
-    folded = np.abs(x - np.median(flat, axis=-1)[:, None, None])
+    # Distances from the median fall and then rise: two runs, which a stable sort merges.
+    folded = np.abs(ordered - np.median(ordered, axis=-1)[:, None])
+    merged = np.argsort(folded, axis=-1, kind="stable")
+    folded, order = (np.take_along_axis(each, merged, -1) for each in (folded, order))
+    of_folded = _spread(order, _normal_scores(folded)).reshape(x.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Two equally frequent values are as far from their median as each other.
-        r_hat = np.fmax(_r_hat(scores), _r_hat(_normal_scores(folded)))
+        r_hat = np.fmax(_r_hat(scores), _r_hat(of_folded))
     return np.stack([bulk, np.minimum(below, above), np.where(still, 1.0, r_hat)])
 
 
-def _normal_scores(x: Array) -> Array:
-    r = ranks(x.reshape(len(x), -1)).reshape(x.shape)
-    return np.asarray(ndtri((r - 0.375) / (x[0].size + 0.25)))
+def _normal_scores(ordered: Array) -> Array:
+    return np.asarray(ndtri((_average(ordered) - 0.375) / (ordered.shape[-1] + 0.25)))
 
 
 def ranks(x: Array) -> Array:
     """Return average ranks along the last axis; without ties in half of SciPy's time."""
     order = np.argsort(x, axis=-1)
-    ordered = np.take_along_axis(x, order, -1)
+    return _spread(order, _average(np.take_along_axis(x, order, -1)))
+
+
+def _average(ordered: Array) -> Array:
+    """Return average ranks of rising values; one row for all where there are no ties."""
     if (ordered[..., 1:] == ordered[..., :-1]).any():
-        return np.asarray(rankdata(x, axis=-1))
-    found = np.empty(x.shape)
-    np.put_along_axis(found, order, np.arange(1.0, x.shape[-1] + 1), -1)
+        return np.asarray(rankdata(ordered, axis=-1))
+    return np.arange(1.0, ordered.shape[-1] + 1)
+
+
+def _spread(order: NDArray[np.intp], values: Array) -> Array:
+    """Return values that are in this order in their own places."""
+    found = np.empty(order.shape)
+    np.put_along_axis(found, order, values, -1)
     return found
 
 

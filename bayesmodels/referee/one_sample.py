@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def one_sample_tests(
     labels: list[str] = []
     u: list[Array] = []
     rates: list[Array] = []
-    extremes: list[Test] = []
+    extremes: list[Callable[[], list[Test]]] = []
     twins: dict[str, str] = {}
     for name, marginal in law.marginals().items():
         own = [(label, at, x) for label, n, at, x in every if n == name and name not in nominal]
@@ -99,7 +100,8 @@ def one_sample_tests(
         last = np.ascontiguousarray(np.moveaxis(uniform, (0, 1), (-2, -1)))
         u.append(np.array([last[at] for at in places]))
         rates.append(_slopes(marginal, x, uniform, places))
-        extremes += _extremes(marginal, names, x, np.array(kept), u[-1], places)
+        each = np.array(kept)
+        extremes.append(partial(_extremes, marginal, names, x, each, u[-1], places))
     if not labels:
         return found
     transforms = np.concatenate(u)
@@ -111,11 +113,12 @@ def one_sample_tests(
     reference = getattr(law, "reference", np.inf)  # exact draws that stand for a law without form
     pieces: list[Callable[[], list[Test]]] = [
         lambda: joint_tests(law, draws, labels, transforms, rng) if joint else [],
+        lambda: [test for some in extremes for test in some()],
         lambda: score_tests(labels, transforms, reference, np.concatenate(rates, axis=-1)),
     ]
     # Of the first, much is done by one thread.
-    together, alone = threads.gathered(lambda piece: piece(), pieces, transforms.size)
-    alone = alone + extremes
+    together, ends, alone = threads.gathered(lambda piece: piece(), pieces, transforms.size)
+    alone = alone + ends
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
     return found + alone + together
