@@ -158,7 +158,8 @@ class BatchDensity:
             transform = model.rvs_to_transforms[rv]
             values.append(transform.forward(rv, *rv.owner.inputs) if transform else rv)
         try:
-            with config.change_flags(floatX="float64", traceback__limit=0):
+            flags = config.change_flags(floatX="float64", traceback__limit=0)
+            with flags, np.errstate(all="ignore"):
                 seed = int(rng.integers(2**31))
                 drawn: Any = pm.draw(values, number, mode=LIGHT_MODE, random_seed=seed)
         except (NotImplementedError, ValueError):  # improper, without a sampler, or out of range

@@ -179,7 +179,8 @@ class Forward:
         reseed_rngs(self._rngs, int(rng.integers(2**63)))
         values = [np.array((given or {})[name]) for name in self._given]  # its own, to write on
         try:
-            found = self._run(*values)
+            with np.errstate(all="ignore"):  # what is drawn is looked at by the caller
+                found = self._run(*values)
         except ValueError as error:
             raise DataError(
                 f"model: it allows parameters at which {listed(self._wanted)} can't be drawn "

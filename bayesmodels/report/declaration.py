@@ -14,7 +14,6 @@ import numpy as np
 import pymc as pm
 from pymc.logprob.abstract import MeasurableOp
 from pymc.printing import str_for_dist
-from pytensor.compile.maker import function
 from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.graph.replace import clone_replace
@@ -23,7 +22,7 @@ from pytensor.printing import IgnorePrinter, Printer, pprint
 from pytensor.scalar.basic import Reciprocal
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
-from bayesmodels.posteriors.density import PYTHON_MODE
+from bayesmodels.posteriors.density import compiled
 from bayesmodels.report.rounding import significant
 
 _FEW = 20  # numbers of an array that are all shown
@@ -124,7 +123,7 @@ def _expression(variable: Any, named: set[Any]) -> str:
     used = [v for v in above if v in named]
     random = any(_is_random(v) for v in {*above} - named)
     if not used and not random:
-        return in_numbers(function([], variable, mode=PYTHON_MODE, on_unused_input="ignore")())
+        return in_numbers(compiled([], [variable])()[0])
     if random or len(above) > _LONGEST:
         return f"f({', '.join(dict.fromkeys(str(v.name) for v in used))})"
     leaves = {v: v.type(name=v.name) for v in used}
