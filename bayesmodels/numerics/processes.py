@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -13,6 +12,8 @@ from types import FrameType
 from typing import Any
 
 from threadpoolctl import threadpool_limits
+
+from bayesmodels.numerics.threads import CORES
 
 
 def side_by_side[Task, Result](
@@ -29,11 +30,13 @@ def side_by_side[Task, Result](
     what is `given` once in every process. Each has its share of the cores for BLAS, which beside
     others' threads takes milliseconds for a system of three rows.
     """
-    threads = max(1, (os.cpu_count() or 1) // workers)
     before = set(active_children())
     context = get_context("spawn")
     with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(threads, start, given)
+        workers,
+        mp_context=context,
+        initializer=_begin,
+        initargs=(max(1, CORES // workers), start, given),
     ) as pool:
         running = {pool.submit(function, task): task for task in tasks}
         try:
