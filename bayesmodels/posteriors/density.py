@@ -64,7 +64,7 @@ class _Filled(Op):
 
 
 class _Direct(Op):
-    """A function of NumPy or SciPy, without looking at shapes again."""
+    """A function of NumPy or SciPy, without looking again at shapes that are known."""
 
     __props__ = ("run",)
 
@@ -147,7 +147,8 @@ def _light(node: Any) -> Op:
     if type(node.op.scalar_op) in _NUMBER_BY_NUMBER:
         return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
     name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
-    if (inputs, outputs) != (len(node.inputs), 1):
+    known = all(None not in v.type.shape for v in node.inputs)
+    if not known or (inputs, outputs) != (len(node.inputs), 1):
         return node.op
     run = import_func_from_string(name)
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
