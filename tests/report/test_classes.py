@@ -3,7 +3,6 @@
 import io
 import warnings
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -26,14 +25,6 @@ CLASSES = bm.DirichletCategorical([1, 1], categories=["ham", "spam"])
 X = np.array([[0.1, 5.0], [0.4, 4.0], [2.1, 9.0], [1.8, 7.5], [2.5, 8.0]])
 KINDS = ["ham", "ham", "spam", "spam", "spam"]
 NUMBERS = bm.NaiveBayes(CLASSES, bm.NormalInverseGamma([1, 6], 0.5, 3, 2)).update((X, KINDS))
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    """Draw without a screen, and leave no figure open."""
-    with mpl.rc_context({"backend": "agg"}):
-        yield
-    plt.close("all")
 
 
 def rng():

@@ -1,7 +1,5 @@
 """Pictures and tables of hypotheses."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -15,14 +13,6 @@ from tests.report.samples import SAMPLES
 
 GAME = bm.ConceptLearning.number_game()
 ROWS = [16, 8, 2, 64]
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    """Draw without a screen, and leave no figure open."""
-    with mpl.rc_context({"backend": "agg"}):
-        yield
-    plt.close("all")
 
 
 def widths(axes):
