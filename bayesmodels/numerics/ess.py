@@ -13,9 +13,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import fft
 
 from bayesmodels.numerics import Array, threads
+
+_FEW_LAGS = 8
+"""Lags that products of draws give sooner than a Fourier transform gives all; mostly enough."""
 
 
 class Effective(NamedTuple):
@@ -44,31 +48,51 @@ def effective_draws(values: Array, *, between: bool = True, most: float = 1.0) -
 
 
 def _effective(values: Array, between: bool, most: float) -> Array:  # noqa: FBT001 - private
-    half = values.shape[-1] // 2
+    half, odd = divmod(values.shape[-1], 2)
     if between:
-        values = np.concatenate([values[..., :half], values[..., -half:]], axis=1)
+        even = np.delete(values, half, axis=-1) if odd else values
+        values = even.reshape(len(values), -1, half)
     _, chains, draws = values.shape
     means = values.mean(-1, keepdims=True)
+    centred = values - means
+    still = np.ptp(values.reshape(len(values), -1), axis=-1) < np.finfo(float).resolution
+    apart = means[..., 0].var(1, ddof=1) if between and chains > 1 else np.zeros(len(values))
+    found = _times(_autocovariances(centred, min(_FEW_LAGS, draws)), draws, still, apart)
+    longer = np.isnan(found[0])
+    if longer.any():
+        every = _autocovariances(centred[longer], draws)
+        found[:, longer] = _times(every, draws, still[longer], apart[longer])
+    time, last = found
+    number = np.where(still, 1.0, chains * draws / np.maximum(time, 1 / most))
+    return np.stack([number, 2.0 * last])
+
+
+def _autocovariances(centred: Array, lags: int) -> Array:
+    """Return the first ones, averages over chains, of shape (function, lag)."""
+    draws = centred.shape[-1]
+    if lags < draws:
+        products = [np.vecdot(centred[..., : draws - k], centred[..., k:]) for k in range(lags)]
+        return np.stack([each.mean(1) for each in products], axis=-1) / draws
     size = fft.next_fast_len(2 * draws, real=True)
-    spectrum = fft.rfft(values - means, size, axis=-1)
+    spectrum = fft.rfft(centred, size, axis=-1)
     power = (spectrum.real**2 + spectrum.imag**2).mean(1)
-    covariance = fft.irfft(power, size, axis=-1)[:, :draws] / draws
+    return np.asarray(fft.irfft(power, size, axis=-1)[:, :draws] / draws)
+
+
+def _times(covariance: Array, draws: int, still: NDArray[np.bool_], apart: Array) -> Array:
+    """Return autocorrelation times and numbers of pairs; NaN where more lags are needed."""
     within = covariance[:, :1] * draws / (draws - 1)
-    whole = covariance[:, :1].copy()
-    if between and chains > 1:
-        whole += means[..., 0].var(1, ddof=1)[:, None]
-    still = np.ptp(values, axis=(1, 2)) < np.finfo(float).resolution
+    whole = covariance[:, :1] + apart[:, None]
     whole[still | (whole[:, 0] == 0)] = 1.0
     correlation = 1 - (within - covariance) / whole
     correlation[:, 0] = 1.0
-    even, odd = correlation[:, : draws // 2 * 2 : 2], correlation[:, 1::2]
+    even, odd = correlation[:, : correlation.shape[1] // 2 * 2 : 2], correlation[:, 1::2]
     pairs = even + odd
     pairs[:, (draws - 3) // 2 :] = -1.0  # the longest lags rest on a handful of draws
-    last = np.argmax(pairs <= 0, axis=1)  # the first pair that is not positive
+    ended = pairs <= 0
+    last = np.argmax(ended, axis=1)  # the first pair that is not positive
     falling = np.minimum.accumulate(pairs, axis=1)
     counted = np.arange(pairs.shape[1]) < last[:, None]
     time = -1 + 2 * np.where(counted, falling, 0.0).sum(1)
     time += np.maximum(np.take_along_axis(even, last[:, None], 1)[:, 0], 0.0)
-    total = values.shape[1] * draws
-    number = np.where(still, 1.0, total / np.maximum(time, 1 / most))
-    return np.stack([number, 2.0 * last])
+    return np.where(ended.any(1), [time, last], np.nan)
