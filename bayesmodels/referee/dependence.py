@@ -136,7 +136,8 @@ def _standardised(u: Array) -> Array:
     centred = with_distances(u)
     centred -= centred.mean(-1, keepdims=True)
     size = np.sqrt((centred**2).sum(-1, keepdims=True))
-    return np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
+    found = np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
+    return found.astype(np.float32)  # which pairs are chosen takes no more digits
 
 
 def with_distances(u: Array) -> Array:
