@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, gammaln, log1p
 
 from bayesmodels.errors import DataError
-from bayesmodels.numerics import Array
+from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.special import (
     gaps_of_shares,
     log_dirichlet_density,
@@ -492,10 +492,18 @@ class MixtureLaw:
 
     def _sum(self, verb: str, x: ArrayLike) -> Array:
         """Add up the parts' probabilities or densities, each times its weight."""
+        x = np.asarray(x, dtype=float)
         inner = np.ndim(self.law.std()) - 1
-        wide = np.expand_dims(np.asarray(x, dtype=float), -1 - inner)
-        each = np.moveaxis(np.asarray(getattr(self.law, verb)(wide)), -1 - inner, 0)
-        return self._average(each)
+
+        def some(x: Array) -> Array:
+            wide = np.expand_dims(x, -1 - inner)
+            each = np.moveaxis(np.asarray(getattr(self.law, verb)(wide)), -1 - inner, 0)
+            return self._average(each)
+
+        if x.ndim <= inner or not len(x):
+            return some(x)
+        rows = threads.blocks(x, threads.BLOCK // len(self.weights), least=1)
+        return np.concatenate([some(x[piece]) for piece in rows])
 
     def ppf(self, q: float) -> Array:
         """Return the quantile with probability q below it."""

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
 from bayesmodels.errors import DataError
@@ -40,6 +40,21 @@ _ZERO = 1e-6  # of what a slope changes by: more is no zero
 def _compiled(loops: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function; a precision that is not definite makes NaN in it, not an error."""
     return numba.njit(cache=True, error_model="numpy")(loops)
+
+
+class Read(NamedTuple):
+    """What slopes say: elements in the `order` of elimination, and all else in that order.
+
+    Where the mean is, from the centre; the precision and its upper triangular root, both sparse;
+    and how far off some element's precision may be, relatively: infinite where it is not the
+    precision, or has other entries than it should have.
+    """
+
+    order: Elements
+    move: Array
+    precision: Any
+    root: Any
+    loss: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +116,26 @@ class SparsePrecision:
         """Return the standard deviations of all elements, one row for each row of slopes."""
         return np.sqrt(_variances(slopes, *self.form))
 
-    def matrix(self, slopes: Array) -> Array:
-        """Return the whole precision matrix, from the slopes of one row."""
+    def matrix(self, slopes: Array) -> Any:
+        """Return the precision matrix, which is sparse, from the slopes of one row."""
         probe, at, by = self.entries[self.entries[:, 0] >= 0].T
-        result = np.zeros((self.size, self.size))
-        result[at, by] = (slopes[0, at] - slopes[1 + probe, at]) / self.moves[0, by]
-        result[by, at] = result[at, by]
-        return result
+        value = (slopes[0, at] - slopes[1 + probe, at]) / self.moves[0, by]
+        half = csr_array((value, (at, by)), shape=(self.size, self.size))
+        return csr_array(half + half.T - diags_array(half.diagonal()))
+
+    def read(self, slopes: Array) -> Read:
+        """Return the law that the slopes of one row say; where there is none, NaN."""
+        root, half, loss, _ = _factors(slopes, *self.form)
+        move, order = np.empty(self.size), self.entries[self.start[:-1], 1]
+        _solve(root, half, self.start, self.rows, self.entries, move)
+        upper = csr_array((root, self.rows, self.start))
+        return Read(order, move[order], self.matrix(slopes)[order][:, order], upper, float(loss))
+
+
+def covariances(root: Any) -> Any:
+    """Return the entries of the inverse where the upper root of a precision has some, sparse."""
+    start, rows = root.indptr.astype(np.intp), root.indices.astype(np.intp)
+    return csr_array((_covariances(root.data, start, rows), rows, start), shape=root.shape)
 
 
 @_compiled
@@ -283,53 +311,59 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
     return result
 
 
-def sparse_precision(
-    linked: NDArray[np.bool_], step: Array, rng: np.random.Generator
-) -> SparsePrecision:
+def sparse_precision(linked: Any, step: Array, rng: np.random.Generator) -> SparsePrecision:
     """Return how to read and factor a precision, where `linked` elements are not independent."""
-    n = len(linked)
-    links: Any = csr_array(linked | np.eye(n, dtype=bool))
-    colour, hubs = _coloured(links)
-    # Any matrix with these entries of which no pivot is small tells the order.
+    n = linked.shape[0]
+    links: Any = csr_array(csr_array(linked, dtype=bool) + eye_array(n, dtype=bool))
+    colour, hubs = coloured(links)
+    # Any matrix with these entries of which no pivot is small tells the order, and the root's.
     dominant: Any = csc_array(diags_array(2.0 * links.sum(0)) - links.astype(float))
     options = {"SymmetricMode": True}
-    place = splu(dominant, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).perm_c
-    order = np.argsort(place)
-    columns: list[list[int]] = []
-    below: list[set[int]] = [set() for _ in range(n)]
-    for j in range(n):
-        own = place[links.indices[slice(*links.indptr[order[j] : order[j] + 2])]]
-        filled = sorted(below[j].union(own[own > j].tolist()))
-        if filled:  # which the next of them then has, too
-            below[filled[0]].update(filled[1:])
-        columns.append([j, *filled])
-    start = np.cumsum([0, *map(len, columns)])
-    rows = np.concatenate(columns)
+    done = splu(dominant, "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    order, lower = np.argsort(done.perm_c), csc_array(done.L)
+    lower.sort_indices()
+    start, rows = lower.indptr.astype(np.intp), lower.indices.astype(np.intp)
     one, other = order[rows], np.repeat(order, np.diff(start))
     at, by = np.where(hubs[one], [other, one], [one, other])
-    probe = np.where(np.asarray(linked[at, by]) | (at == by), colour[by], -1)
+    probe = np.where(links[at, by], colour[by], -1)
     moves = np.stack([step, step * rng.uniform(0.5, 1, n) * rng.choice([-1.0, 1.0], n)])
     return SparsePrecision(colour, start, rows, np.stack([probe, at, by], 1), moves)
 
 
-def _coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
+def coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
     """Return colours of few elements each, and which elements have one of their own.
 
     Of the others no two of one colour have a neighbour in common, nor are neighbours. Those with
     more than some number of neighbours have their own; the number is the one that needs the fewest.
     """
-    degree = links.sum(0)
+    degree = np.diff(links.indptr)
     best, hubs = np.arange(len(degree)), np.ones(len(degree), dtype=bool)
     for most in np.unique(degree):
         rest = np.flatnonzero(degree <= most)
-        inner = links[rest][:, rest].astype(int)
+        inner = links[rest][:, rest].astype(np.int32)
         near = csr_array(inner @ inner)
         colour = np.full(len(degree), -1)
-        for i, element in enumerate(rest):
-            taken = set(colour[rest[near.indices[near.indptr[i] : near.indptr[i + 1]]]].tolist())
-            colour[element] = next(c for c in range(len(taken) + 1) if c not in taken)
+        colour[rest] = _greedy(near.indptr.astype(np.intp), near.indices.astype(np.intp))
         own = colour < 0
         colour[own] = colour.max() + 1 + np.arange(own.sum())
         if colour.max() < best.max():
             best, hubs = colour, own
     return best, hubs
+
+
+@_compiled
+def _greedy(start: Any, near: Any) -> Any:
+    """Return the least colour of each element that none of those near to it has."""
+    n = len(start) - 1
+    colour, taken = np.empty(n, np.intp), np.empty(n + 1, np.intp)
+    for i in range(n):
+        colour[i], taken[i] = -1, -1
+    for i in range(n):
+        for p in range(start[i], start[i + 1]):
+            if colour[near[p]] >= 0:
+                taken[colour[near[p]]] = i
+        own = 0
+        while taken[own] == i:
+            own += 1
+        colour[i] = own
+    return colour

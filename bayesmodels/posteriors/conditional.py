@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pytensor.compile.mode import Mode
 from pytensor.configdefaults import config
 from pytensor.graph.traversal import ancestors
+from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.budget import Budget, OutOfTime
@@ -38,8 +39,9 @@ _FAST: Any = Mode(linker="py", optimizer="fast_compile")
 LIGHT_MODE = _FAST.excluding(*_SUMS).register((LIGHTER, 100))
 """In Python, without what is slow there."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
-# Fused loops would run in Python.
-BATCH_MODE = _FULL.excluding("fusion", "add_mul_fusion", "inplace", *_SUMS).register((LIGHTER, 100))
+# Fused loops would run in Python; slices of more than 127 elements may not be merged (int8).
+_NOT = ("fusion", "add_mul_fusion", "inplace", "local_subtensor_merge_slice", *_SUMS)
+BATCH_MODE = _FULL.excluding(*_NOT).register((LIGHTER, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES = 3, 4
@@ -150,14 +152,14 @@ class Conditionals:
         """Variables that are whole numbers."""
         return [p.name for p in self.points if np.dtype(p.dtype).kind in "iub"]
 
-    def linked(self, names: Sequence[str]) -> NDArray[np.bool_]:
+    def linked(self, names: Sequence[str]) -> Any:
         """Return which elements of variables meet in a summand that has whole numbers too."""
-        _, own = self._met
-        block = np.concatenate([own[name] for name in names])
+        size = sum(self.supports[name].size for name in names)
         if not self._whole:
-            return np.zeros((len(block), len(block)), dtype=bool)
-        rows = self._rows(self._whole)[:, block]
-        return np.asarray((rows.T @ rows).toarray() > 0)
+            return csr_array((size, size), dtype=bool)
+        _, own = self._met
+        rows = self._rows(self._whole)[:, np.concatenate([own[name] for name in names])]
+        return csr_array(rows.T @ rows > 0)
 
     def unbounded(self, names: Sequence[str]) -> list[str]:
         """Return whole numbers without a known range that meet variables in a summand."""

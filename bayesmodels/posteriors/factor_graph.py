@@ -21,7 +21,7 @@ from pytensor.gradient import grad
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import AND, Add, Mul, Neg, Second, Sub, Switch, TrueDiv
-from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
+from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor, Split
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor, unflatten_index_variables
@@ -185,6 +185,12 @@ def _sets(
             found.get(v) or Sets(np.zeros(np.shape(known.get(v, 0)), dtype=int), nothing)
             for v in node.inputs
         ]
+        if isinstance(node.op, Split) and not any(v in moving for v in node.inputs[1:]):
+            *axis, lengths = (known[v] for v in node.inputs[1:])  # of older ones an input
+            along = int(axis[0]) if axis else node.op.axis
+            cuts = np.split(parts[0].which, np.cumsum(lengths)[:-1], along)
+            found.update(zip(node.outputs, map(parts[0].at, cuts), strict=True))
+            continue
         made = _after(node, parts, known, moving)
         for out in node.outputs:
             found[out] = made.at(np.broadcast_to(made.which, np.shape(known[out])))
@@ -215,7 +221,7 @@ def _steady(node: Any, moving: set[Any]) -> bool:
         slices = [v for i in index if isinstance(i, slice) for v in (i.start, i.stop, i.step)]
         masks = [v for v in node.inputs[1:] if str(getattr(v, "dtype", "")) == "bool"]
         return not any(v in moving for v in (*slices, *masks))
-    if isinstance(node.op, Alloc | Reshape):
+    if isinstance(node.op, Alloc | Reshape | Split):
         return not any(v in moving for v in node.inputs[1:])
     same = Elemwise | CAReduce | DimShuffle | Join | MakeVector | SpecifyShape | CheckAndRaise
     return isinstance(node.op, same)

@@ -12,16 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import solve_triangular
+from scipy.sparse import csc_array, diags_array, issparse
+from scipy.sparse.linalg import LinearOperator, onenormest, splu, spsolve_triangular
+from scipy.sparse.linalg import norm as sparse_norm
 
+from bayesmodels.belief.conditioning import digits_of_factor
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Arrays, Family
+from bayesmodels.numerics.sparse_cholesky import covariances
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
 Elements = NDArray[np.intp]
@@ -135,13 +141,17 @@ class Independent:
         return Independent(self.elements, self.family, parameters)
 
 
-def _times(matrix: Array, x: Array) -> Array:
-    """Return the product of a symmetric or triangular matrix, or the diagonal of one, with rows."""
+Matrix = Any
+"""A symmetric or triangular matrix, dense or sparse, or the diagonal of one."""
+
+
+def _times(matrix: Matrix, x: Array) -> Array:
+    """Return the product with rows."""
     return np.asarray(x * matrix if matrix.ndim == 1 else x @ matrix.T)
 
 
-def _diagonal(matrix: Array) -> Array:
-    return matrix if matrix.ndim == 1 else np.diag(matrix)
+def _diagonal(matrix: Matrix) -> Array:
+    return np.asarray(matrix if matrix.ndim == 1 else matrix.diagonal())
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +159,14 @@ class Gaussian:
     r"""Jointly normal elements, :math:`x \sim N(m, \Lambda^{-1})` with :math:`\Lambda = R^\top R`.
 
     `precision` is kept for the rounding bound; all else uses the upper triangular `root`. Of
-    independent elements both are diagonals. `reach` is how far from the location the slopes were
-    looked at that it was read off.
+    independent elements both are diagonals; where few elements have links they are sparse. `reach`
+    is how far from the location the slopes were looked at that it was read off.
     """
 
     elements: Elements
     location: Array
-    precision: Array
-    root: Array
+    precision: Matrix
+    root: Matrix
     reach: Array | float = 0.0
 
     @classmethod
@@ -181,25 +191,31 @@ class Gaussian:
     def square_size(self, x: Array) -> Array:
         """Return the summed magnitudes of the terms of `square`."""
         gap = np.abs(x - self.location)
-        return np.asarray((_times(np.abs(self.precision), gap) * (gap + self.known)).sum(-1))
+        return np.asarray((_times(abs(self.precision), gap) * (gap + self.known)).sum(-1))
 
     @property
     def half_log_det(self) -> float:
         """Half the log determinant of the precision."""
         return float(np.log(_diagonal(self.root)).sum())
 
-    def _half(self) -> Array:
-        """Return the inverse of the root."""
-        return np.asarray(solve_triangular(self.root, np.eye(len(self.location))))
+    @cached_property
+    def _covariance(self) -> Matrix:
+        """The covariance matrix; of a sparse root its entries where that has some, above all."""
+        if issparse(self.root):
+            return covariances(self.root)
+        half = solve_triangular(self.root, np.eye(len(self.location)))
+        return half @ half.T
 
-    @property
+    @cached_property
     def determinant_rounding(self) -> float:
         """A bound, to first order, on the error of that, in units of rounding."""
         if not self.joint:  # where entries move it by less than its logs round
             return float(np.abs(np.log(self.root)).sum())
         # d log det = trace(precision^-1 d precision), where every entry is off by its own size.
-        half = self._half()
-        return float((np.abs(half @ half.T) * np.abs(self.precision)).sum() / 2)
+        size: Any = abs(self._covariance) * abs(self.precision)
+        if isinstance(self.root, np.ndarray):
+            return float(size.sum() / 2)
+        return float(size.sum() - size.diagonal().sum() / 2)  # half of the others are there
 
     def log_density(self, x: Array) -> Array:
         """Return the log density."""
@@ -215,7 +231,7 @@ class Gaussian:
         """Return the gradient and a bound on its error."""
         # The location is known to a part of itself and of a standard deviation.
         spread = self.known + 1 / np.sqrt(_diagonal(self.precision))
-        size = _times(np.abs(self.precision), np.abs(x) + spread)
+        size = _times(abs(self.precision), np.abs(x) + spread)
         slope = -_times(self.root.T, _times(self.root, x - self.location))
         return slope, UNITS * EPS * size
 
@@ -224,6 +240,9 @@ class Gaussian:
         if not self.joint:
             return np.asarray(rng.standard_normal((draws, len(self.elements))) / self.root)
         z = rng.standard_normal((len(self.elements), draws))
+        if issparse(self.root):
+            root: Any = self.root
+            return np.asarray(spsolve_triangular(root, z, lower=False)).T
         return np.asarray(solve_triangular(self.root, z)).T
 
     def sample(self, draws: int, rng: np.random.Generator) -> Array:
@@ -236,7 +255,22 @@ class Gaussian:
 
     def sd(self) -> Array:
         """Return standard deviations."""
-        return np.sqrt((self._half() ** 2).sum(-1)) if self.joint else 1 / self.root
+        return np.sqrt(_diagonal(self._covariance)) if self.joint else 1 / self.root
+
+    def digits_lost(self) -> float:
+        """Return the logarithm of the condition number of the precision of elements of unit size.
+
+        Of a sparse one that is an estimate.
+        """
+        if not self.joint:
+            return 0.0
+        if not issparse(self.root):
+            return 2 * digits_of_factor(self.root)
+        size = diags_array(1 / np.sqrt(self.precision.diagonal()))
+        unit = csc_array(size @ self.precision @ size)
+        solve = splu(unit).solve
+        inverse = LinearOperator(unit.shape, matvec=solve, rmatvec=solve, dtype=float)
+        return float(np.log10(sparse_norm(unit, 1) * onenormest(inverse)))
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
@@ -378,7 +412,12 @@ Additive = Independent | Gaussian | ScaledGaussian
 
 def additive(factors: Sequence[Factor]) -> TypeGuard[list[Additive]]:
     """Whether the natural parameters of all add up where log densities do."""
-    return all(isinstance(factor, Additive) for factor in factors)
+    return not any(map(_sparse, factors)) and all(isinstance(f, Additive) for f in factors)
+
+
+def _sparse(factor: Factor) -> bool:
+    inner = factor.gaussian if isinstance(factor, ScaledGaussian) else factor
+    return isinstance(inner, Gaussian) and issparse(inner.root)
 
 
 def same_kinds(one: Sequence[Factor], other: Sequence[Additive]) -> TypeGuard[list[Additive]]:

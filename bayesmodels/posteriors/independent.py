@@ -79,30 +79,55 @@ def fit(features: Array, values: Array, floor: Array) -> tuple[Array, Array]:
     size of terms that are always there, (elements, points). Returned are parameters and, for each
     element, the largest residual over the summed sizes of the terms.
     """
-    known = np.isfinite(values) & np.isfinite(features).all(-1)
-    features = np.where(known[..., None], features, 0.0)
+    # Elements last: there may be very many, and a few points.
+    features, values, floor = (np.ascontiguousarray(x.T) for x in (features, values, floor))
+    known = np.isfinite(values) & np.isfinite(features).all(0)
+    features = np.where(known, features, 0.0)
     values = np.where(known, values, 0.0)
-    size = np.abs(features).max(-1) + np.abs(values)
+    size = np.abs(features).max(0) + np.abs(values)
     gap = np.ones_like(size)
     for turn in range(2 * _ROUNDS):
         # At first all points count alike; then those most that agree best: near a border a model
         # that says 1 - x has lost digits which the other points still have.
         trust = 1.0 if turn < _ROUNDS else np.maximum(gap, 4 * EPS)
         weight = np.divide(known, size * trust, out=np.zeros_like(size), where=size > 0)
-        column = np.abs(features * weight[..., None]).max(1)
+        column = np.abs(features * weight).max(1)
         column[column == 0] = 1
-        scaled = features * weight[..., None] / column[:, None, :]
-        parameters = np.array(
-            [
-                np.linalg.lstsq(f, v, rcond=None)[0]
-                for f, v in zip(scaled, values * weight, strict=True)
-            ]
-        ).reshape(len(values), features.shape[-1])
-        parameters = parameters / column
-        size = np.abs(features * parameters[:, None, :]).sum(-1) + floor
-        rest = values - (features * parameters[:, None, :]).sum(-1)
-        gap = np.divide(np.abs(rest), size, out=np.zeros_like(size), where=size > 0)
-    return parameters, np.where(known, gap, 0.0).max(-1)
+        scaled = features * weight / column[:, None]
+        parameters = _least_squares(scaled, values * weight) / column
+        terms = features * parameters[:, None]
+        size = np.abs(terms).sum(0) + floor
+        gap = np.divide(
+            np.abs(values - terms.sum(0)), size, out=np.zeros_like(size), where=size > 0
+        )
+    return parameters.T, np.where(known, gap, 0.0).max(0)
+
+
+def _least_squares(columns: Array, values: Array) -> Array:
+    """Solve many small problems at once, by modified Gram-Schmidt.
+
+    Columns have the shape (column, point, problem). One that those before it explain gets a zero.
+    """
+    width = len(columns)
+    columns, values = columns.copy(), values.copy()
+    nothing = columns.shape[1] * EPS * np.sqrt((columns**2).sum(1))
+    sizes, found = np.ones_like(nothing), np.zeros_like(nothing)
+    above: dict[tuple[int, int], Array] = {}
+    for k in range(width):
+        size = np.sqrt((columns[k] ** 2).sum(0))
+        there = size > nothing[k]
+        sizes[k, there] = size[there]
+        unit = np.where(there, columns[k] / sizes[k], 0.0)
+        found[k] = (unit * values).sum(0)
+        values -= unit * found[k]
+        for other in range(k + 1, width):
+            above[k, other] = (unit * columns[other]).sum(0)
+            columns[other] -= unit * above[k, other]
+    for k in reversed(range(width)):
+        for other in range(k + 1, width):
+            found[k] -= above[k, other] * found[other]
+        found[k] /= sizes[k]
+    return found
 
 
 def line_features(kind: str, x: Array, power: int = 1) -> Array:

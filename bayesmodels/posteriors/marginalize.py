@@ -324,18 +324,17 @@ class Marginal:
             n = self.normals
             flat = self._flat(slopes)
             try:
-                mean = n.centre + n.precision.solve(flat, np.zeros((1, n.precision.size)))[0]
-                precision = n.precision.matrix(flat[0])
-                root = np.linalg.cholesky(precision).T
+                n.precision.solve(flat, np.zeros((1, n.precision.size)))  # which says what is lost
             except (DataError, np.linalg.LinAlgError) as error:
                 raise NotConjugate(
                     f"the precision of {', '.join(n.names)} is not positive definite at some "
                     "values of the rest: a scale is near zero there, or other elements depend on "
                     "each other than elsewhere."
                 ) from error
-            start = len(mean)
-            reach = np.abs(mean - n.centre)
-            factors.append(Gaussian(np.arange(start), mean, precision, root, reach))
+            order, move, precision, root, _ = n.precision.read(flat[0])
+            start = len(move)
+            law = Gaussian(order, n.centre[order] + move, precision, root, np.abs(move))
+            factors.append(law)
         for one, found in self._others(slopes):
             factors.append(one.law(np.arange(start, start + one.first.size), found))
             start += one.first.size

@@ -11,12 +11,17 @@ says that :math:`s^k` is a Gamma variable.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.sparse import csc_array, csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import gamma
+from bayesmodels.numerics.sparse_cholesky import SparsePrecision, coloured, sparse_precision
 from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.families import (
     EPS,
@@ -36,7 +41,9 @@ _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
 _SINGULAR = 16.0  # times rounding: a smaller eigenvalue may be none at all
 _TURNS = 4
-_MOST = 5000  # elements that may depend on each other
+_MOST = 5000  # elements that may all depend on each other
+_FEW = 64  # elements from which on links are looked for, so that a precision may be sparse
+_SPARSE = 4  # times as many elements there must be as meet in one summand
 _POWERS = (-1, 1, -2, 2)
 
 
@@ -44,16 +51,27 @@ def standing_together(
     field: Field, chosen: Elements, x: Array, rng: np.random.Generator
 ) -> list[Factor]:
     """Return laws of the groups of elements that depend on each other."""
+    x = moved(x, chosen, somewhere(field, rng)[chosen])
+    nodes, links = _nodes(field, chosen), linked(field, x, chosen)
+    groups = _groups(field, nodes, links, x, rng)
+    return [_law(field, [nodes[i] for i in group], links, x, rng) for group in groups]
+
+
+def linked(field: Field, x: Array, chosen: Elements) -> Any:
+    """Return which elements may depend on each other, as a sparse matrix; None if all may.
+
+    The graph says which meet in a summand. Of few elements it is not asked.
+    """
+    if len(chosen) > _FEW:
+        met = field.meetings(x, np.zeros(0, dtype=int))
+        if met[:, chosen].sum(1).max() <= len(chosen) / _SPARSE:
+            return csr_array(met.T @ met > 0)
     if len(chosen) > _MOST:
         raise NotConjugate(
             f"{len(chosen)} elements, {_names(field, chosen)}, do not have laws of their own; a "
-            f"closed form is looked for among at most {_MOST} that depend on each other."
+            f"closed form is looked for among at most {_MOST} that may all depend on each other."
         )
-    x = moved(x, chosen, somewhere(field, rng)[chosen])
-    nodes = _nodes(field, chosen)
-    return [
-        _law(field, [nodes[i] for i in group], x, rng) for group in _groups(field, nodes, x, rng)
-    ]
+    return None
 
 
 def _nodes(field: Field, chosen: Elements) -> list[Elements]:
@@ -66,38 +84,62 @@ def _nodes(field: Field, chosen: Elements) -> list[Elements]:
 
 
 def _groups(
-    field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator
+    field: Field, nodes: list[Elements], links: Any, x: Array, rng: np.random.Generator
 ) -> list[Elements]:
-    """Return which nodes depend on each other, directly or through others."""
-    if len(nodes) == 1:
+    """Return which nodes depend on each other, directly or through others.
+
+    They are moved one by one, or all of a colour at once, of which no element has two to depend on.
+    """
+    elements, n = np.concatenate(nodes), len(nodes)
+    if n == 1:
         return [np.array([0])]
-    names = _names(field, np.concatenate(nodes))
-    field.budget.ask(len(nodes), f"which elements of {names} depend on each other")
+    owner = np.repeat(np.arange(n), list(map(len, nodes)))
+    colour, hubs = np.arange(n), np.ones(n, dtype=bool)
+    pairs: Any = None  # of elements and nodes that may move them
+    if links is not None:
+        within = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))))
+        pairs = csc_array(links[elements][:, elements] @ within.T > 0)
+        colour, hubs = coloured(csr_array(within @ pairs > 0))
+    number = int(colour.max()) + 1
+    names = _names(field, elements)
+    field.budget.ask(number, f"which elements of {names} depend on each other")
     here = score(field, x, field(x)[1])
-    links = np.zeros((len(nodes), len(nodes)))
-    for i, node in enumerate(nodes):
-        there = moved(x, node, somewhere(field, rng)[node])
-        other = score(field, there, field(there)[1])
-        size = np.abs(here) + np.abs(other)
+    one, other = [], []
+    for k in range(number):
+        own = elements[colour[owner] == k]
+        there = moved(x, own, somewhere(field, rng)[own])
+        after = score(field, there, field(there)[1])
+        size = np.abs(here) + np.abs(after)
         with np.errstate(invalid="ignore"):
-            change = np.divide(np.abs(other - here), size, out=np.zeros_like(size), where=size > 0)
+            change = np.divide(np.abs(after - here), size, out=np.zeros_like(size), where=size > 0)
         change[~np.isfinite(change)] = 1.0
-        links[i] = [change[other_node].max() for other_node in nodes]
-    return connected(np.maximum(links, links.T) > _MOVES)
+        at, by = np.arange(len(elements)), np.full(len(elements), k)
+        if pairs is not None:
+            some = pairs[:, colour == k]
+            at = some.indices
+            by = np.repeat(np.flatnonzero(colour == k), np.diff(some.indptr))
+        # Of an element with very many neighbours it is seen where it moves itself.
+        seen = (hubs[by] | ~hubs[owner[at]]) & (change[elements[at]] > _MOVES)
+        one.append(owner[at[seen]])
+        other.append(by[seen])
+    depends = np.concatenate(one), np.concatenate(other)
+    return connected(csr_array((np.ones(len(depends[0])), depends), shape=(n, n)))
 
 
-def _law(field: Field, nodes: list[Elements], x: Array, rng: np.random.Generator) -> Factor:
+def _law(
+    field: Field, nodes: list[Elements], links: Any, x: Array, rng: np.random.Generator
+) -> Factor:
     elements = np.concatenate(nodes)
     kinds = field.kind[elements]
     real, positive = elements[kinds == "real"], elements[kinds == "positive"]
     matrix = [node for node in nodes if field.kind[node[0]] == "matrix"]
     others = np.isin(kinds, ("unit", "simplex"))
     if len(real) == len(elements):
-        return gaussian(field, real, x, rng)
+        return gaussian(field, real, links, x, rng)
     if len(matrix) == 1 and len(real) + len(matrix[0]) == len(elements):
         return normal_matrix(field, real, matrix[0], x, rng)
     if len(positive) == 1 and len(real) and not others.any() and not matrix:
-        return scaled(field, real, int(positive[0]), x, rng)
+        return scaled(field, real, links, int(positive[0]), x, rng)
     names = _names(field, elements)
     if len(nodes) == 1:
         raise NotConjugate(_alone(field, nodes[0], names))
@@ -127,10 +169,31 @@ def _alone(field: Field, node: Elements, names: str) -> str:
 # --- normal ---------------------------------------------------------------------------------------
 
 
-def gaussian(field: Field, real: Elements, x: Array, rng: np.random.Generator) -> Gaussian:
-    """Return the joint normal law of some elements, the others held at x."""
-    field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
+def gaussian(
+    field: Field, real: Elements, links: Any, x: Array, rng: np.random.Generator
+) -> Gaussian:
+    """Return the joint normal law of some elements, the others held at x.
+
+    If few are `linked` its precision is sparse, and its elements in another order.
+    """
     x = x.copy()
+    if links is not None:
+        form = sparse_precision(links[real][:, real], np.ones(len(real)), rng)
+        law = _sparse(field, real, form, x)
+    else:
+        law = _dense(field, real, x)
+    real = law.elements
+    x[real] = law.location
+    gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
+    rest = _slope(field, moved(x, real, x[real] + gap), real) + law.precision @ gap
+    size = abs(law.precision) @ (np.abs(gap) + np.abs(x[real]))
+    if not (np.abs(rest) <= LOOSE * size).all():
+        raise NotConjugate(_bent(field, real))
+    return law
+
+
+def _dense(field: Field, real: Elements, x: Array) -> Gaussian:
+    field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
     step = np.ones(len(real))
     for _ in range(2):
         here = _slope(field, x, real)
@@ -151,13 +214,28 @@ def gaussian(field: Field, real: Elements, x: Array, rng: np.random.Generator) -
         if not np.isfinite(here).all():
             raise NotConjugate(_bent(field, real))
         x[real] += _solve(root, here)
-    law = Gaussian(real, x[real], curvature, root)
-    gap = 10 * law.deviations(1, rng)[0] + 0.3 * np.abs(x[real]) * rng.standard_normal(len(real))
-    rest = _slope(field, moved(x, real, x[real] + gap), real) + curvature @ gap
-    size = np.abs(curvature) @ (np.abs(gap) + np.abs(x[real]))
-    if not (np.abs(rest) <= LOOSE * size).all():
-        raise NotConjugate(_bent(field, real))
-    return law
+    return Gaussian(real, x[real], curvature, root)
+
+
+def _sparse(field: Field, real: Elements, form: SparsePrecision, x: Array) -> Gaussian:
+    field.budget.ask(3 * len(form.probes()), f"the curvature along {_names(field, real)}")
+    for _ in range(3):  # the last time only to know the location to all digits
+        steps = np.vstack([np.zeros(len(real)), form.probes()])
+        slopes = np.stack([_slope(field, moved(x, real, x[real] + step), real) for step in steps])
+        found = form.read(slopes)
+        last = form.moves[1][found.order]
+        change = (slopes[0] - slopes[-1])[found.order] - found.precision @ last
+        size = abs(found.precision) @ np.abs(last) + np.abs(slopes[[0, -1]]).sum(0)[found.order]
+        if not (np.abs(change) <= LOOSE * size).all():
+            raise NotConjugate(_bent(field, real))
+        if not found.loss * _SINGULAR * len(real) < 1:
+            raise NotConjugate(_improper(field, real))
+        law = Gaussian(real[found.order], x[real][found.order], found.precision, found.root)
+        x[law.elements] += found.move
+        step = np.empty(len(real))
+        step[found.order] = _FAR * law.sd()
+        form = replace(form, moves=form.moves / form.moves[0] * step)
+    return replace(law, location=x[law.elements])
 
 
 def _slope(field: Field, x: Array, elements: Elements) -> Array:
@@ -188,10 +266,7 @@ def _root(field: Field, real: Elements, curvature: Array, here: Array, x: Array)
     bound = LOOSE * (np.abs(curvature).sum(-1) + np.abs(here))
     if not (np.abs(change + expected) <= bound).all():
         raise NotConjugate(_bent(field, real))
-    raise NotConjugate(
-        f"the posterior of {_names(field, real)} is improper: some direction is not determined, "
-        "or the curvature is not that of a density. Give it a proper prior, or more data."
-    )
+    raise NotConjugate(_improper(field, real))
 
 
 def _definite(matrix: Array) -> Array | None:
@@ -220,30 +295,30 @@ def _solve(root: Array, right: Array) -> Array:
 
 
 def scaled(
-    field: Field, real: Elements, scale: int, x: Array, rng: np.random.Generator
+    field: Field, real: Elements, links: Any, scale: int, x: Array, rng: np.random.Generator
 ) -> ScaledGaussian:
     """Return the law of elements that are normal given a scale, and of the scale.
 
     Refused if the precision is not a power of the scale, the centre moves with the scale, or the
     scale's own law is not a Gamma law of that power.
     """
-    law = gaussian(field, real, x, rng)
+    law = gaussian(field, real, links, x, rng)
     k = _power(field, law, scale, x, rng)
     x = x.copy()
     centre = 1.0
     for around in (3.0, 0.3):
-        x[real] = law.location
+        x[law.elements] = law.location
         shape, rate = _gamma(field, law, scale, k, x, centre, around)
         centre = float((max(shape, 0.1) / rate) ** (1 / k))
         x[scale] = centre
-        law = gaussian(field, real, x, rng)
+        law = gaussian(field, real, links, x, rng)
     shape -= len(real) / 2
     own = np.array([scale])
     check_proper(field, own, np.array([shape > 0]))
     precision, root = law.precision / centre**k, law.root * centre ** (-k / 2)
     return ScaledGaussian(
-        np.append(real, scale),
-        Gaussian(real, law.location, precision, root),
+        np.append(law.elements, scale),
+        Gaussian(law.elements, law.location, precision, root),
         Independent(own, gamma(k), (np.array([shape]), np.array([rate]))),
     )
 
@@ -254,7 +329,7 @@ def _power(field: Field, law: Gaussian, scale: int, x: Array, rng: np.random.Gen
     names = _names(field, real)
     change = law.deviations(1, rng)[0]
     expected = -law.precision @ change
-    size = np.abs(law.precision) @ np.abs(change)
+    size = abs(law.precision) @ np.abs(change)
     base = moved(x, real, law.location)
     ratios, drifts = [], []
     for factor in (4.0, 0.25):
@@ -265,7 +340,7 @@ def _power(field: Field, law: Gaussian, scale: int, x: Array, rng: np.random.Gen
         straight = np.abs(pull - ratio * expected) <= LOOSE * abs(ratio) * size
         power = np.log(ratio) / np.log(factor) if ratio > 0 else np.nan
         ratios.append(power if straight.all() else np.nan)
-        spread = np.abs(law.precision) @ (np.abs(law.location) + law.sd())
+        spread = abs(law.precision) @ (np.abs(law.location) + law.sd())
         drifts.append((np.abs(at_centre) / (abs(ratio) * spread)).max())
     powers = [k for k in _POWERS if np.allclose(ratios, k, rtol=0, atol=1e-6)]
     if not powers:
@@ -320,6 +395,13 @@ def _bent(field: Field, real: Elements) -> str:
     return (
         f"the joint density as a function of {_names(field, real)} is not a normal law's: its "
         "log is not a parabola."
+    )
+
+
+def _improper(field: Field, real: Elements) -> str:
+    return (
+        f"the posterior of {_names(field, real)} is improper: some direction is not determined, "
+        "or the curvature is not that of a density. Give it a proper prior, or more data."
     )
 
 

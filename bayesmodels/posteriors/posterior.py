@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pytensor.graph.traversal import ancestors
 
 from bayesmodels.belief import notebook, reading
-from bayesmodels.belief.conditioning import digits_of_factor, digits_of_matrix
+from bayesmodels.belief.conditioning import digits_of_matrix
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input.labels import Coords
@@ -350,10 +350,10 @@ class ExactPosterior:
 def _digits_lost_by(factor: Factor) -> float:
     """Return what is lost by a law of some elements."""
     match factor:
-        case Gaussian() if factor.joint:
-            return 2 * digits_of_factor(factor.root)
+        case Gaussian():
+            return factor.digits_lost()
         case ScaledGaussian():
-            return 2 * digits_of_factor(factor.gaussian.root)
+            return factor.gaussian.digits_lost()
         case NormalMatrix():
             return max(digits_of_matrix(m) for m in (factor.scale, factor.strength) if m.size)
     return 0.0

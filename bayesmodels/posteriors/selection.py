@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET
@@ -25,7 +26,7 @@ from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field, Point
 from bayesmodels.posteriors.independent import LOOSE, standing_alone
 from bayesmodels.posteriors.marginalize import Alone, NormalGroup
-from bayesmodels.posteriors.multivariate import gaussian
+from bayesmodels.posteriors.multivariate import gaussian, linked
 from bayesmodels.posteriors.points import score, somewhere
 from bayesmodels.posteriors.remaining_model import priors, replaceable
 from bayesmodels.posteriors.solution import Solution
@@ -142,7 +143,7 @@ def proposed(
     """Return the law of one variable given the others, if it is of a known family."""
     everything, x = np.arange(view.size), view.row(point)
     if view.kind[0] == "real":
-        return [gaussian(view, everything, x, rng)]
+        return [gaussian(view, everything, linked(view, x, everything), x, rng)]
     with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
         factors, left = standing_alone(view, everything, x, rng)
     if len(left):
@@ -223,22 +224,27 @@ def normals_at(
 ) -> NormalGroup:
     """Say where to look at the slopes of a normal block, and how its precision is taken apart."""
     view = conditionals.given(names, points[0])
-    laws = [
-        gaussian(view.held(point), np.arange(view.size), view.row(point), rng) for point in points
-    ]
+    everything = np.arange(view.size)
+    links = linked(view, view.row(points[0]), everything)
+    laws = [gaussian(view.held(point), everything, links, view.row(point), rng) for point in points]
     shapes = tuple(conditionals.supports[name].shape for name in names)
-    linked = np.any([_linked(law) for law in laws], axis=0) | conditionals.linked(names)
-    reach = _FAR * laws[0].sd()
+    met = conditionals.linked(names) + _not_zero(laws[0]) + _not_zero(laws[1])
+    location, reach = np.empty((2, view.size))
+    location[laws[0].elements], reach[laws[0].elements] = laws[0].location, _FAR * laws[0].sd()
     # Where priors have their means they have no slope, which near a scale of zero would be huge.
-    start, location = view.row(conditionals.start), laws[0].location
+    start = view.row(conditionals.start)
     centre = start if (np.abs(start - location) <= reach).all() else location
-    return NormalGroup(tuple(names), shapes, sparse_precision(linked, reach, rng), centre)
+    return NormalGroup(tuple(names), shapes, sparse_precision(met, reach, rng), centre)
 
 
-def _linked(law: Gaussian) -> NDArray[np.bool_]:
-    """Return where a precision matrix is not zero."""
-    size = np.sqrt(np.diag(law.precision))
-    return np.abs(law.precision) > _NOTHING * np.outer(size, size)
+def _not_zero(law: Gaussian) -> Any:
+    """Return where the precision of elements is not zero, as a sparse matrix."""
+    precision = coo_array(law.precision)
+    one, other = precision.coords
+    size = np.sqrt(law.precision.diagonal())
+    some = np.abs(precision.data) > _NOTHING * size[one] * size[other]
+    places = law.elements[one[some]], law.elements[other[some]]
+    return csr_array((np.ones(some.sum(), dtype=bool), places), shape=precision.shape)
 
 
 def alone_at(
