@@ -128,7 +128,8 @@ class SparsePrecision:
         root, half, loss, _ = _factors(slopes, *self.form)
         move, order = np.empty(self.size), self.entries[self.start[:-1], 1]
         _solve(root, half, self.start, self.rows, self.entries, move)
-        upper = csr_array((root, self.rows, self.start))
+        # SciPy solves with indices of 32 bits.
+        upper = csr_array((root, self.rows.astype(np.int32), self.start.astype(np.int32)))
         return Read(order, move[order], self.matrix(slopes)[order][:, order], upper, float(loss))
 
 
