@@ -50,8 +50,13 @@ def one_sample(
 ) -> tuple[list[Test], pd.DataFrame, Bounds | None]:
     """Return all tests, the table, and bounds; None of these where there are only names."""
     every = draws.scalars
-    found = one_sample_tests(law, draws, rng)
-    return found, _table(law, every, found), one_sample_bounds(law, every)
+    x = np.array([x for *_, x in every])
+    pieces: list[Callable[[], Any]] = [
+        lambda: one_sample_tests(law, draws, rng),
+        lambda: _sampled(x),  # which does not ask the law: that may not run twice at once
+    ]
+    found, columns = threads.gathered(lambda piece: piece(), pieces, x.size)
+    return found, _table(law, every, columns, found), one_sample_bounds(law, every)
 
 
 def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
@@ -213,7 +218,9 @@ def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
     return found
 
 
-def _table(law: Belief, every: Scalars, found: list[Test]) -> pd.DataFrame:
+def _table(
+    law: Belief, every: Scalars, columns: dict[str, Array], found: list[Test]
+) -> pd.DataFrame:
     """Return exact beside sampled values, one row a scalar.
 
     Columns are ``mean``, ``sd``, interval ends (exact), the same with the prefix ``sampled_``,
@@ -222,18 +229,21 @@ def _table(law: Belief, every: Scalars, found: list[Test]) -> pd.DataFrame:
     """
     import pandas as pd
 
-    labels, x = [label for label, *_ in every], np.array([x for *_, x in every])
-    worst = largest(found)
+    worst, labels = largest(found), [label for label, *_ in every]
+    z = np.array([worst[label] for label in labels])
+    return summary_or_intervals(law).join(pd.DataFrame({**columns, "z": z}, index=labels))
+
+
+def _sampled(x: Array) -> dict[str, Array]:
+    """Return what is read off draws (scalar, chain, draw) alone."""
     pieces = list(threads.blocks(x, least=1))
     each = threads.gathered(lambda piece: moments("sampled", x[piece]), pieces, x.size)
     error = threads.gathered(lambda piece: _error(x[piece]), pieces, x.size)
-    columns = {
+    return {
         **{name: np.concatenate([part[name] for part in each]) for name in each[0]},
         **convergence(x)._asdict(),
         "mcse_mean": np.concatenate(error),
-        "z": [worst[label] for label in labels],
     }
-    return summary_or_intervals(law).join(pd.DataFrame(columns, index=labels))
 
 
 def _error(x: Array) -> Array:
