@@ -97,7 +97,7 @@ def integral(
     Unbounded
         If the mass grows without end.
     """
-    end = time.process_time() + seconds
+    end = time.thread_time() + seconds
     if not starts.shape[1]:
         return _point(f)
     islands = _islands(_within(f, end), starts, rng)
@@ -123,7 +123,7 @@ def integral(
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
-        needs, left = number * each, end - time.process_time()
+        needs, left = number * each, end - time.thread_time()
         finest = any(lattice.finest for lattice in lattices)
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
@@ -136,9 +136,9 @@ def integral(
             if settled:
                 return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
-        begun = time.process_time()
+        begun = time.thread_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
-        each = (time.process_time() - begun) / max(sum(map(len, lattices)) - size, 1)
+        each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
 def _point(f: Function) -> Integral:
@@ -154,7 +154,7 @@ def _within(f: Function, end: float) -> Function:
     """Return a function that refuses to be evaluated after some time."""
 
     def timed(x: Array) -> tuple[Array, Array]:
-        if time.process_time() > end:
+        if time.thread_time() > end:
             raise NotSettled("the search for modes takes more time than it may")
         return f(x)
 

@@ -23,9 +23,9 @@ from pytensor.tensor.shape import Shape
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
-from bayesmodels.numerics import Array, threads
+from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
-from bayesmodels.posteriors.density import another, compiled, in_double, written_in_double
+from bayesmodels.posteriors.density import compiled, in_double, written_in_double
 from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
 pt: Any = tensor  # its functions have no types
@@ -74,8 +74,7 @@ class BatchDensity:
             outputs = _plain(in_double([written.logp(), *natural], {}))
             many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in values]
             every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
-            self._idle = [compiled(many, every, BATCH_MODE)]  # one for each thread
-            self._first = self._idle[0]
+            self._run: Callable[..., list[Any]] = compiled(many, every, BATCH_MODE)
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
@@ -216,8 +215,7 @@ class BatchDensity:
     def by_level(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n, configurations), and natural values (n, k)."""
         many = max(1, self._rows // len(self.levels))
-        pieces = [points[at : at + many] for at in range(0, len(points), many)]
-        found = threads.gathered(self._some, pieces, (len(pieces) - 1) * _TOGETHER)
+        found = [self._some(points[at : at + many]) for at in range(0, len(points), many)]
         logs, natural = zip(*found, strict=True)
         return np.concatenate(logs), np.concatenate(natural)
 
@@ -242,18 +240,11 @@ class BatchDensity:
         """Return log densities and natural values, NaN where a matrix has no inverse."""
         n, shapes = len(inputs[0]), [(), *(self.shapes[name] for name in self.names)]
         try:
-            run = self._idle.pop()
-        except IndexError:  # other threads are at work with all there are
-            run = another(self._first)
-        try:
-            found = run(*inputs)
+            with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
+                found = self._run(*inputs)
         except np.linalg.LinAlgError:
-            found = None
-        finally:
-            self._idle.append(run)
-        if found is None and n == 1:
-            return [np.full((1, *shape), np.nan) for shape in shapes]
-        if found is None:
+            if n == 1:
+                return [np.full((1, *shape), np.nan) for shape in shapes]
             halves = [[x[: n // 2] for x in inputs], [x[n // 2 :] for x in inputs]]
             pairs = zip(*map(self._evaluated, halves), strict=True)
             return [np.concatenate(pair) for pair in pairs]

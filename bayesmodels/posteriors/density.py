@@ -188,11 +188,6 @@ def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_M
     return np.errstate(all="ignore")(run)
 
 
-def another(run: Any) -> Any:
-    """Return a copy of a compiled function for another thread: one must not run twice at once."""
-    return np.errstate(all="ignore")(run.__wrapped__.copy())
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """The joint log density at one point, its slope along a direction, and bounds on both errors.
