@@ -342,6 +342,8 @@ def coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
     for most in np.unique(degree):
         rest = np.flatnonzero(degree <= most)
         inner = links[rest][:, rest].astype(np.int32)
+        if np.diff(inner.indptr).max() > best.max() + 1:
+            break  # as many colours as an element and its neighbours there must be
         near = csr_array(inner @ inner)
         colour = np.full(len(degree), -1)
         colour[rest] = _greedy(near.indptr.astype(np.intp), near.indices.astype(np.intp))

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
@@ -43,7 +44,8 @@ _SINGULAR = 16.0  # times rounding: a smaller eigenvalue may be none at all
 _TURNS = 4
 _MOST = 5000  # elements that may all depend on each other
 _FEW = 64  # elements from which on links are looked for, so that a precision may be sparse
-_SPARSE = 4  # times as many elements there must be as meet in one summand
+_HUBS = 8  # elements that may be linked to all others
+_MOST_LINKS, _MOST_COST = 2**25, 2.0**31  # pairs that meet, and products: some seconds
 _POWERS = (-1, 1, -2, 2)
 
 
@@ -60,18 +62,35 @@ def standing_together(
 def linked(field: Field, x: Array, chosen: Elements) -> Any:
     """Return which elements may depend on each other, as a sparse matrix; None if all may.
 
-    The graph says which meet in a summand. Of few elements it is not asked.
+    The graph says which meet in a summand. Of few elements it is not asked; where many meet, or a
+    root would have many entries where the precision has none, dense algebra takes less.
     """
-    if len(chosen) > _FEW:
+    n = len(chosen)
+    if n > _FEW:
         met = field.meetings(x, np.zeros(0, dtype=int))
-        if met[:, chosen].sum(1).max() <= len(chosen) / _SPARSE:
-            return csr_array(met.T @ met > 0)
-    if len(chosen) > _MOST:
+        wide = met[:, chosen].sum(1)
+        if (wide.astype(float) ** 2).sum() <= _MOST_LINKS:
+            links = csr_array(met.T @ met + eye_array(met.shape[1]) > 0)
+            if _cost(links[chosen][:, chosen]) <= min(_MOST_COST, n**3 / 8):
+                return links
+    if n > _MOST:
         raise NotConjugate(
-            f"{len(chosen)} elements, {_names(field, chosen)}, do not have laws of their own; a "
-            f"closed form is looked for among at most {_MOST} that may all depend on each other."
+            f"{n} elements, {_names(field, chosen)}, do not have laws of their own; a closed form "
+            f"is looked for among at most {_MOST} that may all depend on each other."
         )
     return None
+
+
+def _cost(links: Any) -> float:
+    """Return about how many products a root takes: at most, in the order of Cuthill and McKee.
+
+    Elements with very many links, such as the mean of groups, come last in any good order.
+    """
+    rest = np.sort(np.argsort(np.diff(links.indptr), kind="stable")[:-_HUBS])
+    inner = links[rest][:, rest]
+    place = np.argsort(reverse_cuthill_mckee(inner, symmetric_mode=True))
+    width = place - np.minimum.reduceat(place[inner.indices], inner.indptr[:-1])
+    return float(((width + _HUBS) ** 2.0).sum())
 
 
 def _nodes(field: Field, chosen: Elements) -> list[Elements]:

@@ -199,3 +199,24 @@ def test_given_unknown_scales_the_chain_is_integrated_out_by_its_structure():
     assert found["sd"] == pytest.approx(np.sqrt(np.diag(cov)), rel=1e-9)
     prior = stats.halfnorm(scale=2).logpdf([0.5, 1.0]).sum()
     assert partial.density.value(at)[0] == pytest.approx(evidence + prior, rel=1e-11)
+
+
+def test_what_would_fill_up_is_refused_before_it_takes_memory():
+    one, other = RNG.integers(0, 4000, (2, 20_000))
+    with pm.Model() as model:
+        row, column = pm.Normal("row", shape=4000), pm.Normal("column", shape=4000)
+        pm.Normal("y", row[one] + column[other], 1.0, observed=np.zeros(20_000))
+    with pytest.raises(NotConjugate, match="at most 5000 that may all depend on each other"):
+        bm.exact(model, rng=1)
+
+
+def test_a_mean_of_very_many_groups_costs_what_they_cost():
+    with pm.Model() as model:
+        mean = pm.Normal("mean", 0, 10)
+        effect = pm.Normal("effect", mean, 0.5, shape=20_000)
+        pm.Normal("y", effect, 1.0, observed=np.tile(Y[:200], 100))
+    posterior = bm.exact(model, rng=1)
+    assert posterior.blocks[0].root.nnz == 2 * 20_000 + 1
+    precision = 20_000 / 1.25
+    expected = precision * np.mean(Y[:200]) / (precision + 0.01)
+    assert posterior.mean()["mean"] == pytest.approx(expected, rel=1e-9)
