@@ -45,7 +45,7 @@ _TURNS = 4
 _MOST = 5000  # elements that may all depend on each other
 _FEW = 64  # elements from which on links are looked for, so that a precision may be sparse
 _HUBS = 8  # elements that may be linked to all others
-_MOST_LINKS, _MOST_COST = 2**25, 2.0**31  # pairs that meet, and products: some seconds
+_MOST_LINKS, _MOST_COST = 2**25, 2.0**33  # pairs that meet, and products: some seconds
 _POWERS = (-1, 1, -2, 2)
 
 
