@@ -54,7 +54,8 @@ def standing_together(
 ) -> list[Factor]:
     """Return laws of the groups of elements that depend on each other."""
     x = moved(x, chosen, somewhere(field, rng)[chosen])
-    nodes, links = _nodes(field, chosen), linked(field, x, chosen)
+    nodes = _nodes(field, chosen)
+    links = linked(field, x, np.concatenate(nodes))
     groups = _groups(field, nodes, links, x, rng)
     return [_law(field, [nodes[i] for i in group], links, x, rng) for group in groups]
 
@@ -67,12 +68,13 @@ def linked(field: Field, x: Array, chosen: Elements) -> Any:
     """
     n = len(chosen)
     if n > _FEW:
-        met = field.meetings(x, np.zeros(0, dtype=int))
-        wide = met[:, chosen].sum(1)
-        if (wide.astype(float) ** 2).sum() <= _MOST_LINKS:
-            links = csr_array(met.T @ met + eye_array(met.shape[1]) > 0)
-            if _cost(links[chosen][:, chosen]) <= min(_MOST_COST, n**3 / 8):
-                return links
+        met = field.meetings(x, np.zeros(0, dtype=int))[:, chosen]
+        if (met.sum(1).astype(float) ** 2).sum() <= _MOST_LINKS:
+            links = csr_array(met.T @ met + eye_array(n) > 0)
+            if _cost(links) <= min(_MOST_COST, n**3 / 8):
+                one, other = links.nonzero()
+                places = chosen[one], chosen[other]
+                return csr_array((links.data, places), shape=(field.size, field.size))
     if n > _MOST:
         raise NotConjugate(
             f"{n} elements, {_names(field, chosen)}, do not have laws of their own; a closed form "
