@@ -72,7 +72,13 @@ class BatchDensity:
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
             outputs = _plain(in_double([written.logp(), *natural], {}))
-            many = [v.type.clone(shape=(None, *v.type.shape))(v.name) for v in values]
+            # Points are along the first axis, configurations along the second, if there are any:
+            # what depends on one of both alone is worked out once.
+            each = ((None, 1), (1, None)) if whole else ((None,),)
+            many = [
+                v.type.clone(shape=(*each[rv.name in whole], *v.type.shape))(v.name)
+                for rv, v in zip(written.free_RVs, values, strict=True)
+            ]
             every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
             self._run: Callable[..., list[Any]] = compiled(many, every, BATCH_MODE)
         start = written.initial_point(random_seed=0)
@@ -221,34 +227,40 @@ class BatchDensity:
 
     def _some(self, points: Array) -> tuple[Array, Array]:
         n, many = len(points), len(self.levels)
-        wide = np.repeat(points, many, 0)
         inputs, at, finite = [], 0, iter(zip(*self.levels, strict=True))
+        lead, size = ((n, 1), (n, many)) if self.finite else ((n,), (n,))
         for (_, dtype, shape), is_finite in zip(self._values, self._is_finite, strict=True):
             if is_finite:
-                value = np.tile(np.stack(next(finite)), (n, *[1] * len(shape)))
+                value = np.stack(next(finite))[None]
             else:
-                size = int(np.prod(shape, dtype=int))
-                value = wide[:, at : at + size].reshape((n * many, *shape))
-                at += size
+                own = int(np.prod(shape, dtype=int))
+                value = points[:, at : at + own].reshape((*lead, *shape))
+                at += own
             inputs.append(value.astype(dtype))
-        logs, *parts = self._evaluated(inputs)
+        logs, *parts = self._evaluated(inputs, size)
         logs = np.where(logs == np.inf, np.nan, logs).reshape(n, many)
-        flat = [p[::many].reshape(n, -1) for p in parts]
+        flat = [p.reshape(n, many, -1)[:, 0] for p in parts]
         return logs.astype(float), np.concatenate([np.zeros((n, 0)), *flat], 1)
 
-    def _evaluated(self, inputs: list[Any]) -> list[Any]:
+    def _evaluated(self, inputs: list[Any], size: tuple[int, ...]) -> list[Any]:
         """Return log densities and natural values, NaN where a matrix has no inverse."""
-        n, shapes = len(inputs[0]), [(), *(self.shapes[name] for name in self.names)]
+        shapes = [(*size, *shape) for shape in [(), *(self.shapes[name] for name in self.names)]]
         try:
             with np.errstate(all="ignore"):  # what is not finite is looked at by the caller
                 found = self._run(*inputs)
         except np.linalg.LinAlgError:
-            if n == 1:
-                return [np.full((1, *shape), np.nan) for shape in shapes]
-            halves = [[x[: n // 2] for x in inputs], [x[n // 2 :] for x in inputs]]
-            pairs = zip(*map(self._evaluated, halves), strict=True)
-            return [np.concatenate(pair) for pair in pairs]
-        return [np.broadcast_to(x, (n, *shape)) for x, shape in zip(found, shapes, strict=True)]
+            if max(size) == 1:
+                return [np.full(shape, np.nan) for shape in shapes]
+            axis = int(size[0] == 1)
+            halves = [
+                self._evaluated(
+                    [x.take(own, axis) if x.shape[axis] > 1 else x for x in inputs],
+                    (*size[:axis], len(own), *size[axis + 1 :]),
+                )
+                for own in np.array_split(np.arange(size[axis]), 2)
+            ]
+            return [np.concatenate(pair, axis) for pair in zip(*halves, strict=True)]
+        return [np.broadcast_to(x, shape) for x, shape in zip(found, shapes, strict=True)]
 
 
 def _known(model: pm.Model, name: str) -> Support:

@@ -18,6 +18,7 @@ from pymc.distributions.transforms import SimplexTransform
 from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.model.transform.optimization import freeze_dims_and_data
+from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
 from pytensor.compile.sharedvalue import SharedVariable
@@ -25,7 +26,7 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph, Op
-from pytensor.graph.replace import clone_replace
+from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.scalar.basic import Second
@@ -43,7 +44,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import cholesky, solve_lower
-from bayesmodels.posteriors.operations import is_float
+from bayesmodels.posteriors.operations import core, is_float
 from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
 
 EPS = float(np.finfo(float).eps)
@@ -110,13 +111,27 @@ class _Added(Op):
         outputs[0][0] = result.reshape(x.shape)
 
 
-def _of_many(op: Any) -> Callable[..., Array] | None:
+def _of_many(node: Any) -> Callable[..., Array] | None:
     """Return a function of many matrices for what PyTensor does one by one, if there is one."""
+    op = node.op.core_op
     if isinstance(op, Cholesky) and op.lower:
         return cholesky
     if isinstance(op, SolveTriangular) and not op.unit_diagonal:
         return partial(_substituted, op.lower, op.b_ndim)
-    return op.of_many if isinstance(op, Operation) else None
+    if isinstance(op, Operation) and op.of_many:
+        return partial(_in_a_row, op.of_many, node.op.batch_ndim(node))
+    return None
+
+
+def _in_a_row(run: Callable[..., Array], axes: int, *inputs: Array) -> Array:
+    """Evaluate what takes one leading axis with several; those of inputs may be of length one."""
+    lead = np.broadcast_shapes(*(x.shape[:axes] for x in inputs))
+    wide = [
+        x if x.shape[:axes] == (1,) * axes else np.broadcast_to(x, (*lead, *x.shape[axes:]))
+        for x in inputs
+    ]
+    found = run(*(x.reshape(-1, *x.shape[axes:]) for x in wide))
+    return found.reshape(*lead, *found.shape[1:])
 
 
 def _substituted(lower: bool, dimensions: int, root: Array, right: Array) -> Array:  # noqa: FBT001 - both are fixed
@@ -139,7 +154,7 @@ def _light(node: Any) -> Op:
         other = op.inplace or op.set_instead_of_inc or op.ignore_duplicates
         last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
         return _Added(op.idx_list) if last and not other else op
-    many = _of_many(op.core_op) if isinstance(op, Blockwise) and op.batch_ndim(node) else None
+    many = _of_many(node) if isinstance(op, Blockwise) and op.batch_ndim(node) else None
     if many:
         return _Direct(many)
     if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
@@ -157,12 +172,28 @@ def _light(node: Any) -> Op:
     return node.op if told else _Direct(run)
 
 
+def _write_out(graph: Any) -> None:
+    """Replace operations that are graphs by what is in them: PyTensor compiles these in C."""
+    while nodes := [n for n in graph.apply_nodes if isinstance(core(n.op), OpFromGraph)]:
+        for node in nodes:
+            inner = core(node.op).fgraph
+            given = node.inputs
+            if isinstance(node.op, Blockwise):
+                given = [v.type() for v in inner.inputs]
+            made = inner.bind(dict(zip(inner.inputs, given, strict=True)))
+            if isinstance(node.op, Blockwise):
+                made = vectorize_graph(made, dict(zip(given, node.inputs, strict=True)))
+            graph.replace_all(zip(node.outputs, made, strict=True), import_missing=True)
+
+
 def _lighten(graph: Any) -> None:
     """Change operations where they stand: the graph is the function's own copy."""
+    _write_out(graph)
     for node in graph.apply_nodes:
         node.op = _light(node)
 
 
+WRITTEN_OUT: Any = graph_rewriter(_write_out)  # type: ignore[no-untyped-call]
 LIGHTER: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
@@ -310,7 +341,7 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
-        natural = freeze_dims_and_data(remove_value_transforms(written_in_double(model)))
+        natural = frozen(remove_value_transforms(written_in_double(model)))
     named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
     terms = _log_densities(natural, named)
     points = []
@@ -374,6 +405,14 @@ def without_initial_values(model: pm.Model) -> Iterator[None]:
         yield
     finally:
         model.rvs_to_initial_values.update(known)
+
+
+def frozen(model: pm.Model) -> pm.Model:
+    """Return a model whose data and dims do not change: itself, if there are none that may."""
+    held = [*model.data_vars, *model.dim_lengths.values()]
+    return (
+        freeze_dims_and_data(model) if any(isinstance(v, SharedVariable) for v in held) else model
+    )
 
 
 def written_in_double(model: pm.Model) -> pm.Model:

@@ -30,7 +30,7 @@ from pytensor.gradient import grad, zero_grad_
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
@@ -242,7 +242,7 @@ class Marginal:
         parts = [slopes[name] for name in self.normals.names]
         if isinstance(parts[0], np.ndarray):
             flat = [part[:, :number].reshape((len(part), number, -1)) for part in parts]
-            return np.concatenate(flat, -1)
+            return np.ascontiguousarray(np.concatenate(flat, -1))
         flat = [
             part[:number].reshape((number, int(np.prod(shape, dtype=int))))
             for part, shape in zip(parts, self.normals.shapes, strict=True)
@@ -323,15 +323,13 @@ class Marginal:
         if self.normals:
             n = self.normals
             flat = self._flat(slopes)
-            try:
-                n.precision.solve(flat, np.zeros((1, n.precision.size)))  # which says what is lost
-            except (DataError, np.linalg.LinAlgError) as error:
+            order, move, precision, root, loss = n.precision.read(flat[0])
+            if not (loss < KEPT and np.isfinite(move).all()):
                 raise NotConjugate(
                     f"the precision of {', '.join(n.names)} is not positive definite at some "
                     "values of the rest: a scale is near zero there, or other elements depend on "
                     "each other than elsewhere."
-                ) from error
-            order, move, precision, root, _ = n.precision.read(flat[0])
+                )
             start = len(move)
             law = Gaussian(order, n.centre[order] + move, precision, root, np.abs(move))
             factors.append(law)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from pytensor.gradient import disconnected_type
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
@@ -25,7 +26,8 @@ class NormalIntegral(Operation):
     """From slopes and the form of P to the mean, from the centre, and half the log determinant."""
 
     _value = staticmethod(integral)
-    of_many = staticmethod(integrals)
+    # Of an array in another order the loops would be compiled again.
+    of_many = staticmethod(lambda slopes, *form: integrals(np.ascontiguousarray(slopes), *form))
 
     def _shape(self, *shapes: Any) -> Any:
         size = shapes[0][1]

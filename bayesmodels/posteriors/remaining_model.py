@@ -16,11 +16,10 @@ from pymc.model.fgraph import (
     model_from_fgraph,
     model_potential,
 )
-from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.posteriors.density import without_initial_values
+from bayesmodels.posteriors.density import frozen, without_initial_values
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.support import Support
@@ -88,7 +87,7 @@ def graph_of(model: pm.Model) -> Any:
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
-        return fgraph_from_model(freeze_dims_and_data(model))[0]
+        return fgraph_from_model(frozen(model))[0]
 
 
 def _name(out: Any) -> str:

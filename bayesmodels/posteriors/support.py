@@ -21,13 +21,12 @@ from pymc.distributions.transforms import (
     _default_transform,
 )
 from pymc.distributions.truncated import TruncatedRV
-from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
-from bayesmodels.posteriors.density import compiled, without_initial_values
+from bayesmodels.posteriors.density import compiled, frozen, without_initial_values
 
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
 
@@ -72,9 +71,9 @@ class Support:
 def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
     """Return the supports of free variables, in the model's order: of all, or those known."""
     found = {}
-    for frozen, rv, shape in shaped(model):
+    for held, rv, shape in shaped(model):
         try:
-            found[rv.name] = _support(frozen, rv, shape)
+            found[rv.name] = _support(held, rv, shape)
         except NotConjugate:
             if all_known:
                 raise
@@ -84,14 +83,14 @@ def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
 def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
     """Return a model with frozen dims, and its free variables with their shapes."""
     with without_initial_values(model):
-        frozen = freeze_dims_and_data(model)
-    shapes = [rv.type.shape for rv in frozen.free_RVs]
+        held = frozen(model)
+    shapes = [rv.type.shape for rv in held.free_RVs]
     if any(None in shape for shape in shapes):
-        known = frozen.eval_rv_shapes()
-        shapes = [known[rv.name] for rv in frozen.free_RVs]
+        known = held.eval_rv_shapes()
+        shapes = [known[rv.name] for rv in held.free_RVs]
     return [
-        (frozen, rv, tuple(int(n) for n in shape))
-        for rv, shape in zip(frozen.free_RVs, shapes, strict=True)
+        (held, rv, tuple(int(n) for n in shape))
+        for rv, shape in zip(held.free_RVs, shapes, strict=True)
     ]
 
 

@@ -33,7 +33,7 @@ from bayesmodels.posteriors.points import (
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
-MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (2, 1, 0)
+MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (1, 0, 0)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
 laws whose parameters may have been read off where another kind of law was expected; of one of very
 many."""
@@ -93,7 +93,7 @@ def verify(
         (_inside(field, x), levels)
         for x, levels in zip(*solution.sample(looks[0], rng), strict=True)
     ]
-    far = _far(solution, rng, looks[1])
+    far = _far(solution, rng, looks[1]) if looks[1] else []
     points = [*near, *far]
     if found.questions:
         points += otherwise(field, found, near, far, rng)
