@@ -135,9 +135,11 @@ class Curve:
         return bool(high >= low)
 
     def cdf(self, t: Array) -> Array:
-        """Return the probability of at most t."""
+        """Return the probability of at most t: none or all where t is no possible number."""
         below = self.table.cdf(self.there(t))
-        return below if self._rises else 1 - below
+        found = below if self._rises else 1 - below
+        above = np.where(np.isnan(t), np.nan, t > self.ppf(0.5))
+        return np.where(np.isnan(found), above, found)
 
     def pdf(self, t: Array) -> Array:
         """Return the density."""

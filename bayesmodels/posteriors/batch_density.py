@@ -11,27 +11,22 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, LogTransform
-from pymc.logprob.utils import CheckParameterValue
 from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
-from pytensor.graph.traversal import ancestors, io_toposort
-from pytensor.scalar.basic import Clip
-from pytensor.tensor.basic import Alloc
-from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.shape import Shape
+from pytensor.graph.traversal import ancestors
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
-from bayesmodels.posteriors.density import compiled, in_double, written_in_double
+from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
 from bayesmodels.posteriors.support import Support, listed, shaped, supports
 
 pt: Any = tensor  # its functions have no types
 
 _TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
-MOST_LEVELS = 2**10
+MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
 
 
@@ -71,7 +66,7 @@ class BatchDensity:
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
-            outputs = _plain(in_double([written.logp(), *natural], {}))
+            outputs = plain(in_double([written.logp(), *natural], {}))
             # Points are along the first axis, configurations along the second, if there are any:
             # what depends on one of both alone is worked out once.
             each = ((None, 1), (1, None)) if whole else ((None,),)
@@ -142,7 +137,7 @@ class BatchDensity:
             x = pt.tensor("x", dtype="float64", shape=(None, *self.shapes[name]))
             there, back = transform.forward(x, *inputs), transform.backward(x, *inputs)
             slope = transform.log_jac_det(x, *inputs)
-            run = compiled([x], _plain(in_double([there, back, slope], {})), LIGHT_MODE)
+            run = compiled([x], plain(in_double([there, back, slope], {})), LIGHT_MODE)
 
         def at(which: int) -> Callable[[Array], Array]:
             def of(t: Array) -> Array:
@@ -269,35 +264,3 @@ def _known(model: pm.Model, name: str) -> Support:
             return s
     supports(model)  # which says what is unknown
     raise NotConjugate(f"{name} is a whole number without a known range.")
-
-
-def _plain(outputs: list[Any]) -> list[Any]:
-    """Let the density be zero, not an error, where a parameter is out of its range.
-
-    And write with NumPy's functions what PyTensor evaluates number by number in Python, and as
-    numbers the shapes that are known, which would else be those of each point.
-    """
-    known: dict[Any, Any] = {}
-    for node in io_toposort([], outputs):
-        given = [known.get(v, v) for v in node.inputs]
-        if isinstance(node.op, CheckParameterValue):
-            value, *conditions = given
-            holds = pt.all([pt.all(condition) for condition in conditions])
-            known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
-        elif isinstance(node.op, Elemwise) and type(node.op.scalar_op) in _IN_NUMPY:
-            known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
-        elif isinstance(node.op, Shape) and None not in given[0].type.shape:
-            known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
-        elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
-            # Whose shape, with a row for each point, is worked out from all that comes before.
-            like = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
-            known[node.outputs[0]] = pt.second(like, given[0])
-        elif given != list(node.inputs):
-            made = node.clone_with_new_inputs(given, strict=False).outputs
-            known.update(zip(node.outputs, made, strict=True))
-    return [known.get(v, v) for v in outputs]
-
-
-_IN_NUMPY: dict[Any, Any] = {
-    Clip: lambda x, low, high: pt.minimum(pt.maximum(x, low), high),
-}

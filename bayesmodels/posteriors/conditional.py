@@ -45,9 +45,11 @@ _NOT = ("fusion", "add_mul_fusion", "inplace", "BlasOpt", "local_subtensor_merge
 BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTER, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
-_POINTS, _DECADES = 3, 4
-MOST_RESTS = 2**9
+_POINTS, _DECADES, _FEW = 3, 4, 10
+MOST_RESTS = 2**13
 """Configurations of finite variables that remain, for each of which a block's law is looked at."""
+MANY = 30
+"""Points from which on they are looked at all at once."""
 CONTINUOUS = ("unit", "simplex", "positive", "real")
 """Kinds of support that a conjugate block may have."""
 
@@ -209,18 +211,32 @@ class Conditionals:
         self, names: Sequence[str], rng: np.random.Generator
     ) -> Iterator[list[Point]]:
         for group in self.groups(names):
-            for row in product(*(range(self.finite[name].levels) for name, _ in group)):
-                yield self._with(group, row, rng)
+            rows = list(product(*(range(self.finite[name].levels) for name, _ in group)))
+            given: list[Point | None] = [None] * len(rows)
+            if len(rows) > MANY:  # at a few points of the others, all at once
+                others = [self.somewhere(rng) for _ in range(_FEW)]
+                tried = [self._at(others[i % _FEW], group, row) for i, row in enumerate(rows)]
+                every = {name: np.stack([point[name] for point in tried]) for name in tried[0]}
+                values = self.joint.values(every)[0]
+                pairs = zip(tried, np.isfinite(values), strict=True)
+                given = [point if fine else None for point, fine in pairs]
+            for row, point in zip(rows, given, strict=True):
+                yield [point] if point else self._with(group, row, rng)
 
     def _with(self, group: Group, row: Sequence[int], rng: np.random.Generator) -> list[Point]:
         """Return a point with some finite elements at given levels; none if that is impossible."""
         for _ in range(_TRIES_EACH):
-            point = {name: np.array(value) for name, value in self.somewhere(rng).items()}
-            for (name, i), level in zip(group, row, strict=True):
-                point[name].flat[i] = self.finite[name].lowest + level
+            point = self._at(self.somewhere(rng), group, row)
             if self.possible(point):
                 return [point]
         return []
+
+    def _at(self, others: Point, group: Group, row: Sequence[int]) -> Point:
+        """Return a point with some finite elements at given levels."""
+        point = {name: np.array(value) for name, value in others.items()}
+        for (name, i), level in zip(group, row, strict=True):
+            point[name].flat[i] = self.finite[name].lowest + level
+        return point
 
     def _far(self, rng: np.random.Generator) -> list[Point]:
         """Return points at which whole numbers without a known range are large."""

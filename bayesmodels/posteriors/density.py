@@ -15,6 +15,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.transforms import SimplexTransform
+from pymc.logprob.utils import CheckParameterValue
 from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
 from pymc.model.transform.conditioning import remove_value_transforms
 from pymc.model.transform.optimization import freeze_dims_and_data
@@ -29,7 +30,7 @@ from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
-from pytensor.scalar.basic import Second
+from pytensor.scalar.basic import Clip, Second
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blockwise import Blockwise
@@ -37,6 +38,7 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
 from pytensor.tensor.utils import import_func_from_string
 
@@ -289,6 +291,37 @@ class JointDensity:
         with np.errstate(all="ignore"):  # an infinite term is an answer: the caller looks at it
             return self._added(self._value(*self._at(point)))
 
+    @cached_property
+    def _values(self) -> Any:
+        """The same as `_value`, of many points."""
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            many = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self._inputs]
+            same: Any = dict(zip(self._inputs, many, strict=True))
+            outputs = vectorize_graph(plain([*self._in_total, *self._terms]), same)
+            return compiled(many, outputs)
+
+    def values(self, points: Mapping[str, Any]) -> tuple[Array, Array]:
+        """Return `value` at many points, along a first axis of each variable; -inf without one."""
+        at, number = self._at(points), len(next(iter(points.values())))
+        ndims = [0] * len(self._in_total) + [term.type.ndim for term in self._terms]
+        try:
+            with np.errstate(all="ignore"):  # as above
+                found = self._values(*at)
+        except np.linalg.LinAlgError:
+            if number == 1:
+                return np.array([-np.inf]), np.zeros(1)
+            halves = np.array_split(np.arange(number), 2)
+            parts = [
+                self.values({k: np.asarray(x)[own] for k, x in points.items()}) for own in halves
+            ]
+            return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+        rows = [
+            np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
+            for x, ndim in zip(found, ndims, strict=True)
+        ]
+        each = [self._added(row) for row in zip(*rows, strict=True)]
+        return np.array([value for value, _ in each]), np.array([bound for _, bound in each])
+
     def _added(self, found: Sequence[Any]) -> tuple[float, float]:
         """Return the value and its bound, from the value's error terms and the terms."""
         size = len(self._in_total)
@@ -493,6 +526,38 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     values = compiled([], fixed)() if fixed else []
     known: dict[Any, Any] = {v: v.type.make_constant(x) for v, x in zip(fixed, values, strict=True)}
     return list(clone_replace(outputs, known, rebuild_strict=False))
+
+
+def plain(outputs: list[Any]) -> list[Any]:
+    """Let the density be zero, not an error, where a parameter is out of its range.
+
+    And write with NumPy's functions what PyTensor evaluates number by number in Python, and as
+    numbers the shapes that are known, which would else be those of each point.
+    """
+    known: dict[Any, Any] = {}
+    for node in io_toposort([], outputs):
+        given = [known.get(v, v) for v in node.inputs]
+        if isinstance(node.op, CheckParameterValue):
+            value, *conditions = given
+            holds = pt.all([pt.all(condition) for condition in conditions])  # type: ignore[no-untyped-call]
+            known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
+        elif isinstance(node.op, Elemwise) and type(node.op.scalar_op) in _IN_NUMPY:
+            known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
+        elif isinstance(node.op, Shape) and None not in given[0].type.shape:
+            known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
+        elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
+            # Whose shape, with a row for each point, is worked out from all that comes before.
+            like = pt.constant(np.zeros(node.outputs[0].type.shape, node.outputs[0].type.dtype))
+            known[node.outputs[0]] = pt.second(like, given[0])
+        elif given != list(node.inputs):
+            made = node.clone_with_new_inputs(given, strict=False).outputs
+            known.update(zip(node.outputs, made, strict=True))
+    return [known.get(v, v) for v in outputs]
+
+
+_IN_NUMPY: dict[Any, Any] = {
+    Clip: lambda x, low, high: pt.minimum(pt.maximum(x, low), high),
+}
 
 
 def add(parts: list[Any]) -> Any:

@@ -23,7 +23,7 @@ from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
-from bayesmodels.posteriors.density import add, compiled, natural_terms
+from bayesmodels.posteriors.density import add, compiled, natural_terms, plain
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
 from bayesmodels.posteriors.posterior import (
@@ -297,8 +297,8 @@ class IntegratedPosterior:
         points, terms = natural_terms(self.model)
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
-            total = add([term.sum() for term in terms])
-            run = compiled(list(rows.values()), vectorize_graph([total], rows), LIGHT_MODE)
+            total = plain([add([term.sum() for term in terms])])
+            run = compiled(list(rows.values()), vectorize_graph(total, rows), LIGHT_MODE)
 
         def joint(values: dict[str, Any]) -> Array:
             given = [np.asarray(values[p.name], dtype=p.dtype) for p in points]
@@ -376,9 +376,9 @@ class IntegratedPosterior:
             laws = [f"{name} ({self._part.conjugate[name]})" for name in self.integrated]
             parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
         if self._density.finite:
-            many, names = len(self._density.levels), [s.name for s in self._density.finite]
-            parts.append(f"{listed(names)}: all {many} configurations added up")
-        names = [name for name in self.remaining if name not in self.levels]
+            many = len(self._density.levels)
+            parts.append(f"{listed(self._added_up)}: all {many:,} configurations added up")
+        names = self._on_lattice
         if names:
             modes = len(self._integral.lattices)
             parts.append(
@@ -401,10 +401,20 @@ class IntegratedPosterior:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"IntegratedPosterior(closed form: {', '.join(self.integrated) or 'nothing'}; on a "
-            f"lattice: {', '.join(self.remaining)}; {self.points:,} points)"
-        )
+        parts = [f"closed form: {', '.join(self.integrated) or 'nothing'}"]
+        if self._density.finite:
+            parts.append(f"added up: {', '.join(self._added_up)}")
+        if self._on_lattice:
+            parts.append(f"on a lattice: {', '.join(self._on_lattice)}; {self.points:,} points")
+        return f"IntegratedPosterior({'; '.join(parts)})"
+
+    @property
+    def _added_up(self) -> list[str]:
+        return [name for name in self.remaining if name in self.levels]
+
+    @property
+    def _on_lattice(self) -> list[str]:
+        return [name for name in self.remaining if name not in self.levels]
 
 
 def _heavy(weights: Array) -> NDArray[np.bool_]:

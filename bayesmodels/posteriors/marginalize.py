@@ -316,27 +316,34 @@ class Marginal:
 
     def factors(self, rest: Mapping[str, Any]) -> list[Factor]:
         """Return the block's law at one value of the rest; elements in the order of `probes`."""
-        rows = {point.name: np.asarray(rest[point.name])[None] for point in self.rest}
-        slopes = self.slopes(rows)
-        factors: list[Factor] = []
-        start = 0
-        if self.normals:
-            n = self.normals
-            flat = self._flat(slopes)
-            order, move, precision, root, loss = n.precision.read(flat[0])
-            if not (loss < KEPT and np.isfinite(move).all()):
-                raise NotConjugate(
-                    f"the precision of {', '.join(n.names)} is not positive definite at some "
-                    "values of the rest: a scale is near zero there, or other elements depend on "
-                    "each other than elsewhere."
-                )
-            start = len(move)
-            law = Gaussian(order, n.centre[order] + move, precision, root, np.abs(move))
-            factors.append(law)
-        for one, found in self._others(slopes):
-            factors.append(one.law(np.arange(start, start + one.first.size), found))
-            start += one.first.size
-        return factors
+        (law,) = self.laws({point.name: np.asarray(rest[point.name])[None] for point in self.rest})
+        return law
+
+    def laws(self, rest: Mapping[str, Any]) -> Iterator[list[Factor]]:
+        """Yield the block's law at each value of the rest, one a row."""
+        slopes = self.slopes(rest)
+        flat = self._flat(slopes) if self.normals else None
+        others = list(self._others(slopes))
+        for row in range(len(next(iter(slopes.values())))):
+            factors: list[Factor] = [] if flat is None else [self._gaussian(flat[row])]
+            start = 0 if flat is None else flat.shape[-1]
+            for one, found in others:
+                elements = np.arange(start, start + one.first.size)
+                factors.append(one.law(elements, [x[row] for x in found]))
+                start += one.first.size
+            yield factors
+
+    def _gaussian(self, slopes: Array) -> Gaussian:
+        assert self.normals is not None  # noqa: S101 - the caller asks
+        n = self.normals
+        order, move, precision, root, loss = n.precision.read(slopes)
+        if not (loss < KEPT and np.isfinite(move).all()):
+            raise NotConjugate(
+                f"the precision of {', '.join(n.names)} is not positive definite at some "
+                "values of the rest: a scale is near zero there, or other elements depend on "
+                "each other than elsewhere."
+            )
+        return Gaussian(order, n.centre[order] + move, precision, root, np.abs(move))
 
 
 def _size(term: Any) -> int:

@@ -21,7 +21,7 @@ from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.budget import Budget, OutOfTime
-from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.conditional import MANY, Conditionals
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
@@ -33,14 +33,15 @@ from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
-from bayesmodels.posteriors.verify import FEW, LEAST, Imprecise, Verification, verify
+from bayesmodels.posteriors.verify import FEW, Imprecise, Verification, verify
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
+_SUMMED = 2**10  # configurations of finite variables from which on these are summed out
 _POINTS = 3
-_MANY = 30  # points at which laws are compared
+_FULLY = 8  # configurations out of many for which laws are compared one by one
 _SOME = 0.3  # relative error of a precision that is allowed where next to no mass is
 
 
@@ -49,9 +50,27 @@ def partial_posterior(
 ) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
     conditionals = Conditionals(model, budget)
-    if math.prod(s.levels**s.size for s in conditionals.finite.values()) > MOST_LEVELS:
+    configurations = math.prod(s.levels**s.size for s in conditionals.finite.values())
+    summed = None
+    if configurations > _SUMMED:
         with suppress(NotConjugate):  # too many depend on each other: they remain
-            return _summed(model, conditionals, rng)
+            summed = FiniteMarginal(conditionals, conditionals.finite, conditionals.somewhere(rng))
+            if summed.form.looks < configurations or configurations > MOST_LEVELS:
+                return _summed(model, conditionals, summed, rng)
+    try:
+        return _conjugate(model, conditionals, rng)
+    except OutOfTime:
+        raise
+    except NotConjugate:
+        if summed is None:
+            raise
+        return _summed(model, conditionals, summed, rng)
+
+
+def _conjugate(
+    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
+) -> PartialPosterior:
+    """Integrate a conjugate block out, for every configuration of finite variables."""
     choice = choose(model, conditionals, rng, one_by_one=False)
     try:
         return _integrated(model, conditionals, choice, rng)
@@ -66,7 +85,10 @@ def partial_posterior(
 
 
 def _summed(
-    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
+    model: pm.Model,
+    conditionals: Conditionals,
+    marginal: FiniteMarginal,
+    rng: np.random.Generator,
 ) -> PartialPosterior:
     """Sum finite variables out of a model that have too many configurations to be enumerated."""
     finite = conditionals.finite
@@ -74,7 +96,6 @@ def _summed(
         raise NotConjugate(
             f"nothing but {listed(finite)} is to be summed out: bm.exact(model) does it."
         )
-    marginal = FiniteMarginal(conditionals, finite, conditionals.somewhere(rng))
     remaining = remaining_model(model, marginal, conditionals.supports)
     density, seen = JointDensity(remaining), []
     for _ in range(_POINTS):
@@ -144,27 +165,61 @@ def _verified(
     must = len(points)
     points += _otherwise(conditionals, names, found, points[:2], rng)
     result: Verification | None = None
-    looks = FEW if len(points) <= _MANY else LEAST
-    for number, point in enumerate(points):
+    chosen = list(range(len(points)))
+    if len(points) > MANY:
+        others = rng.choice(np.arange(_POINTS, len(points)), _FULLY, replace=False)
+        chosen = [*range(_POINTS), *map(int, others)]
+        _compared(conditionals, marginal, density, points[:must], rng)
+    for number in chosen:
+        point = points[number]
         solution = Solution(conditionals.given(names, point), marginal.factors(point), [])
         try:
-            seen = verify(solution, conditionals.joint, found, rng, looks)
+            seen = verify(solution, conditionals.joint, found, rng, FEW)
         except Imprecise:
             if number < must:
                 raise
             continue  # so far out that no digits are left
         value, bound = density.value(point)
         over = abs(value - seen.log_evidence) / (bound + seen.bound)
-        if not over <= 1:
-            raise NotConjugate(
-                f"with {', '.join(names)} integrated out the density is off by {over:.3g} times "
-                "what rounding explains."
-            )
+        _explained(over, names)
         worst = max(seen.value, over, result.value if result else 0.0)
         total = seen.points + (result.points if result else 0)
         result = replace(seen, value=worst, points=total, settled=not unseen)
     assert result is not None  # noqa: S101 - there is at least one point
     return result, unseen
+
+
+def _compared(
+    conditionals: Conditionals,
+    marginal: Marginal,
+    density: JointDensity,
+    points: Sequence[Point],
+    rng: np.random.Generator,
+) -> None:
+    """Compare at many values of the rest, each with one of the block, all at once."""
+    names = list(marginal.probes)
+    rest = {p.name: np.stack([point[p.name] for point in points]) for p in marginal.rest}
+    own, logs, bounds = [], [], []
+    for point, factors in zip(points, marginal.laws(rest), strict=True):
+        solution = Solution(conditionals.given(names, point), factors, [])
+        x, levels = (some[0] for some in solution.sample(1, rng))
+        own.append(solution.field.variables(x))
+        logs.append(solution.log_density(x, levels))
+        bounds.append(solution.rounding(x, levels))
+    joint, in_joint = conditionals.joint.values(
+        {p.name: np.stack([point[p.name] for point in own]) for p in conditionals.points}
+    )
+    left, in_left = density.values(rest)
+    over = np.abs(joint - logs - left) / (in_joint + bounds + in_left)
+    _explained(float(over.max()), names)
+
+
+def _explained(over: float, names: Sequence[str]) -> None:
+    if not over <= 1:
+        raise NotConjugate(
+            f"with {', '.join(names)} integrated out the density is off by {over:.3g} times "
+            "what rounding explains."
+        )
 
 
 def _audited(
@@ -224,7 +279,7 @@ class PartialPosterior:
     Beta, Dirichlet and (inverse) Gamma variables, and those whose squares are, as long as their law
     does not depend on what is integrated out already. Finite variables with more than 1,024
     configurations are summed out instead, and nothing else is; where they depend on each other too
-    much for that, they remain.
+    much for that, or all on all, they remain.
 
     Attributes
     ----------

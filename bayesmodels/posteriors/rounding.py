@@ -78,6 +78,12 @@ class _Moved(Operation):
             moved = float(np.sum(sizes[counts] * slopes[counts]))
         return np.asarray(self.units.of(value) * moved)
 
+    def of_many(self, value: Any, influence: Any) -> Any:
+        """Return the same for each of many, along the first axis."""
+        sizes, slopes = np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
+        each = np.where((slopes != 0) & (sizes != 0), sizes * slopes, 0.0)
+        return self.units.of(value[0]) * each.sum(tuple(range(1, each.ndim)))
+
 
 NO_GRADIENT = (NotImplementedError, NullTypeGradError)
 """What is raised where an operation has no derivative: by itself, or by PyTensor if it says so."""

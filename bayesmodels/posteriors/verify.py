@@ -33,10 +33,9 @@ from bayesmodels.posteriors.points import (
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.truncated import LONGEST, Truncated
 
-MANY, FEW, LEAST = (5, 6, 0), (2, 2, 2), (1, 0, 0)
+MANY, FEW = (5, 6, 0), (2, 2, 2)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
-laws whose parameters may have been read off where another kind of law was expected; of one of very
-many."""
+laws whose parameters may have been read off where another kind of law was expected."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
 _LEAST, _SMALL = 1e-250, 1e-6
 _USELESS = 0.1  # a log density that is known no better decides nothing
@@ -93,7 +92,7 @@ def verify(
         (_inside(field, x), levels)
         for x, levels in zip(*solution.sample(looks[0], rng), strict=True)
     ]
-    far = _far(solution, rng, looks[1]) if looks[1] else []
+    far = _far(solution, rng, looks[1])
     points = [*near, *far]
     if found.questions:
         points += otherwise(field, found, near, far, rng)

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from scipy import stats
+from scipy import special, stats
 from scipy.special import logsumexp
 
 import bayesmodels as bm
@@ -327,3 +327,47 @@ def test_nuts_on_what_remains_agrees_with_what_was_integrated():
     assert bm.compare(law, tree).outcome != "disagree"
     tree.posterior["state"] = 1 - tree.posterior["state"]
     assert bm.compare(law, tree).outcome == "disagree"
+
+
+COUNTS = np.array([1, 3, 2, 2, 9, 7, 11, 8, 8, 10, 7, 3, 2, 4, 1])
+
+
+def two_changes(rates=None):
+    """Declare counts whose rates, unknown, change at two times that may come in any order."""
+    n = len(COUNTS)
+    one, other = (pm.DiscreteUniform(name, 0, n - 1) for name in ("one", "other"))
+    rate = pm.Gamma("rate", 2.0, 0.5, shape=3) if rates is None else rates
+    t = np.arange(n)
+    number = pt.gt(t, pt.minimum(one, other)) + 1 * pt.gt(t, pt.maximum(one, other))
+    pm.Poisson("y", rate[number], observed=COUNTS)
+
+
+def test_two_changes_of_unknown_rates_are_added_up_with_the_rates_given_them():
+    n, sums = len(COUNTS), np.concatenate([[0], np.cumsum(COUNTS)])
+    logs, means = np.empty((n, n)), np.empty((n, n, 3))
+    for one, other in np.ndindex(n, n):
+        cuts = np.array([0, min(one, other) + 1, max(one, other) + 1, n])
+        shape, time = 2 + np.diff(sums[cuts]), 0.5 + np.diff(cuts)
+        own = special.gammaln(shape) - shape * np.log(time) + 2 * np.log(0.5)
+        logs[one, other], means[one, other] = own.sum(), shape / time
+    logs -= 2 * np.log(n) + special.gammaln(COUNTS + 1.0).sum()
+    weights = special.softmax(logs)
+    found = bm.integrate(built(two_changes), rng=RNG)
+    assert found.integrated == ("rate",)
+    assert repr(found) == "IntegratedPosterior(closed form: rate; added up: one, other)"
+    assert found.log_evidence == pytest.approx(special.logsumexp(logs), abs=1e-10)
+    assert found.mean()["one"] == pytest.approx(weights.sum(1), abs=1e-10)
+    assert found.mean()["rate"] == pytest.approx(np.einsum("ij,ijk->k", weights, means), rel=1e-10)
+    given = found.predictive(10, 1, rng=RNG)
+    assert given["posterior_predictive"]["y"].shape == (1, 10, n)
+
+
+def test_one_pair_of_changes_with_a_law_of_its_own_is_seen_among_many():
+    def declare():
+        two_changes()
+        model = pm.modelcontext(None)
+        both = pt.eq(model["one"], 3) * pt.eq(model["other"], 11)
+        pm.Potential("rare", -1.0 * both * model["rate"][0] ** 2)
+
+    with pytest.raises(bm.NotConjugate):
+        bm.exact(built(declare), partial=True, rng=RNG)

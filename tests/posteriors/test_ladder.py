@@ -249,3 +249,15 @@ def test_nuts_agrees_with_what_was_integrated_and_slips_do_not(name):
     for slip, make in SLIPS.items():
         wrong = bm.compare(law, make(build, law, rng), level=LEVEL)
         assert wrong.outcome == "disagree", (slip, wrong)
+
+
+def test_draws_that_are_outside_the_support_disagree():
+    law = bm.integrate(bounded(), rng=1)
+    assert law.marginals()["x"].cdf([-0.5, 1.5, np.nan]) == pytest.approx(
+        [0, 1, np.nan], nan_ok=True
+    )
+    tree = law.to_datatree(500, 2, rng=1)
+    assert bm.compare(law, tree).outcome == "agree"
+    tree.posterior["x"] = tree.posterior["x"] - 0.5
+    assert (tree.posterior["x"] < 0).any()
+    assert bm.compare(law, tree).outcome == "disagree"

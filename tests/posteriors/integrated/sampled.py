@@ -61,6 +61,7 @@ def from_nuts(build, law, rng):
         lambda tree, share: bm.compare(law, tree, level=share, tolerance=0.2),
         1000,
         LEVEL,
+        looks=3,
         most=MOST,
     )
     return verdict, number

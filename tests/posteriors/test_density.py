@@ -1,0 +1,104 @@
+"""The joint density as a compiled function: at many points, and without anything compiled in C."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.builders import OpFromGraph
+from pytensor.tensor.blockwise import Blockwise
+
+from bayesmodels.posteriors.batch_density import BatchDensity
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
+from bayesmodels.posteriors.density import PYTHON_MODE, JointDensity, compiled, frozen
+
+Y = np.array([0.3, -1.2, 2.0, 0.8])
+
+
+def regression():
+    """Declare rows with a block, a matrix of which the root is taken, and a count."""
+    with pm.Model() as model:
+        w = pm.Normal("w", 0, 1, shape=3)
+        s = pm.HalfNormal("s", 1)
+        k = pm.Binomial("k", 3, 0.4)
+        cov = s**2 * (np.eye(4) + 0.3 * k)
+        pm.MvNormal("y", w.sum() * np.arange(4.0), cov, observed=Y)
+        pm.Potential("more", pt.logsumexp(pt.stack([w[0] * s, w[1]])))
+    return model
+
+
+def test_values_at_many_points_are_those_at_each_with_the_same_bounds():
+    joint, rng = JointDensity(regression()), np.random.default_rng(1)
+    points = {
+        "w": rng.normal(size=(7, 3)),
+        "s": rng.exponential(size=7),
+        "k": rng.integers(0, 4, 7),
+    }
+    points["s"][3] = -1.0  # impossible
+    values, bounds = joint.values(points)
+    each = [joint.value({name: x[i] for name, x in points.items()}) for i in range(7)]
+    assert values[3] == each[3][0] == -np.inf
+    good = np.arange(7) != 3
+    assert values[good] == pytest.approx(np.array(each)[good, 0], rel=1e-13)
+    assert bounds[good] == pytest.approx(np.array(each)[good, 1], rel=1e-6)
+
+
+def test_values_that_are_impossible_spoil_no_others():
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=2)
+        pm.Bernoulli("y", x[0], observed=1)
+        inverse = pt.linalg.inv(pt.stack([[x[0], x[1]], [x[1], x[0]]]))
+        pm.Potential("more", -(inverse**2).sum())
+    rows = np.array([[0.5, 0.2], [1.5, 0.2], [0.5, 0.5], [0.3, 0.4]])
+    values, _ = JointDensity(model).values({"x": rows})
+    assert np.isfinite(values).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("mode", [PYTHON_MODE, LIGHT_MODE, BATCH_MODE], ids=["py", "light", "full"])
+@pytest.mark.parametrize("batch", [(), (None,)], ids=["one", "many"])
+def test_no_operation_is_a_graph_of_its_own(mode, batch):
+    x, m = pt.tensor("x", shape=(*batch, 3)), pt.tensor("m", shape=(*batch, 2, 2))
+    inner = OpFromGraph([a := pt.matrix()], [pt.linalg.inv(a) @ pt.exp(a)])
+    outputs = [pt.logsumexp(x, -1), pt.special.softmax(x, -1), pt.special.xlogy(x, x + 4)]
+    run = compiled([x, m], [*outputs, Blockwise(inner, signature="(n,n)->(n,n)")(m)], mode)
+    ops = [getattr(n.op, "core_op", n.op) for n in run.__wrapped__.maker.fgraph.apply_nodes]
+    assert not [op for op in ops if isinstance(op, OpFromGraph)]
+    shape = tuple(5 for _ in batch)
+    given, square = np.ones((*shape, 3)), np.broadcast_to(2 * np.eye(2), (*shape, 2, 2))
+    found = run(given, square)
+    assert found[0] == pytest.approx(1 + np.log(3))
+    assert found[1] == pytest.approx(1 / 3)
+    assert found[2] == pytest.approx(np.log(5))
+    assert found[3] == pytest.approx(np.linalg.inv(square) @ np.exp(square))
+
+
+def test_points_and_configurations_are_evaluated_crosswise():
+    model = regression()
+    batch, rng = BatchDensity(model), np.random.default_rng(2)
+    points = rng.normal(size=(5, batch.size))
+    each, natural = batch.by_level(points)
+    joint = JointDensity(model)
+    for k in range(4):
+        rows = batch.rows(natural, np.full(5, k))
+        jacobian = np.log(rows["s"])
+        assert each[:, k] == pytest.approx(joint.values(rows)[0] + jacobian, rel=1e-12)
+
+
+def test_a_point_without_an_inverse_is_no_number_and_spoils_no_other():
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=2)
+        k = pm.Bernoulli("k", 0.5)
+        inverse = pt.linalg.inv(pt.stack([[x[0] * k, x[1]], [x[1], x[0]]]))
+        pm.Potential("more", -(inverse**2).sum())
+    found = BatchDensity(model).by_level(np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 0.0]]))[0]
+    assert np.isfinite(found).tolist() == [[True, True], [False, True], [False, False]]
+
+
+def test_only_what_may_change_is_frozen():
+    assert frozen(model := regression()) is model
+    with pm.Model(coords={"row": range(4)}) as model:
+        mean = pm.Data("mean", np.zeros(4), dims="row")
+        pm.Normal("x", mean, dims="row")
+    held = frozen(model)
+    assert held is not model
+    pm.set_data({"mean": np.ones(4)}, model)
+    assert held["mean"].eval().tolist() == [0, 0, 0, 0]
