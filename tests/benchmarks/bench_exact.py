@@ -3,9 +3,11 @@
 Both get a model built afresh and start cold: the closed form compiles what it needs, the sampler
 compiles its density, as a user sees it. One model after the other, a line each. The caches on disk
 of compiled functions are what they are on the machine; ``--cold`` gives every model a process and a
-cache of its own, as on its very first run.
+cache of its own, as on its very first run. With ``--against DIRECTORY``, a clone of another commit,
+its closed forms take the sampler's place: each model is solved by both in turn, three times, in a
+process a commit, and the least times count.
 
-Run as ``python tests/benchmarks/bench_exact.py [--only WORD ...] [--cold]``.
+Run as ``python tests/benchmarks/bench_exact.py [--only WORD ...] [--cold | --against DIRECTORY]``.
 """
 
 import argparse
@@ -94,6 +96,47 @@ def measured(entry):
     return seconds(entry.build, closed_form), seconds(entry.build, sampled)
 
 
+WORKER = """
+import logging, sys, time, warnings
+sys.path.insert(0, sys.argv[1])
+import bayesmodels as bm
+from tests.posteriors.zoo import ZOO
+warnings.simplefilter("ignore")
+logging.getLogger("pymc").setLevel(logging.ERROR)
+build = {entry.name: entry.build for entry in ZOO}
+for line in sys.stdin:
+    model = build[line.strip()]()
+    start = time.perf_counter()
+    bm.exact(model, rng=1).parameters()
+    print(time.perf_counter() - start, flush=True)
+"""
+
+
+def against(directory):
+    """Return a function from an entry to the least times of this commit and of another one."""
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for path in (Path(__file__).parents[2], directory)
+    ]
+
+    def measure(entry):
+        found = [[], []]
+        for _ in range(3):
+            for worker, times in zip(workers, found, strict=True):
+                worker.stdin.write(f"{entry.name}\n")
+                worker.stdin.flush()
+                times.append(float(worker.stdout.readline()))
+        return tuple(map(min, found))
+
+    return measure
+
+
 def measured_cold(entry):
     """Return both wall times, of a process with empty caches each."""
     found = []
@@ -124,6 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", default=[""], help="words of names of models")
     parser.add_argument("--cold", action="store_true", help="a process and caches for each model")
+    parser.add_argument("--against", help="a clone of another commit, in the sampler's place")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     logging.getLogger("pymc").setLevel(logging.ERROR)
@@ -138,6 +182,11 @@ def main() -> None:
         for table in (ZOO, LARGE)
     )
     measure = measured_cold if chosen.cold else measured
+    if chosen.against:
+        print(f"{'model':52} {'here':>9} {'there':>10}   ratio", flush=True)
+        ratios = report(zoo, against(chosen.against))
+        print(f"\n{len(ratios)} models: median ratio {median(ratios):.3f}, most {max(ratios):.3f}")
+        return
     print(f"{'model':52} {'bm.exact':>9} {'pm.sample':>10}   ratio", flush=True)
     # What both load when they run first is charged to neither.
     measured(ZOO[0])

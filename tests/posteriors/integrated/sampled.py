@@ -50,7 +50,7 @@ NAMES = (
     "student regression",
     "gamma regression",
     "weight of two known components",
-    "weibull regression of remission",
+    "shares with beta rows",
 )
 
 
