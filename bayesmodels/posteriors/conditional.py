@@ -46,8 +46,9 @@ BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTER, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES, _FEW = 3, 4, 10
-MOST_RESTS = 2**13
-"""Configurations of finite variables that remain, for each of which a block's law is looked at."""
+MOST_RESTS, MOST_ONE_BY_ONE = 2**13, 2**9
+"""Configurations of finite variables that remain, for each of which a block's law is looked at: all
+at once, and one by one."""
 MANY = 30
 """Points from which on they are looked at all at once."""
 CONTINUOUS = ("unit", "simplex", "positive", "real")
@@ -170,7 +171,7 @@ class Conditionals:
         infinite = [name for name in self._whole if name not in self.finite]
         return [name for name in infinite if rows[:, own[name]].nnz]
 
-    def groups(self, names: Sequence[str]) -> list[Group]:
+    def groups(self, names: Sequence[str], most: int = MOST_RESTS) -> list[Group]:
         """Return groups of finite elements that meet variables, and each other, in a summand."""
         rows, (_, own) = self._rows(names), self._met
         places = [(name, i) for name, s in self.finite.items() for i in range(s.size)]
@@ -181,15 +182,17 @@ class Conditionals:
         sizes = [[self.finite[name].levels for name, _ in group] for group in groups]
         with np.errstate(over="ignore"):
             total = 1 + sum(float(np.prod(np.array(each, dtype=float))) - 1 for each in sizes)
-        if total > MOST_RESTS:
+        if total > most:
             whole = ", ".join(dict.fromkeys(name for group in groups for name, _ in group))
             raise NotConjugate(
                 f"the law of {', '.join(names)} would have to be looked at for {total:.3g} "
-                f"configurations of {whole}; at most {MOST_RESTS} are."
+                f"configurations of {whole}; at most {most} are."
             )
         return groups
 
-    def everywhere(self, names: Sequence[str], rng: np.random.Generator) -> list[Point]:
+    def everywhere(
+        self, names: Sequence[str], rng: np.random.Generator, most: int = MOST_RESTS
+    ) -> list[Point]:
         """Return points at which the law of some variables given the others must be looked at.
 
         The log density is a sum, and so is what a closed form needs of it. So of finite variables
@@ -197,7 +200,7 @@ class Conditionals:
         in the same summand all configurations are taken.
         """
         result = [self.somewhere(rng) for _ in range(_POINTS)]
-        for each in self._configurations(names, rng):
+        for each in self._configurations(names, rng, most):
             result += each
         if self.unbounded(names):
             result += self._far(rng)
@@ -208,9 +211,9 @@ class Conditionals:
         return not all(self._configurations(names, rng))
 
     def _configurations(
-        self, names: Sequence[str], rng: np.random.Generator
+        self, names: Sequence[str], rng: np.random.Generator, most: int = MOST_RESTS
     ) -> Iterator[list[Point]]:
-        for group in self.groups(names):
+        for group in self.groups(names, most):
             rows = list(product(*(range(self.finite[name].levels) for name, _ in group)))
             given: list[Point | None] = [None] * len(rows)
             if len(rows) > MANY:  # at a few points of the others, all at once

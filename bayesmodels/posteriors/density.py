@@ -50,6 +50,7 @@ from bayesmodels.posteriors.operations import core, is_float
 from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
 
 EPS = float(np.finfo(float).eps)
+_TOGETHER = 2**20  # numbers of the widest term, of many points in one call
 _NARROW = (*SINGLE, "int8", "int16", "uint8", "uint16")
 
 
@@ -302,6 +303,16 @@ class JointDensity:
 
     def values(self, points: Mapping[str, Any]) -> tuple[Array, Array]:
         """Return `value` at many points, along a first axis of each variable; -inf without one."""
+        number = len(next(iter(points.values())))
+        widest = max(math.prod(n or 1 for n in term.type.shape) for term in self._terms)
+        most = max(1, _TOGETHER // widest)
+        parts = [
+            self._some({name: x[at : at + most] for name, x in points.items()})
+            for at in range(0, number, most)
+        ]
+        return np.concatenate([one for one, _ in parts]), np.concatenate([two for _, two in parts])
+
+    def _some(self, points: dict[str, Any]) -> tuple[Array, Array]:
         at, number = self._at(points), len(next(iter(points.values())))
         ndims = [0] * len(self._in_total) + [term.type.ndim for term in self._terms]
         try:
@@ -310,11 +321,12 @@ class JointDensity:
         except np.linalg.LinAlgError:
             if number == 1:
                 return np.array([-np.inf]), np.zeros(1)
-            halves = np.array_split(np.arange(number), 2)
-            parts = [
-                self.values({k: np.asarray(x)[own] for k, x in points.items()}) for own in halves
-            ]
-            return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+            half = number // 2
+            (one, near), (other, far) = (
+                self._some({name: x[part] for name, x in points.items()})
+                for part in (slice(half), slice(half, number))
+            )
+            return np.concatenate([one, other]), np.concatenate([near, far])
         rows = [
             np.broadcast_to(x, (number, *x.shape[x.ndim - ndim :]))
             for x, ndim in zip(found, ndims, strict=True)

@@ -21,7 +21,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET
 from bayesmodels.numerics.sparse_cholesky import sparse_precision
 from bayesmodels.posteriors.audit import audit
-from bayesmodels.posteriors.conditional import Conditionals
+from bayesmodels.posteriors.conditional import MOST_ONE_BY_ONE, Conditionals
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field, Point
 from bayesmodels.posteriors.independent import LOOSE, standing_alone
@@ -63,6 +63,10 @@ def choose(
     Every law is verified if `one_by_one`; else only those of variables that are kept, since the
     others' are verified together later.
     """
+
+    def everywhere(names: Sequence[str]) -> list[Point]:
+        return conditionals.everywhere(names, rng, MOST_ONE_BY_ONE)
+
     points = [conditionals.somewhere(rng) for _ in range(2)]
     families: dict[str, str] = {}
     reasons = {
@@ -77,7 +81,7 @@ def choose(
     for name in conditionals.supports:
         try:
             conditionals.groups([name])  # not too many, before anything is worked out
-            at = conditionals.everywhere([name], rng) if one_by_one else points
+            at = everywhere([name]) if one_by_one else points
             families[name] = _family(conditionals, name, at, rng, verified=one_by_one)
             del reasons[name]
         except NotConjugate as error:
@@ -89,7 +93,7 @@ def choose(
     largest_first = sorted(childless, key=lambda n: (-conditionals.supports[n].size, near[n]))
     normals: list[str] = []
     for name in (n for n in largest_first if families[n] == "Normal"):
-        at = conditionals.everywhere([*normals, name], rng) if one_by_one else points
+        at = everywhere([*normals, name]) if one_by_one else points
         if all(_straight(conditionals, [*normals, name], point, rng) for point in at):
             normals.append(name)
         else:
@@ -97,14 +101,14 @@ def choose(
     alone: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
         done = [*normals, *alone]
-        at = conditionals.everywhere([name, *done], rng) if one_by_one else points
+        at = everywhere([name, *done]) if one_by_one else points
         if any(_moved(conditionals, name, done, point, rng) for point in at):
             reasons[name] = f"the law of {name} depends on what is integrated out"
         else:
             alone.append(name)
     for name in [n for n in families if n not in (*normals, *alone) and not one_by_one]:
         try:
-            _family(conditionals, name, conditionals.everywhere([name], rng), rng, verified=True)
+            _family(conditionals, name, everywhere([name]), rng, verified=True)
         except NotConjugate as error:
             del families[name]
             reasons[name] = error.reason
