@@ -101,20 +101,14 @@ class BatchDensity:
         """The variable of each coordinate."""
         return [name for name, size in self.sizes.items() for _ in range(size)]
 
-    def rows(self, natural: Array, chosen: NDArray[np.intp] | None = None) -> dict[str, Any]:
-        """Return values of all variables, by name, a row for each point.
-
-        Each point comes with all configurations of the finite variables, or with the chosen one.
-        """
-        many = len(self.levels)
-        wide = np.repeat(natural, many, 0) if chosen is None else natural
-        number = np.tile(np.arange(many), len(natural)) if chosen is None else chosen
-        result = {
-            name: wide[:, self.slices[name]].reshape(len(wide), *self.shapes[name])
+    def rows(self, natural: Array, chosen: NDArray[np.intp]) -> dict[str, Any]:
+        """Return values of all variables, by name: of each point with one configuration."""
+        result: dict[str, Any] = {
+            name: natural[:, self.slices[name]].reshape(len(natural), *self.shapes[name])
             for name in self.names
         }
         for k, s in enumerate(self.finite):
-            result[s.name] = np.stack([row[k] for row in self.levels])[number]
+            result[s.name] = np.stack([row[k] for row in self.levels])[chosen]
         return result
 
     def maps(self, name: str, element: int) -> Maps:
@@ -199,7 +193,11 @@ class BatchDensity:
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""
-        each, natural = self.by_level(points)
+        found = [self._added_up(*self._some(piece)) for piece in self._pieces(points)]
+        logs, numbers = zip(*found, strict=True)
+        return np.concatenate(logs), np.concatenate(numbers)
+
+    def _added_up(self, each: Array, natural: Array) -> tuple[Array, Array]:
         if not self.finite:
             return each[:, 0], natural
         with np.errstate(invalid="ignore"):
@@ -215,10 +213,12 @@ class BatchDensity:
 
     def by_level(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n, configurations), and natural values (n, k)."""
-        many = max(1, self._rows // len(self.levels))
-        found = [self._some(points[at : at + many]) for at in range(0, len(points), many)]
-        logs, natural = zip(*found, strict=True)
+        logs, natural = zip(*map(self._some, self._pieces(points)), strict=True)
         return np.concatenate(logs), np.concatenate(natural)
+
+    def _pieces(self, points: Array) -> list[Array]:
+        many = max(1, self._rows // len(self.levels))
+        return [points[at : at + many] for at in range(0, len(points), many)]
 
     def _some(self, points: Array) -> tuple[Array, Array]:
         n, many = len(points), len(self.levels)
@@ -234,7 +234,7 @@ class BatchDensity:
             inputs.append(value.astype(dtype))
         logs, *parts = self._evaluated(inputs, size)
         logs = np.where(logs == np.inf, np.nan, logs).reshape(n, many)
-        flat = [p.reshape(n, many, -1)[:, 0] for p in parts]
+        flat = [(p[:, 0] if self.finite else p).reshape(n, -1) for p in parts]
         return logs.astype(float), np.concatenate([np.zeros((n, 0)), *flat], 1)
 
     def _evaluated(self, inputs: list[Any], size: tuple[int, ...]) -> list[Any]:

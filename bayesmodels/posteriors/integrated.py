@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LIGHT = 0.1  # of the points: the lightest ones
+_TOGETHER = 2**22  # densities of configurations that draws are chosen by at once
 _NOTHING = 1e-12  # of the mass: what is left out of mixtures
 _AGAIN = 20  # times that draws are made which rounding leaves nothing of
 
@@ -195,9 +196,10 @@ class IntegratedPosterior:
         each, natural = density.by_level(points)
         share = np.exp(each - each.max(1, keepdims=True))
         share = share / share.sum(1, keepdims=True)
-        rows = density.rows(natural)
-        own, before = (w[kept, None] * share for w in (found.weights, found.before))
-        return rows, own.ravel(), before.ravel()
+        own, before = ((w[kept, None] * share).ravel() for w in (found.weights, found.before))
+        some = np.flatnonzero(_heavy(own) | _heavy(before))
+        point, level = np.divmod(some, share.shape[1])
+        return density.rows(natural[point], level), own[some], before[some]
 
     @cached_property
     def _mixtures(self) -> tuple[Array, Array, dict[str, Any]]:
@@ -332,9 +334,13 @@ class IntegratedPosterior:
             points = lattice_draws.draws(self._integral, number, rng)
         else:
             points = np.zeros((number, 0))
-        each, natural = density.by_level(points)
-        each = each + rng.gumbel(size=each.shape)
-        return density.rows(natural, each.argmax(1))
+        parts = []
+        pieces = 1 + number * len(density.levels) // _TOGETHER
+        for piece in np.array_split(points, pieces):
+            each, natural = density.by_level(piece)
+            level = (each + rng.gumbel(size=each.shape)).argmax(1)
+            parts.append(density.rows(natural, level))
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def leave_one_out(
         self, *, seconds: float = SECONDS, rng: np.random.Generator | int | None = None
