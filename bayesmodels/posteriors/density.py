@@ -186,6 +186,8 @@ def _write_out(graph: Any) -> None:
             made = inner.bind(dict(zip(inner.inputs, given, strict=True)))
             if isinstance(node.op, Blockwise):
                 made = vectorize_graph(made, dict(zip(given, node.inputs, strict=True)))
+            for v in ancestors(made, blockers=node.inputs):
+                v.tag.trace = []  # which rewriting would double again and again
             graph.replace_all(zip(node.outputs, made, strict=True), import_missing=True)
 
 
