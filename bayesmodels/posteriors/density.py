@@ -32,7 +32,7 @@ from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.scalar.basic import Clip, Second
 from pytensor.scalar.math import Softplus
-from pytensor.tensor.basic import Alloc
+from pytensor.tensor.basic import Alloc, AllocDiag
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
@@ -116,11 +116,13 @@ class _Added(Op):
 
 def _of_many(node: Any) -> Callable[..., Array] | None:
     """Return a function of many matrices for what PyTensor does one by one, if there is one."""
-    op = node.op.core_op
+    op = core(node.op)
     if isinstance(op, Cholesky) and op.lower:
         return cholesky
     if isinstance(op, SolveTriangular) and not op.unit_diagonal:
         return partial(_substituted, op.lower, op.b_ndim)
+    if _is_diagonal(op):
+        return _diagonal
     if isinstance(op, Operation) and op.of_many:
         return partial(_in_a_row, op.of_many, node.op.batch_ndim(node))
     return None
@@ -157,7 +159,8 @@ def _light(node: Any) -> Op:
         other = op.inplace or op.set_instead_of_inc or op.ignore_duplicates
         last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
         return _Added(op.idx_list) if last and not other else op
-    many = _of_many(node) if isinstance(op, Blockwise) and op.batch_ndim(node) else None
+    batch = isinstance(op, Blockwise) and op.batch_ndim(node)
+    many = _of_many(node) if batch or _is_diagonal(op) else None
     if many:
         return _Direct(many)
     if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
@@ -175,9 +178,25 @@ def _light(node: Any) -> Op:
     return node.op if told else _Direct(run)
 
 
+def _diagonal(x: Array) -> Array:
+    """Return matrices with some numbers along their diagonals."""
+    return np.where(np.eye(x.shape[-1], dtype=bool), x[..., None], 0.0)
+
+
+def _is_graph(op: Any) -> bool:
+    """Whether an operation is a graph of its own, for which there is no function here."""
+    return isinstance(op, OpFromGraph) and not _is_diagonal(op)
+
+
+def _is_diagonal(op: Any) -> bool:
+    """Whether an operation makes one matrix with some numbers along its diagonal."""
+    one = isinstance(op, AllocDiag) and len(op.fgraph.inputs[0].type.shape) == 1
+    return one and op.offset == 0
+
+
 def _write_out(graph: Any) -> None:
     """Replace operations that are graphs by what is in them: PyTensor compiles these in C."""
-    while nodes := [n for n in graph.apply_nodes if isinstance(core(n.op), OpFromGraph)]:
+    while nodes := [n for n in graph.apply_nodes if _is_graph(core(n.op))]:
         for node in nodes:
             inner = core(node.op).fgraph
             given = node.inputs

@@ -9,9 +9,9 @@ mix all that goes into it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -109,21 +109,17 @@ class Summands:
     says which elements of the parts, in one row, they are.
     """
 
-    points: list[Any]
     total: Any
     parts: list[Any]
+    run: Callable[..., list[Any]]
     rows: Any
     kept: NDArray[np.intp]
     weights: Array
 
-    @cached_property
-    def _run(self) -> Any:
-        return compiled(self.points, self.parts)
-
     def values(self, *at: Any) -> Array:
         """Return all summands' values."""
         with np.errstate(all="ignore"):
-            each = np.concatenate([np.ravel(x) for x in self._run(*at)])
+            each = np.concatenate([np.ravel(x) for x in self.run(*at)])
         return np.asarray(self.weights * each[self.kept])
 
 
@@ -139,10 +135,11 @@ def summands(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[A
         slopes: Any = grad(_of_floats(total, free), list(free.values()))
         # Of what is linear, slopes are the same everywhere.
         weigh = compiled([*points, *free.values()], slopes)
-    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *compiled(points, parts)(*at))])
+        run = compiled(points, parts)
+    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *run(*at))])
     kept = np.flatnonzero(weights)
     rows = vstack([found[v].rows[found[v].which.ravel()] for v in parts], format="csr")[kept]
-    return Summands(list(points), total, parts, rows, kept, weights[kept])
+    return Summands(total, parts, run, rows, kept, weights[kept])
 
 
 def _of_floats(total: Any, given: dict[Any, Any]) -> Any:
