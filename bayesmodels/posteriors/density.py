@@ -160,7 +160,7 @@ def _light(node: Any) -> Op:
         last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
         return _Added(op.idx_list) if last and not other else op
     batch = isinstance(op, Blockwise) and op.batch_ndim(node)
-    many = _of_many(node) if batch or _is_diagonal(op) else None
+    many = _of_many(node) if batch or _is_diagonal(core(op)) else None
     if many:
         return _Direct(many)
     if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:

@@ -71,6 +71,20 @@ def test_no_operation_is_a_graph_of_its_own(mode, batch):
     assert found[3] == pytest.approx(np.linalg.inv(square) @ np.exp(square))
 
 
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_diagonal_matrix_is_made_by_a_function(blocks):
+    x = pt.tensor("x", shape=(3,))
+    made = pt.diag(x)
+    if blocks:  # as gradients have it: over no axis at all
+        made = Blockwise(made.owner.op, signature="(n)->(n,n)")(x)
+    run = compiled([x], [made])
+    ops = [getattr(n.op, "core_op", n.op) for n in run.__wrapped__.maker.fgraph.apply_nodes]
+    assert not [op for op in ops if isinstance(op, OpFromGraph)]
+    assert run(np.array([1.0, np.nan, np.inf]))[0] == pytest.approx(
+        np.array([[1, 0, 0], [0, np.nan, 0], [0, 0, np.inf]]), nan_ok=True
+    )
+
+
 def test_points_and_configurations_are_evaluated_crosswise():
     model = regression()
     batch, rng = BatchDensity(model), np.random.default_rng(2)
