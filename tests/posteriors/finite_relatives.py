@@ -414,7 +414,11 @@ def a_rare_line_in_part():
     seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
 
 
-@not_even_in_part
+@remaining(
+    ("b",),
+    [{"k": k, "s": s} for k in (0, 7, 999) for s in (0.4, 1.3)],
+    lambda k, s: line(0.5 * (k == 7), 1.0 + (k == 7), s) + half_normal(s) - np.log(1000),
+)
 def a_thousand_values_in_part():
     k, b, s = even(1000), pm.Normal("b"), pm.HalfNormal("s")
     seen(pt.switch(pt.eq(k, 7), 0.5 + 2 * b * X, b * X), s)
