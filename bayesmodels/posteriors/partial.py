@@ -33,7 +33,7 @@ from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
-from bayesmodels.posteriors.verify import FEW, Imprecise, Verification, verify
+from bayesmodels.posteriors.verify import FEW, USELESS, Imprecise, Verification, verify
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -166,9 +166,9 @@ def _verified(
     points += _otherwise(conditionals, names, found, points[:2], rng)
     result: Verification | None = None
     chosen = list(range(len(points)))
-    if len(points) > MANY:
-        others = rng.choice(np.arange(_POINTS, len(points)), _FULLY, replace=False)
-        chosen = [*range(_POINTS), *map(int, others)]
+    if must > MANY:
+        others = rng.choice(np.arange(_POINTS, must), _FULLY, replace=False)
+        chosen = [*range(_POINTS), *map(int, others), *range(must, len(points))]
         _compared(conditionals, marginal, density, points[:must], rng)
     for number in chosen:
         point = points[number]
@@ -210,8 +210,13 @@ def _compared(
         {p.name: np.stack([point[p.name] for point in own]) for p in conditionals.points}
     )
     left, in_left = density.values(rest)
-    over = np.abs(joint - logs - left) / (in_joint + bounds + in_left)
-    _explained(float(over.max()), names)
+    bound = in_joint + bounds + in_left
+    _explained(float((np.abs(joint - logs - left) / bound).max()), names)
+    if not bound.max() <= USELESS:
+        raise Imprecise(
+            f"the closed form of {listed(names)} can't be verified in double precision: the joint "
+            f"density is only known to {bound.max():.2g} at some values of the rest."
+        )
 
 
 def _explained(over: float, names: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ MANY, FEW = (5, 6, 0), (2, 2, 2)
 laws whose parameters may have been read off where another kind of law was expected."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
 _LEAST, _SMALL = 1e-250, 1e-6
-_USELESS = 0.1  # a log density that is known no better decides nothing
+USELESS = 0.1  # a log density that is known no better decides nothing
 TINY = float(np.finfo(float).tiny)
 _DECADES = 4.0  # far points: factors of up to e^8 and more
 _DEVIATIONS = 25.0
@@ -123,7 +123,7 @@ def verify(
             f"it: they differ by {value:.3g} times what rounding explains, their slopes by "
             f"{slope:.3g} times. Some term of the model is of another kind."
         )
-    if bounds[best] > _USELESS:
+    if bounds[best] > USELESS:
         raise Imprecise(
             f"the closed form can't be verified in double precision: the joint density of "
             f"{first_of(field.names)} is only known to "
