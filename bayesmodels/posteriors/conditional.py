@@ -144,7 +144,7 @@ class Conditionals:
     def _met(self) -> tuple[Any, dict[str, NDArray[np.intp]]]:
         """Which elements meet in a summand, and which columns are those of each variable."""
         point = self.somewhere(np.random.default_rng(0))
-        return self.slopes.meetings(point), self.slopes.columns(point)
+        return self.slopes.dependence(point).meetings, self.slopes.columns(point)
 
     def _rows(self, names: Iterable[str]) -> Any:
         """Return which elements meet, in those summands that have some variables."""

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import Arrays
-from bayesmodels.posteriors.factor_graph import connected
+from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
@@ -105,13 +105,13 @@ class Groups:
     separate: bool
 
 
-def finite_groups(field: Field, x: Array, levels: Levels) -> Groups:
+def finite_groups(field: Field, dependence: Dependence) -> Groups:
     """Return which finite elements meet in factors of the joint density, as its graph shows."""
     n = len(field.sizes)
     everything = np.arange(n)
     if n == 0:
         return Groups(everything, everything, np.zeros(field.size, dtype=bool), separate=True)
-    met = field.meetings(x, levels)
+    met = dependence.meetings
     finite, others = met[:, field.size :], met[:, : field.size]
     touched = np.flatnonzero(finite[others.sum(1) > 0].sum(0))
     together = csr_array((np.ones(len(touched)), (0 * touched, touched)), shape=(1, n))

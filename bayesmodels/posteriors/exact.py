@@ -172,10 +172,11 @@ def _proposed(
 ) -> Solution:
     everything = np.arange(field.size)
     x, levels = somewhere(field, rng), rng.integers(field.sizes)
-    groups = finite_groups(field, x, levels)
+    dependence = field.dependence(x, levels)
+    groups = finite_groups(field, dependence)
     finite: list[Finite | SummedOut] = []
     if len(groups.alone):
-        finite = [summed_out(field, groups.alone, x, levels)]
+        finite = [summed_out(field, dependence, groups.alone, x, levels)]
         levels[groups.alone] = finite[0].sample(1, rng)[0][0]
     x, levels = _start(field, groups.joined, x, levels, rng)
     factors: list[Factor] = []

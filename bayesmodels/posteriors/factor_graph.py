@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -82,25 +82,6 @@ _ADDED = (Add, Sub, Neg)
 _TIMES = (Mul, TrueDiv)
 
 
-def meetings(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]) -> Any:
-    """Return the sets of elements that meet in a summand, a row of a sparse matrix each.
-
-    Elements are those of all inputs in their order, each input row by row; `at` are possible values
-    of the inputs.
-    """
-    nodes, moving = _moving(points, terms)
-    # PyMC raises an error where a condition fails, as if its log were a summand.
-    checks = [
-        v.owner for v in ancestors(terms) if v.owner and isinstance(v.owner.op, CheckAndRaise)
-    ]
-    asked = [(term, False) for term in terms]
-    asked += [(condition, True) for node in checks for condition in node.inputs[1:]]
-    summands = _summands(asked, moving)
-    found = _sets(points, at, nodes, moving, summands)
-    met = [found[v].rows[np.unique(found[v].which)] for v in summands if v in found]
-    return vstack([csr_array((0, sum(map(np.size, at)))), *met], format="csr")
-
-
 @dataclass(frozen=True, eq=False)
 class Summands:
     """What summed terms are a sum of: elements of `parts` with weights, and what never moves.
@@ -123,23 +104,67 @@ class Summands:
         return np.asarray(self.weights * each[self.kept])
 
 
-def summands(points: Sequence[Any], terms: Sequence[Any], at: Sequence[NDArray[Any]]) -> Summands:
-    """Take the sum of terms apart; `at` are possible values of the inputs."""
-    nodes, moving = _moving(points, terms)
-    parts = [v for v in _summands([(term, False) for term in terms], moving) if v in moving]
-    found = _sets(points, at, nodes, moving, parts)
-    with config.change_flags(floatX="float64", traceback__limit=0):
-        # What is counted (of comparisons, say) has slopes as a number that is not whole.
-        free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
-        total = add([term.sum() for term in terms])
-        slopes: Any = grad(_of_floats(total, free), list(free.values()))
-        # Of what is linear, slopes are the same everywhere.
-        weigh = compiled([*points, *free.values()], slopes)
-        run = compiled(points, parts)
-    weights = np.concatenate([np.ravel(w) for w in weigh(*at, *run(*at))])
-    kept = np.flatnonzero(weights)
-    rows = vstack([found[v].rows[found[v].which.ravel()] for v in parts], format="csr")[kept]
-    return Summands(total, parts, run, rows, kept, weights[kept])
+class Dependence:
+    """What the elements of all results in a graph of summed log terms depend on.
+
+    Elements are those of all inputs in their order, each input row by row; `at` are possible values
+    of the inputs, and `columns` says which elements are asked for, in which order.
+    """
+
+    def __init__(
+        self,
+        points: Sequence[Any],
+        terms: Sequence[Any],
+        at: Sequence[NDArray[Any]],
+        columns: Any = slice(None),
+    ) -> None:
+        self._points, self._terms, self._at, self._columns = points, terms, at, columns
+        self._nodes, self._moving = _moving(points, terms)
+
+    def _parts(self, asked: Sequence[tuple[Any, bool]]) -> list[Any]:
+        return [v for v in _summands(asked, self._moving) if v in self._moving]
+
+    @cached_property
+    def _added(self) -> list[Any]:
+        """What the terms are sums of."""
+        return self._parts([(term, False) for term in self._terms])
+
+    @cached_property
+    def _checked(self) -> list[Any]:
+        """What must hold: where it does not PyMC raises an error, as if its log were a summand."""
+        nodes = [v.owner for v in ancestors(self._terms) if v.owner]
+        checks = [node for node in nodes if isinstance(node.op, CheckAndRaise)]
+        return self._parts([(condition, True) for node in checks for condition in node.inputs[1:]])
+
+    @cached_property
+    def _sets(self) -> dict[Any, Sets]:
+        asked = [*self._added, *self._checked]
+        return _sets(self._points, self._at, self._nodes, self._moving, asked)
+
+    @cached_property
+    def meetings(self) -> Any:
+        """The sets of elements that meet in a summand, a row of a sparse matrix each."""
+        every = [self._sets[v] for v in (*self._added, *self._checked)]
+        met = [sets.rows[np.unique(sets.which)] for sets in every]
+        none = csr_array((0, sum(map(np.size, self._at))))
+        return vstack([none, *met], format="csr")[:, self._columns]
+
+    def summands(self) -> Summands:
+        """Take the sum of the terms apart."""
+        parts = self._added
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            # What is counted (of comparisons, say) has slopes as a number that is not whole.
+            free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
+            total = add([term.sum() for term in self._terms])
+            slopes: Any = grad(_of_floats(total, free), list(free.values()))
+            # Of what is linear, slopes are the same everywhere.
+            weigh = compiled([*self._points, *free.values()], slopes)
+            run = compiled(list(self._points), parts)
+        weights = np.concatenate([np.ravel(w) for w in weigh(*self._at, *run(*self._at))])
+        kept = np.flatnonzero(weights)
+        each = [self._sets[v] for v in parts]
+        rows = vstack([sets.rows[sets.which.ravel()] for sets in each], format="csr")[kept]
+        return Summands(total, parts, run, rows[:, self._columns], kept, weights[kept])
 
 
 def _of_floats(total: Any, given: dict[Any, Any]) -> Any:

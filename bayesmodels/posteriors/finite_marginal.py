@@ -27,7 +27,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import compiled
-from bayesmodels.posteriors.factor_graph import summands
+from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.finite_tables import FiniteTables
 from bayesmodels.posteriors.gradient import Levels, Point
 from bayesmodels.posteriors.marginalize import Alone
@@ -106,7 +106,7 @@ class FiniteMarginal:
         own = {self._points[name] for name in finite}
         terms = [term for term in conditionals.terms if own & set(ancestors([term]))]
         self.rest = [p for p in conditionals.points if p not in own]
-        self._sum = summands(conditionals.points, terms, conditionals.slopes.at(point))
+        self._sum = Dependence(conditionals.points, terms, conditionals.slopes.at(point)).summands()
         columns = conditionals.slopes.columns(point)
         rows = self._sum.rows[:, np.concatenate([columns[name] for name in finite])]
         sizes = np.concatenate([np.full(s.size, s.levels) for s in finite.values()])

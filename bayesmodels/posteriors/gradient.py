@@ -15,7 +15,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
-from bayesmodels.posteriors.factor_graph import Summands, meetings, summands
+from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import Support
 
@@ -62,16 +62,16 @@ class Slopes:
         starts = np.cumsum([0, *(x.size for x in self.at(point))])
         return {p.name: np.arange(*starts[i : i + 2]) for i, p in enumerate(self.points)}
 
-    def meetings(self, point: Mapping[str, NDArray[Any]]) -> Any:
-        """Return which elements meet in a factor of the joint density, a row of a sparse matrix.
+    def dependence(
+        self, point: Mapping[str, NDArray[Any]], names: Sequence[str] | None = None
+    ) -> Dependence:
+        """Return what the terms depend on: which of the elements of some variables, or of all.
 
         The point is any possible one.
         """
-        return meetings(self.points, self.terms, self.at(point))
-
-    def summands(self, point: Mapping[str, NDArray[Any]]) -> Summands:
-        """Return what the log density is a sum of."""
-        return summands(self.points, self.terms, self.at(point))
+        own = self.columns(point)
+        chosen = np.concatenate([own[name] for name in (own if names is None else names)])
+        return Dependence(self.points, self.terms, self.at(point), chosen)
 
 
 def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
@@ -179,25 +179,16 @@ class Field:
         total, slopes = self._slopes(self.variables(x, levels))
         return total, self.row(slopes)
 
-    def meetings(self, x: Array, levels: Levels) -> Any:
-        """Return which elements meet in a factor of the joint density, one factor a row.
+    def dependence(self, x: Array, levels: Levels) -> Dependence:
+        """Return what depends on which elements: continuous ones come first, then finite ones.
 
-        Continuous elements come first, then finite ones; `x` and `levels` are any possible values.
+        `x` and `levels` are any possible values.
         """
-        return self._slopes.meetings(self.variables(x, levels))[:, self._columns(x, levels)]
+        return self._slopes.dependence(self.variables(x, levels), self.names)
 
-    def _columns(self, x: Array, levels: Levels) -> NDArray[np.intp]:
-        own = self._slopes.columns(self.variables(x, levels))
-        return np.concatenate([own[name] for name in self.names])
-
-    def summands(self, x: Array, levels: Levels) -> tuple[Any, Callable[[Levels], Array]]:
-        """Return the elements of each summand of the log density, and their values at levels."""
-        found = self._slopes.summands(self.variables(x, levels))
-
-        def values(other: Levels) -> Array:
-            return found.values(*self._slopes.at(self.variables(x, other)))
-
-        return found.rows[:, self._columns(x, levels)], values
+    def at(self, x: Array, levels: Levels) -> list[NDArray[Any]]:
+        """Return values of the inputs of the graph."""
+        return self._slopes.at(self.variables(x, levels))
 
     def with_levels(self, levels: Levels) -> Field:
         """Return the field over the continuous elements alone, the finite ones held at `levels`."""

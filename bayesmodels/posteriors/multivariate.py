@@ -68,7 +68,7 @@ def linked(field: Field, x: Array, chosen: Elements) -> Any:
     """
     n = len(chosen)
     if n > _FEW:
-        met = field.meetings(x, np.zeros(0, dtype=int))[:, chosen]
+        met = field.dependence(x, np.zeros(0, dtype=int)).meetings[:, chosen]
         if (met.sum(1).astype(float) ** 2).sum() <= _MOST_LINKS:
             links = csr_array(met.T @ met + eye_array(n) > 0)
             if _cost(links) <= min(_MOST_COST, n**3 / 8):

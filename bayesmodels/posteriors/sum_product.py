@@ -11,6 +11,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination, Tables
 from bayesmodels.posteriors.enumeration import Given
+from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.families import Elements, Factor
 from bayesmodels.posteriors.finite_tables import FiniteTables
 from bayesmodels.posteriors.gradient import Field, Levels
@@ -65,13 +66,15 @@ class SummedOut:
         return f"{names}: summed out one element after the other"
 
 
-def summed_out(field: Field, elements: Elements, x: Array, levels: Levels) -> SummedOut:
+def summed_out(
+    field: Field, dependence: Dependence, elements: Elements, x: Array, levels: Levels
+) -> SummedOut:
     """Return the law of finite elements that meet no continuous one in any summand."""
     names = listed(dict.fromkeys(field.finite[i].name for i in field.finite_owner[elements]))
-    rows, run = field.summands(x, levels)
-    form = FiniteTables(rows[:, field.size + elements], field.sizes[elements], names)
+    found = dependence.summands()
+    form = FiniteTables(found.rows[:, field.size + elements], field.sizes[elements], names)
     field.budget.ask(form.looks, f"summing out {names}")
-    tables = form.evaluated(lambda own: run(moved(levels, elements, own)))
+    tables = form.evaluated(lambda own: found.values(*field.at(x, moved(levels, elements, own))))
     if any(np.isnan(table).any() or (table == np.inf).any() for table in tables.values()):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")
     total = Elimination(form.plan, tables)
