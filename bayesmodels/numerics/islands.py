@@ -26,13 +26,13 @@ Logs = Callable[[Array], Array]
 """From points (n, d) to log values, minus infinity where there is no number."""
 
 _STEPS = 120
-_ONCE, _TWICE, _OUTSIDE, _INSIDE, _SHRINK = range(5)  # ways of a simplex
 _FLAT = 0.03  # difference of log values of a simplex that has arrived
 _DEEP = 8.0  # below the top: what the shape of an island is read off
 _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
 _WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
+_SOON = 10  # distances, to most of what falls off
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _WIDER = 2.0**10
 _ABOVE = 1.0  # more than what a top is above the points of a lattice around it
@@ -68,23 +68,20 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         own, fs = simplex[going], values[going]
         centre = own[:, :-1].mean(1)
         away = centre - own[:, -1]
-        tried = np.stack([centre + t * away for t in (1.0, 2.0, 0.5, -0.5)], 1)
-        one, two, out, inn = _at(logs, tried).T
         best, second, worst = fs[:, 0], fs[:, -2] if d > 1 else fs[:, 0], fs[:, -1]
-        choice = np.select(
-            [
-                one > best,
-                one > second,
-                (one > worst) & (out >= one),
-                ~(one > worst) & (inn > worst),
-            ],
-            [np.where(two > one, _TWICE, _ONCE), _ONCE, _OUTSIDE, _INSIDE],
-            _SHRINK,
-        )
-        moved = choice != _SHRINK
-        rows = np.flatnonzero(moved)
-        own[rows, -1] = tried[rows, choice[rows]]
-        fs[rows, -1] = np.stack([one, two, out, inn], 1)[rows, choice[rows]]
+        tried = centre + away
+        found = logs(tried)
+        # The best so far: go on, twice as far. Not better than two: half as far, or back.
+        far = np.select([found > best, found > second, found > worst], [2.0, 1.0, 0.5], -0.5)
+        asked = np.flatnonzero(far != 1)
+        if len(asked):
+            again = centre[asked] + far[asked, None] * away[asked]
+            value = logs(again)
+            better = value > np.where(far > 0, found, worst)[asked]
+            tried[asked[better]], found[asked[better]] = again[better], value[better]
+            far[asked[better]] = 1
+        moved = far >= 1
+        own[moved, -1], fs[moved, -1] = tried[moved], found[moved]
         if not moved.all():
             shrunk = (own[~moved][:, :1] + own[~moved][:, 1:]) / 2
             own[np.flatnonzero(~moved), 1:] = shrunk
@@ -255,10 +252,13 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
         width = 0.0
         for sign in (1.0, -1.0):
             direction = frame.root[:, axis]
-            points = frame.centre + sign * distances[:, None] * direction
-            values = logs(points)
-            fallen = np.flatnonzero(~(values > island.height - depth))
-            if not len(fallen):
+            for some in (distances[:_SOON], distances):
+                points = frame.centre + sign * some[:, None] * direction
+                values = logs(points)
+                fallen = np.flatnonzero(~(values > island.height - depth))
+                if len(fallen):
+                    break
+            else:
                 raise Unbounded(int(np.abs(direction).argmax()))
             k = fallen[0]
             before = points[max(k - 1, 0)]

@@ -19,6 +19,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.density import (
     LIGHTER,
+    LIGHTEST,
     WRITTEN_OUT,
     JointDensity,
     add,
@@ -42,7 +43,7 @@ LIGHT_MODE = _FAST.excluding(*_SUMS).register((WRITTEN_OUT, -1), (LIGHTER, 100))
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Fused loops would run in Python; slices of more than 127 elements may not be merged (int8).
 _NOT = ("fusion", "add_mul_fusion", "inplace", "BlasOpt", "local_subtensor_merge_slice", *_SUMS)
-BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTER, 100))
+BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTEST, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
 _POINTS, _DECADES, _FEW = 3, 4, 10

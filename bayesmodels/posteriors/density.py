@@ -30,6 +30,7 @@ from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
+from pytensor.link.basic import PerformLinker
 from pytensor.scalar.basic import Clip, Second
 from pytensor.scalar.math import Softplus
 from pytensor.tensor.basic import Alloc, AllocDiag
@@ -151,8 +152,11 @@ _NUMBER_BY_NUMBER = {Second: _Filled(), Softplus: _Direct(partial(np.logaddexp, 
 """What stands in the place of what PyTensor evaluates so in Python."""
 
 
-def _light(node: Any) -> Op:
-    """Return what gives the same numbers without the work that PyTensor does beside them."""
+def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
+    """Return what gives the same numbers without the work that PyTensor does beside them.
+
+    Shapes are looked at again, but where they are known or `fixed`.
+    """
     op = node.op
     if isinstance(op, AdvancedIncSubtensor) and dtype(node.outputs[0]) == "float64":
         whole = op.idx_list.count(slice(None))
@@ -168,7 +172,7 @@ def _light(node: Any) -> Op:
     if type(node.op.scalar_op) in _NUMBER_BY_NUMBER:
         return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
     name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
-    known = all(None not in v.type.shape for v in node.inputs)
+    known = fixed or all(None not in v.type.shape for v in node.inputs)
     if not known or (inputs, outputs) != (len(node.inputs), 1):
         return node.op
     run = import_func_from_string(name)
@@ -210,18 +214,21 @@ def _write_out(graph: Any) -> None:
             graph.replace_all(zip(node.outputs, made, strict=True), import_missing=True)
 
 
-def _lighten(graph: Any) -> None:
+def _lighten(graph: Any, *, fixed: bool = False) -> None:
     """Change operations where they stand: the graph is the function's own copy."""
     _write_out(graph)
     for node in graph.apply_nodes:
-        node.op = _light(node)
+        node.op = _light(node, fixed)
 
 
 WRITTEN_OUT: Any = graph_rewriter(_write_out)  # type: ignore[no-untyped-call]
 LIGHTER: Any = graph_rewriter(_lighten)  # type: ignore[no-untyped-call]
+LIGHTEST: Any = graph_rewriter(lambda graph: _lighten(graph, fixed=True))  # type: ignore[no-untyped-call]
 
 # The graph runs as written, in Python: compiled in milliseconds, and what is bounded is what runs.
 PYTHON_MODE = Mode(linker="py", optimizer=LIGHTER)
+# Where most results are asked for, to find which may be forgotten takes longer than all else.
+_ALL_KEPT = Mode(linker=PerformLinker(allow_gc=False), optimizer=LIGHTER)
 
 
 def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_MODE) -> Any:
@@ -286,7 +293,7 @@ class JointDensity:
     @cached_property
     def _value(self) -> Any:
         """The value's error terms, and the terms."""
-        return compiled(self._inputs, [*self._in_total, *self._terms])
+        return compiled(self._inputs, [*self._in_total, *self._terms], _ALL_KEPT)
 
     @cached_property
     def _slope(self) -> tuple[list[str], Any]:
@@ -302,7 +309,7 @@ class JointDensity:
             parts = [(g * a).sum() for g, a in pairs if g is not None]
             slope = add(parts or [pt.constant(0.0)])
             of_value, of_slope = [*self._in_total, *self._terms], [slope, *error_terms(slope)]
-            run = compiled([*self._inputs, *along], [*of_value, *of_slope])
+            run = compiled([*self._inputs, *along], [*of_value, *of_slope], _ALL_KEPT)
         return [point.name for point in smooth], run
 
     def _at(self, point: Mapping[str, Any]) -> list[Any]:
@@ -320,7 +327,7 @@ class JointDensity:
             many = [p.type.clone(shape=(None, *p.type.shape))(p.name) for p in self._inputs]
             same: Any = dict(zip(self._inputs, many, strict=True))
             outputs = vectorize_graph(plain([*self._in_total, *self._terms]), same)
-            return compiled(many, outputs)
+            return compiled(many, outputs, _ALL_KEPT)
 
     def values(self, points: Mapping[str, Any]) -> tuple[Array, Array]:
         """Return `value` at many points, along a first axis of each variable; -inf without one."""
