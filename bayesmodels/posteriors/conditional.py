@@ -16,6 +16,7 @@ from pytensor.graph.traversal import ancestors
 from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
+from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.budget import Budget, OutOfTime
 from bayesmodels.posteriors.density import (
     LIGHTER,
@@ -69,10 +70,11 @@ class Conditionals:
         self.finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
         self.points, self.terms = natural_terms(model)
-        self.joint = JointDensity(model, (self.points, self.terms))
+        terms = together(self.terms)
+        self.joint = JointDensity(model, (self.points, terms))
         self.reasons: dict[str, str] = {}
         with config.change_flags(floatX="float64", traceback__limit=0):
-            total = add([term.sum() for term in self.terms])
+            total = add([term.sum() for term in terms])
             try:
                 slopes = self._gradient(total)
             except NO_GRADIENT:  # what goes through such an operation remains
@@ -84,7 +86,7 @@ class Conditionals:
                 slopes = self._gradient(total)
             run = compiled(self.points, [total, *slopes], LIGHT_MODE)
         names = list(self.supports)
-        self.slopes = Slopes(self.points, self.terms, names, run, _out_of_range, budget)
+        self.slopes = Slopes(self.points, terms, names, run, _out_of_range, budget)
         self._natural = natural_values(model)
         self._model = model
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,8 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.link.basic import PerformLinker
-from pytensor.scalar.basic import Clip, Second
-from pytensor.scalar.math import Softplus
+from pytensor.scalar.basic import Cast, Clip, Second
+from pytensor.scalar.math import Log1mexp, Softplus, TriGamma
 from pytensor.tensor.basic import Alloc, AllocDiag
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
@@ -42,11 +42,13 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
 from pytensor.tensor.utils import import_func_from_string
+from scipy.special import polygamma
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import cholesky, solve_lower
+from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.operations import core, is_float
 from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
 
@@ -148,7 +150,19 @@ def _substituted(lower: bool, dimensions: int, root: Array, right: Array) -> Arr
     return found if dimensions > 1 else found[..., 0]
 
 
-_NUMBER_BY_NUMBER = {Second: _Filled(), Softplus: _Direct(partial(np.logaddexp, 0.0))}
+def _log1mexp(x: Array) -> Array:
+    """Return log(1 - exp(x))."""
+    return np.where(x < -np.log(2), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+
+
+_NUMBER_BY_NUMBER: dict[Any, Op] = {
+    Second: _Filled(),
+    Cast: _Direct(np.array),
+    Clip: _Direct(np.clip),
+    Log1mexp: _Direct(_log1mexp),
+    Softplus: _Direct(partial(np.logaddexp, 0.0)),
+    TriGamma: _Direct(partial(polygamma, 1)),
+}
 """What stands in the place of what PyTensor evaluates so in Python."""
 
 
@@ -173,9 +187,12 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
         return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
     name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
     known = fixed or all(None not in v.type.shape for v in node.inputs)
-    if not known or (inputs, outputs) != (len(node.inputs), 1):
+    several = inputs == 2 < len(node.inputs)  # noqa: PLR2004 - a sum or a product
+    if not known or outputs != 1 or not (several or inputs == len(node.inputs)):
         return node.op
     run = import_func_from_string(name)
+    if several:
+        return _Direct(lambda *given: reduce(run, given))
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
     # Of whole numbers NumPy has to be told the result's type.
     told = isinstance(run, np.ufunc) and floats == [False, True]
@@ -283,8 +300,8 @@ class JointDensity:
         self.simplex = simplexes(model)
         with config.change_flags(floatX="float64", traceback__limit=0):
             points, terms = natural_terms(model) if natural is None else natural
-            self._inputs, self._terms = points, terms
-            sums = [term.sum() for term in terms]
+            self._inputs, self._terms = points, together(terms)
+            sums = [term.sum() for term in self._terms]
             for each in sums:  # that `value` works out without rounding
                 each.tag.correctly_rounded = True
             self._total = add(sums)
@@ -571,8 +588,7 @@ def folded(outputs: list[Any], inputs: list[Any]) -> list[Any]:
 def plain(outputs: list[Any]) -> list[Any]:
     """Let the density be zero, not an error, where a parameter is out of its range.
 
-    And write with NumPy's functions what PyTensor evaluates number by number in Python, and as
-    numbers the shapes that are known, which would else be those of each point.
+    And write as numbers the shapes that are known, which would else be those of each point.
     """
     known: dict[Any, Any] = {}
     for node in io_toposort([], outputs):
@@ -581,8 +597,6 @@ def plain(outputs: list[Any]) -> list[Any]:
             value, *conditions = given
             holds = pt.all([pt.all(condition) for condition in conditions])  # type: ignore[no-untyped-call]
             known[node.outputs[0]] = pt.switch(holds, value, -np.inf)
-        elif isinstance(node.op, Elemwise) and type(node.op.scalar_op) in _IN_NUMPY:
-            known[node.outputs[0]] = _IN_NUMPY[type(node.op.scalar_op)](*given)
         elif isinstance(node.op, Shape) and None not in given[0].type.shape:
             known[node.outputs[0]] = pt.constant(given[0].type.shape, dtype="int64", ndim=1)
         elif isinstance(node.op, Alloc) and None not in node.outputs[0].type.shape:
@@ -593,11 +607,6 @@ def plain(outputs: list[Any]) -> list[Any]:
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))
     return [known.get(v, v) for v in outputs]
-
-
-_IN_NUMPY: dict[Any, Any] = {
-    Clip: lambda x, low, high: pt.minimum(pt.maximum(x, low), high),
-}
 
 
 def add(parts: list[Any]) -> Any:

@@ -25,6 +25,7 @@ from pytensor.link.numba.dispatch.basic import generate_fallback_impl, numba_fun
 from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
+from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import compiled
 from bayesmodels.posteriors.factor_graph import Dependence
@@ -104,7 +105,7 @@ class FiniteMarginal:
         }
         self._points = {p.name: p for p in conditionals.points}
         own = {self._points[name] for name in finite}
-        terms = [term for term in conditionals.terms if own & set(ancestors([term]))]
+        terms = together([t for t in conditionals.terms if own & set(ancestors([t]))])
         self.rest = [p for p in conditionals.points if p not in own]
         self._sum = Dependence(conditionals.points, terms, conditionals.slopes.at(point)).summands()
         columns = conditionals.slopes.columns(point)

@@ -13,6 +13,7 @@ from pytensor.configdefaults import config
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
+from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
 from bayesmodels.posteriors.factor_graph import Dependence
@@ -80,6 +81,7 @@ def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = U
     finite = [s for s in supports if s.kind == "finite"]
     with config.change_flags(floatX="float64", traceback__limit=0):
         points, terms = natural_terms(model)
+        terms = together(terms)
         by_name = {point.name: point for point in points}
         total = add([term.sum() for term in terms])
         try:

@@ -35,6 +35,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import JACOBIANS, Family
 from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
+from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
@@ -147,7 +148,7 @@ class Marginal:
         self._number = number
         self._points = {point.name: point for point in conditionals.points}
         own = {self._points[name] for name in probes}
-        self._terms = [term for term in conditionals.terms if own & set(ancestors([term]))]
+        self._terms = together([t for t in conditionals.terms if own & set(ancestors([t]))])
         self._parts = self._divided()
         self.rest = [point for point in conditionals.points if point not in own]
 
