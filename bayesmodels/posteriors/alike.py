@@ -67,7 +67,7 @@ def _taken_apart(term: Any) -> _Term:
     results = [value, *conditions]
     nodes = list(io_toposort([v for v in ancestors(results) if _is_element(v)], results))
     place: dict[Any, int] = {}
-    operations, leaves = [], list[Any]()
+    operations, leaves = list[Any](), list[Any]()
     for node in nodes:
         given = []
         for v in node.inputs:

@@ -178,25 +178,22 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
         last = not any(isinstance(i, slice) for i in op.idx_list[whole:])
         return _Added(op.idx_list) if last and not other else op
     batch = isinstance(op, Blockwise) and op.batch_ndim(node)
-    many = _of_many(node) if batch or _is_diagonal(core(op)) else None
-    if many:
+    if many := _of_many(node) if batch or _is_diagonal(core(op)) else None:
         return _Direct(many)
-    if not isinstance(node.op, Elemwise) or node.op.inplace_pattern:
-        return node.op
-    if type(node.op.scalar_op) in _NUMBER_BY_NUMBER:
-        return _NUMBER_BY_NUMBER[type(node.op.scalar_op)]
-    name, inputs, outputs = node.op.nfunc_spec or ("", 0, 0)
+    if not isinstance(op, Elemwise) or op.inplace_pattern:
+        return op
+    if type(op.scalar_op) in _NUMBER_BY_NUMBER:
+        return _NUMBER_BY_NUMBER[type(op.scalar_op)]
+    name, inputs, outputs = op.nfunc_spec or ("", 0, 0)
     known = fixed or all(None not in v.type.shape for v in node.inputs)
     several = inputs == 2 < len(node.inputs)  # noqa: PLR2004 - a sum or a product
-    if not known or outputs != 1 or not (several or inputs == len(node.inputs)):
-        return node.op
-    run = import_func_from_string(name)
-    if several:
-        return _Direct(lambda *given: reduce(run, given))
+    run = import_func_from_string(name) if inputs else None
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
     # Of whole numbers NumPy has to be told the result's type.
     told = isinstance(run, np.ufunc) and floats == [False, True]
-    return node.op if told else _Direct(run)
+    if told or not known or outputs != 1 or not (several or inputs == len(node.inputs)):
+        return op
+    return _Direct((lambda *given: reduce(run, given)) if several else run)
 
 
 def _diagonal(x: Array) -> Array:
