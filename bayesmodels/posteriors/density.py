@@ -187,7 +187,7 @@ def _light(node: Any, fixed: bool) -> Op:  # noqa: FBT001 - for a mode each
     name, inputs, outputs = op.nfunc_spec or ("", 0, 0)
     known = fixed or all(None not in v.type.shape for v in node.inputs)
     several = inputs == 2 < len(node.inputs)  # noqa: PLR2004 - a sum or a product
-    run = import_func_from_string(name) if inputs else None
+    run: Any = import_func_from_string(name) if inputs else None
     floats = [is_float(v) for v in (node.inputs[0], node.outputs[0])]
     # Of whole numbers NumPy has to be told the result's type.
     told = isinstance(run, np.ufunc) and floats == [False, True]
