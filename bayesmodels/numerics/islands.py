@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
@@ -89,6 +90,16 @@ def climbed(logs: Logs, starts: Array, scale: Array) -> tuple[Array, Array]:
         simplex[going], values[going] = own, fs
     tops = values.argmax(1)
     return simplex[np.arange(n), tops], values[np.arange(n), tops]
+
+
+_WAY = np.array([*2.0 ** np.arange(-8, 0), 0.75])
+
+
+def uphill(logs: Logs, starts: Array, top: Array) -> NDArray[np.bool_]:
+    """Whether the log values rise all the way from starts (n, d) to a top."""
+    steps = np.concatenate([[0.0], _WAY, [1.0]])[:, None]
+    values = _at(logs, starts[:, None] + steps * (top - starts)[:, None])
+    return np.asarray((np.diff(values, axis=1) >= 0).all(1))
 
 
 def _at(logs: Logs, points: Array) -> Array:
@@ -296,31 +307,46 @@ class Search:
         self.f = f
         self.islands: list[Island] = []
         self._seen: list[Lattice] = []
+        self._tops: list[Array] = []
 
     def add(self, starts: Array, scale: Array) -> list[Island]:
-        """Climb from some starts, and return the islands that were not known."""
-        if not len(starts):
-            return []
-        tops, heights = climbed(logs_of(self.f), starts, scale)
-        believed = with_digits(self.f, tops, heights)
-        tops, heights = tops[believed], heights[believed]
-        new = []
-        for i in np.argsort(-heights, kind="stable"):
-            if not heights[i] > heights.max() - _FAR_BELOW or self._known(tops[i], heights[i]):
+        """Climb from some starts, the best one first, and return the islands that were not known.
+
+        Those from which it is uphill all the way to the top of a known one are left out.
+        """
+        logs, new, highest = logs_of(self.f), list[Island](), -np.inf
+        for some in (slice(1), slice(1, None)):
+            own, size = starts[some], scale[some]
+            for top in self._tops:
+                left = ~uphill(logs, own, top) if len(own) else np.zeros(0, dtype=bool)
+                own, size = own[left], size[left]
+            if not len(own):
                 continue
-            island, lattice = framed(self.f, tops[i])
-            centre = island.frame.centre[None]
-            if not with_digits(self.f, centre, self.f(centre)[0])[0]:
-                continue
-            # Of a curved island the middle is far below the top.
-            best = [np.nanargmax(lattice.logs)]
-            top, height = lattice.frame.points(lattice.coordinates[best])[0], lattice.logs[best]
-            known = self._known(top[0], float(height[0]) - lattice.frame.log_volume)
-            if np.isfinite(island.log_mass) and not known:
-                new.append(island)
-            self._seen.append(lattice)
+            tops, heights = climbed(logs, own, size)
+            believed = with_digits(self.f, tops, heights)
+            tops, heights = tops[believed], heights[believed]
+            highest = max(highest, heights.max(initial=-np.inf))
+            for i in np.argsort(-heights, kind="stable"):
+                if heights[i] > highest - _FAR_BELOW and not self._known(tops[i], heights[i]):
+                    new += self._framed(tops[i])
         self.islands = sorted([*self.islands, *new], key=lambda island: -island.log_mass)
         return new
+
+    def _framed(self, top: Array) -> list[Island]:
+        """Return the island around a top, if it has digits and is not known."""
+        island, lattice = framed(self.f, top)
+        centre = island.frame.centre[None]
+        if not with_digits(self.f, centre, self.f(centre)[0])[0]:
+            return []
+        # Of a curved island the middle is far below the top.
+        best = [np.nanargmax(lattice.logs)]
+        crest, height = lattice.frame.points(lattice.coordinates[best])[0], lattice.logs[best]
+        known = self._known(crest[0], float(height[0]) - lattice.frame.log_volume)
+        self._seen.append(lattice)
+        if known or not np.isfinite(island.log_mass):
+            return []
+        self._tops.append(top)
+        return [island]
 
     def _known(self, x: Array, height: float) -> bool:
         return any(_inside(lattice, x, height) for lattice in self._seen)
