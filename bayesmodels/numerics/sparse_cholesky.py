@@ -116,6 +116,10 @@ class SparsePrecision:
         """Return the standard deviations of all elements, one row for each row of slopes."""
         return np.sqrt(_variances(slopes, *self.form))
 
+    def sd_of(self, combinations: Array, slopes: Array) -> Array:
+        """Return the standard deviations of linear combinations of elements, rows of a matrix."""
+        return np.sqrt(_variances_of(combinations, slopes, *self.form))
+
     def matrix(self, slopes: Array) -> Any:
         """Return the precision matrix, which is sparse, from the slopes of one row."""
         probe, at, by = self.entries[self.entries[:, 0] >= 0].T
@@ -309,6 +313,26 @@ def _variances(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> 
         own = _covariances(root, start, rows)
         for j in range(result.shape[1]):
             result[row, entries[start[j], 1]] = own[start[j]]
+    return result
+
+
+@_compiled
+def _variances_of(
+    combinations: Any, slopes: Any, start: Any, rows: Any, entries: Any, moves: Any
+) -> Any:
+    """Return the variances of linear combinations, for each row of slopes."""
+    n = len(start) - 1
+    result, right = np.zeros((len(slopes), len(combinations))), np.empty(n)
+    for row in range(len(slopes)):
+        root, _, _, _ = _factors(slopes[row], start, rows, entries, moves)
+        for k in range(len(combinations)):
+            for j in range(n):
+                right[j] = combinations[k, entries[start[j], 1]]
+            for j in range(n):
+                right[j] /= root[start[j]]
+                result[row, k] += right[j] ** 2
+                for p in range(start[j] + 1, start[j + 1]):
+                    right[rows[p]] -= root[p] * right[j]
     return result
 
 

@@ -32,6 +32,7 @@ from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import supports
+from bayesmodels.posteriors.zero_sum import ZeroSum, in_coordinates
 
 Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
@@ -62,10 +63,13 @@ class Conditionals:
 
     `supports` has the variables that may be in a block, `finite` those with few values, and
     `reasons` why others may not that the
-    density has no slopes by; `joint` is the joint density with its rounding bound.
+    density has no slopes by; `joint` is the joint density with its rounding bound. In `model`
+    some variables that sum to zero, `zero_sums`, are their coordinates.
     """
 
-    def __init__(self, model: pm.Model, budget: Budget) -> None:
+    def __init__(self, model: pm.Model, budget: Budget, zero_sums: dict[str, ZeroSum]) -> None:
+        self.zero_sums, self.model = zero_sums, in_coordinates(model, zero_sums)
+        model = self.model
         known = {s.name: s for s in supports(model, all_known=False)}
         self.finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
         self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
@@ -88,7 +92,6 @@ class Conditionals:
         names = list(self.supports)
         self.slopes = Slopes(self.points, terms, names, run, _out_of_range, budget)
         self._natural = natural_values(model)
-        self._model = model
 
     def _gradient(self, total: Any) -> list[Any]:
         by_name = {point.name: point for point in self.points}
@@ -127,7 +130,7 @@ class Conditionals:
 
     @cached_property
     def _start(self) -> Point:
-        return self._model.initial_point(random_seed=0)
+        return self.model.initial_point(random_seed=0)
 
     @property
     def start(self) -> Point:

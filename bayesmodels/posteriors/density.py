@@ -42,6 +42,7 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
 from pytensor.tensor.utils import import_func_from_string
+from pytensor.tensor.variable import TensorVariable
 from scipy.special import polygamma
 
 from bayesmodels.errors import NotConjugate
@@ -494,12 +495,28 @@ def without_initial_values(model: pm.Model) -> Iterator[None]:
         model.rvs_to_initial_values.update(known)
 
 
+def keep_initial_values(model: pm.Model, copy: pm.Model, names: Sequence[str]) -> None:
+    """Let a copy of a model start where the model does, as far as that is known."""
+    for rv, start in model.rvs_to_initial_values.items():
+        known = not isinstance(start, TensorVariable) or isinstance(start, Constant)
+        if known and rv.name in names:
+            copy.rvs_to_initial_values[copy[rv.name]] = start
+
+
 def frozen(model: pm.Model) -> pm.Model:
     """Return a model whose data and dims do not change: itself, if there are none that may."""
     held = [*model.data_vars, *model.dim_lengths.values()]
     return (
         freeze_dims_and_data(model) if any(isinstance(v, SharedVariable) for v in held) else model
     )
+
+
+def graph_of(model: pm.Model) -> Any:
+    """Return a copy of a model as a graph, with frozen data and dims, without initial values."""
+    with without_initial_values(model), warnings.catch_warnings():
+        # It warns of old objects of Gaussian processes; nothing of them is used again.
+        warnings.simplefilter("ignore", UserWarning)
+        return fgraph_from_model(frozen(model))[0]
 
 
 def written_in_double(model: pm.Model) -> pm.Model:

@@ -12,7 +12,7 @@ from scipy import stats
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import MixtureLaw
 from bayesmodels.numerics.laws import element as element_of
-from bayesmodels.posteriors.families import ElementLaw, Factor
+from bayesmodels.posteriors.families import ElementLaw
 
 Part = tuple[NDArray[np.intp], Any, NDArray[np.intp]]
 
@@ -106,15 +106,13 @@ class Certain:
         return np.asarray(self._law.isf(q))
 
 
-def mixed(weights: Array, factors: Sequence[Sequence[Factor]]) -> list[ElementLaw]:
-    """Return the laws of elements whose factors depend on finite variables.
+def mixed(weights: Array, laws: Sequence[Sequence[ElementLaw]]) -> list[ElementLaw]:
+    """Return the laws of elements, from those they have given finite variables.
 
     Elements that have the same law in all configurations could be told apart; they are not.
     """
-    if not factors or not factors[0]:
-        return []
     by_element: dict[int, list[tuple[Any, int]]] = {}
-    for law in (law for each in factors for factor in each for law in factor.laws()):
+    for law in (law for each in laws for law in each):
         for own, element in enumerate(law.elements):
             by_element.setdefault(int(element), []).append((law.law, own))
     return [

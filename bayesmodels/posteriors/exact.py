@@ -37,6 +37,7 @@ from bayesmodels.posteriors.sum_product import SummedOut, summed_out
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.truncated import standing_apart
 from bayesmodels.posteriors.verify import FEW, verify
+from bayesmodels.posteriors.zero_sum import in_coordinates, zero_sums
 
 _TRIES = 300
 
@@ -84,7 +85,8 @@ def exact(
     (or squares that are), their logs and logits, those of them and normal variables that are
     truncated to an interval with constant ends, jointly normal variables, normal variables with one
     unknown scale (normal-inverse-Gamma, normal-Gamma), Wishart and inverse-Wishart matrices with
-    their normal vectors, and finite variables, alone or with others given them.
+    their normal vectors, normal variables that sum to zero (whose densities are with respect to the
+    measure of that subspace, as PyMC's are), and finite variables, alone or with others given them.
 
     Parameters
     ----------
@@ -150,7 +152,8 @@ class Search:
     """A model's graph, compiled for proposals and proofs: again, where shared data have changed."""
 
     def __init__(self, model: pm.Model, budget: Budget = UNLIMITED) -> None:
-        self._model = model
+        self.zero_sums = zero_sums(model)
+        self._model = model = in_coordinates(model, self.zero_sums)
         self.field = whole_field(model, supports(model), budget)
 
     @cached_property

@@ -257,6 +257,16 @@ class Gaussian:
         """Return standard deviations."""
         return np.sqrt(_diagonal(self._covariance)) if self.joint else 1 / self.root
 
+    def combined(self, elements: Elements, matrix: Any) -> Gaussian:
+        """Return the laws of linear combinations, rows of a sparse matrix, each on its own."""
+        if not self.joint:
+            var = matrix.power(2) @ (1 / self.precision)
+        else:
+            lower, right = self.root.T, matrix.T.toarray()
+            solved = spsolve_triangular if issparse(lower) else solve_triangular
+            var = (solved(lower, right, lower=True) ** 2).sum(0)
+        return Gaussian.independent(elements, matrix @ self.location, 1 / var)
+
     def digits_lost(self) -> float:
         """Return the logarithm of the condition number of the precision of elements of unit size.
 

@@ -27,6 +27,7 @@ from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import Imprecise, verify
+from bayesmodels.posteriors.zero_sum import elements
 
 INSTEAD = (
     "compare the draws of two samplers, bm.compare(draws, other_draws); or check by simulation "
@@ -109,7 +110,9 @@ def _exact(data: NewData) -> Callable[[np.random.Generator], Draw]:
         joint, found = search.known
         with suppress(Imprecise):  # for the model's own data it was equal, and nothing differs
             verify(solution, joint, found, rng, _LOOKS)
-        return lambda number, rng: search.field.variables(*solution.sample(number, rng))
+        return lambda number, rng: elements(
+            search.zero_sums, search.field.variables(*solution.sample(number, rng))
+        )
 
     return given
 

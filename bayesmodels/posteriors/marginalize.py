@@ -40,6 +40,7 @@ from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
+from bayesmodels.posteriors.zero_sum import ZeroSum, elements
 
 pt: Any = tensor  # its functions have no types
 
@@ -59,13 +60,15 @@ _TENSORS = SimpleNamespace(
 class NormalGroup:
     """Variables that are jointly normal given the rest.
 
-    `precision` says how theirs is read off slopes around `centre`, and factored.
+    `precision` says how theirs is read off slopes around `centre`, and factored. Of `zero_sums`
+    these are the coordinates.
     """
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     precision: SparsePrecision
     centre: Array
+    zero_sums: dict[str, ZeroSum]
 
     def split(self, x: Array) -> dict[str, Array]:
         """Return rows of elements by variable."""
@@ -75,6 +78,20 @@ class NormalGroup:
             name: part.reshape((*x.shape[:-1], *shape))
             for name, part, shape in zip(self.names, parts, self.shapes, strict=True)
         }
+
+    def values(self, x: Array) -> dict[str, Array]:
+        """Return rows by variable, with the elements of those that sum to zero."""
+        return elements(self.zero_sums, self.split(x))
+
+    def sd(self, slopes: Array) -> dict[str, Array]:
+        """Return standard deviations, as `values` does, for each row of slopes."""
+        result = self.split(self.precision.sd(slopes))
+        size = self.precision.size
+        places = self.split(np.arange(size, dtype=float))
+        for name, own in self.zero_sums.items():
+            matrix = own.matrix(int(places[name].flat[0]), size).toarray()
+            result[name] = self.precision.sd_of(matrix, slopes).reshape(-1, *own.shape)
+        return result
 
     def probes(self) -> dict[str, Array]:
         """Return the points at which the slopes are looked at."""
@@ -294,8 +311,8 @@ class Marginal:
             n = self.normals
             flat = self._flat(slopes)
             none = np.zeros((len(flat), n.precision.size))
-            means = n.split(n.centre + n.precision.solve(flat, none, kept))
-            sds = n.split(n.precision.sd(flat))
+            means = n.values(n.centre + n.precision.solve(flat, none, kept))
+            sds = n.sd(flat)
             result |= {name: {"mean": means[name], "sd": sds[name]} for name in n.names}
         for one, found in self._others(slopes):
             result[one.name] = dict(zip(one.family.parameters, found, strict=True))
@@ -309,7 +326,7 @@ class Marginal:
             n = self.normals
             flat = self._flat(slopes)
             noise = rng.standard_normal((len(flat), n.precision.size))
-            result |= n.split(n.centre + n.precision.solve(flat, noise))
+            result |= n.values(n.centre + n.precision.solve(flat, noise))
         for one, found in self._others(slopes):
             law = one.law(np.arange(found[0].size), found)
             result[one.name] = law.sample(1, rng).reshape(found[0].shape)

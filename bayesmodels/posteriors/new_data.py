@@ -30,8 +30,13 @@ from pytensor.tensor.random.type import RandomType
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import LIGHT_MODE
-from bayesmodels.posteriors.density import add, compiled, named_terms
-from bayesmodels.posteriors.remaining_model import graph_of
+from bayesmodels.posteriors.density import (
+    add,
+    compiled,
+    graph_of,
+    keep_initial_values,
+    named_terms,
+)
 from bayesmodels.posteriors.support import listed
 
 pt: Any = tensor  # its functions have no types
@@ -66,13 +71,11 @@ class NewData:
                     graph.replace(old, new, import_missing=True)
         self.model = model_from_fgraph(graph, mutate_fgraph=True)
         self.model.check_bounds = model.check_bounds
-        for rv, start in model.rvs_to_initial_values.items():
-            if not isinstance(start, pt.TensorVariable) or isinstance(start, Constant):
-                self.model.rvs_to_initial_values[self.model[rv.name]] = start
+        self.names = [rv.name for rv in model.free_RVs]
+        keep_initial_values(model, self.model, self.names)
         self._likelihood = list(self._shared)
         if beside:
             self._likelihood = self._observed_again()
-        self.names = [rv.name for rv in model.free_RVs]
         self.observed = {name: v.get_value() for name, v in self._shared.items()}
 
     def _observed_again(self) -> list[str]:

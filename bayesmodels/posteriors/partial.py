@@ -34,6 +34,7 @@ from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_a
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import FEW, USELESS, Imprecise, Verification, verify
+from bayesmodels.posteriors.zero_sum import zero_sums
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,14 +50,17 @@ def partial_posterior(
     model: pm.Model, rng: np.random.Generator, budget: Budget
 ) -> PartialPosterior:
     """Integrate what is conjugate given the rest out of a model; called by `exact`."""
-    conditionals = Conditionals(model, budget)
+    sums = zero_sums(model)
+    conditionals = Conditionals(model, budget, sums)
     configurations = math.prod(s.levels**s.size for s in conditionals.finite.values())
     summed = None
     if configurations > _SUMMED:
+        # Other variables stay in the model, as they are.
+        whole = Conditionals(model, budget, {}) if sums else conditionals
         with suppress(NotConjugate):  # too many depend on each other: they remain
-            summed = FiniteMarginal(conditionals, conditionals.finite, conditionals.somewhere(rng))
+            summed = FiniteMarginal(whole, whole.finite, whole.somewhere(rng))
             if summed.form.looks < configurations or configurations > MOST_LEVELS:
-                return _summed(model, conditionals, summed, rng)
+                return _summed(model, whole, summed, rng)
     try:
         return _conjugate(model, conditionals, rng)
     except OutOfTime:
@@ -64,24 +68,38 @@ def partial_posterior(
     except NotConjugate:
         if summed is None:
             raise
-        return _summed(model, conditionals, summed, rng)
+        return _summed(model, whole, summed, rng)
 
 
 def _conjugate(
     model: pm.Model, conditionals: Conditionals, rng: np.random.Generator
 ) -> PartialPosterior:
     """Integrate a conjugate block out, for every configuration of finite variables."""
-    choice = choose(model, conditionals, rng, one_by_one=False)
+    own, choice = _chosen(model, conditionals, rng, one_by_one=False)
     try:
-        return _integrated(model, conditionals, choice, rng)
+        return _integrated(model, own, choice, rng)
     except OutOfTime:
         raise
     except NotConjugate:
         # One variable may spoil it for all.
-        strict = choose(model, conditionals, rng, one_by_one=True)
+        own, strict = _chosen(model, conditionals, rng, one_by_one=True)
         if (strict.normals, strict.alone) == (choice.normals, choice.alone):
             raise
-        return _integrated(model, conditionals, strict, rng)
+        return _integrated(model, own, strict, rng)
+
+
+def _chosen(
+    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool
+) -> tuple[Conditionals, Choice]:
+    """Choose what is integrated out; variables that sum to zero and remain are as they were."""
+    choice = choose(conditionals, rng, one_by_one=one_by_one)
+    kept = [name for name in conditionals.zero_sums if name not in choice.normals]
+    if not kept:
+        return conditionals, choice
+    sums = {name: own for name, own in conditionals.zero_sums.items() if name not in kept}
+    fewer = Conditionals(model, conditionals.slopes.budget, sums)
+    fewer.reasons |= {name: choice.reasons[name] for name in kept if name in choice.reasons}
+    return _chosen(model, fewer, rng, one_by_one=one_by_one)
 
 
 def _summed(
@@ -139,7 +157,7 @@ def _integrated(
     normals = normals_at(conditionals, choice.normals, points, rng) if choice.normals else None
     alone = [alone_at(conditionals, name, points[0], rng) for name in choice.alone]
     marginal = Marginal(conditionals, normals, alone)
-    remaining = remaining_model(model, marginal, conditionals.supports)
+    remaining = remaining_model(conditionals.model, marginal, conditionals.supports)
     density = JointDensity(remaining)
     seen, unseen = _verified(conditionals, marginal, density, rng)
     return PartialPosterior(model, remaining, density, marginal, choice, seen, unseen)
@@ -412,7 +430,9 @@ class PartialPosterior:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of the integrated variables."""
-        return {name: x.shape[1:] for name, x in self._marginal.probes.items()}
+        sums = zero_sums(self.original)
+        probes = self._marginal.probes
+        return {n: sums[n].shape if n in sums else x.shape[1:] for n, x in probes.items()}
 
     def _rows(self, rest: Mapping[str, Any]) -> tuple[Point, tuple[int, ...]]:
         """Return values with one sample axis, and what axes there were."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import Verification
+from bayesmodels.posteriors.zero_sum import elements, zero_sums
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -110,8 +112,10 @@ class ExactPosterior:
         field = solution.field
         self._order = [rv.name for rv in model.free_RVs]
         self._supports = {s.name: s for s in (*field.continuous, *field.finite)}
-        shapes = {name: self._supports[name].shape for name in self._order}
-        self.dims, self.coords = dims_and_coords(model, shapes)
+        self._zero_sums = zero_sums(model)
+        known: Any = self._supports | self._zero_sums
+        self._shapes: dict[str, tuple[int, ...]] = {n: known[n].shape for n in self._order}
+        self.dims, self.coords = dims_and_coords(model, self._shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
         }
@@ -162,13 +166,29 @@ class ExactPosterior:
         laws = [law for factor in self._solution.factors for law in factor.laws()]
         for part in self._solution.finite:
             if isinstance(part, Finite):
-                laws += mixed(np.exp(part.log_weights), part.factors)
+                given = [[law for factor in each for law in factor.laws()] for each in part.factors]
+                laws += mixed(np.exp(part.log_weights), given)
         return laws
+
+    def _summing_to_zero(self, name: str, number: int) -> list[ElementLaw]:
+        """Return the laws of the elements of a variable, from those of its coordinates."""
+        field, fixed = self._solution.field, self._solution.factors
+        laws = partial(self._zero_sums[name].laws, int(field.start[number]), field.size)
+        for part in self._solution.finite:
+            if isinstance(part, Finite):
+                moved = [e for each in part.factors[:1] for f in each for e in f.elements]
+                if (field.owner[moved] == number).any():
+                    given = [laws([*fixed, *each]) for each in part.factors]
+                    return mixed(np.exp(part.log_weights), given)
+        return laws(fixed)
 
     def _of(self, name: str) -> list[tuple[NDArray[np.intp], ElementLaw, NDArray[np.intp]]]:
         """Return, for each law of elements of a variable: places, law, and which of its own."""
         field = self._solution.field
         number = [s.name for s in field.continuous].index(name)
+        if name in self._zero_sums:
+            laws = self._summing_to_zero(name, number)
+            return [(law.elements, law, np.arange(len(law.elements))) for law in laws]
         found = []
         for law in self._laws:
             own = np.flatnonzero(field.owner[law.elements] == number)
@@ -194,14 +214,14 @@ class ExactPosterior:
         """
         result: dict[str, dict[str, Array]] = {}
         for name in self._order:
-            shape = self._supports[name].shape
+            shape = self._shapes[name]
             if name in self.levels:
                 result[name] = {"probability": self._probabilities(name)}
                 continue
             values: dict[str, Array] = {}
             for places, law, own in self._of(name):
                 for key, value in law.parameters.items():
-                    flat = values.setdefault(key, np.full(self._supports[name].size, np.nan))
+                    flat = values.setdefault(key, np.full(math.prod(shape), np.nan))
                     flat[places] = np.asarray(value)[own]
             result[name] = {key: value.reshape(shape)[()] for key, value in values.items()}
         return result
@@ -228,7 +248,7 @@ class ExactPosterior:
                 result[name] = Certain(self._probabilities(name))
                 continue
             parts = [(places, law.law, own) for places, law, own in self._of(name)]
-            result[name] = Scattered(self._supports[name].shape, parts)
+            result[name] = Scattered(self._shapes[name], parts)
         return result
 
     def mode(self) -> dict[str, Array]:
@@ -253,7 +273,7 @@ class ExactPosterior:
         if np.isnan(x).any():
             name = field.label(int(np.flatnonzero(np.isnan(x))[0]))
             raise ModeError(f"mode: the density of {name} is largest at the border of its support.")
-        values = field.variables(x, levels)
+        values = elements(self._zero_sums, field.variables(x, levels))
         return {name: values[name] for name in self._order}
 
     def log_density(self, draws: Draws) -> Array:
@@ -266,13 +286,17 @@ class ExactPosterior:
         """
         field = self._solution.field
         flat, batch = [], ()
+        inside: Any = True
         for s in (*field.continuous, *field.finite):
-            value = np.asarray(draws[s.name])
-            batch = value.shape[: value.ndim - len(s.shape)]
-            if value.shape[len(batch) :] != s.shape:
+            value, shape = np.asarray(draws[s.name]), self._shapes[s.name]
+            batch = value.shape[: value.ndim - len(shape)]
+            if value.shape[len(batch) :] != shape:
                 raise DataError(
-                    f"draws: {s.name!r} must have shape (..., {s.shape}); got {value.shape}."
+                    f"draws: {s.name!r} must have shape (..., {shape}); got {value.shape}."
                 )
+            if s.name in self._zero_sums:
+                own, value = self._zero_sums[s.name], value.reshape(-1, *shape)
+                inside, value = inside & own.holds(value), own.coordinates(value)
             flat.append(value.reshape(-1, s.size) - s.lowest)
         cut = len(field.continuous)
         rows = int(np.prod(batch, dtype=int))
@@ -283,9 +307,9 @@ class ExactPosterior:
             with np.errstate(divide="ignore"):  # -inf at the border of a support
                 for factor in self._solution.factors:
                     total += factor.log_density(x[:, factor.elements])
-            return np.asarray(total.reshape(batch))[()]
+            return np.where(inside, total, -np.inf).reshape(batch)[()]
         each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
-        return np.array(each).reshape(batch)[()]
+        return np.where(inside, each, -np.inf).reshape(batch)[()]
 
     def sample(
         self, draws: int, rng: np.random.Generator | int | None = None
@@ -293,6 +317,7 @@ class ExactPosterior:
         """Return independent draws, sample axis first."""
         draws, rng = asked(draws, rng)
         values = self._solution.field.variables(*self._solution.sample(draws, rng))
+        values = elements(self._zero_sums, values)
         return {name: values[name] for name in self._order}
 
     def digits_lost(self, statistic: Any = None) -> float | None:
@@ -311,6 +336,11 @@ class ExactPosterior:
             owners = dict.fromkeys(field.finite_owner[part.elements])
             who = listed(field.finite[i].name for i in owners)
             parts.append(part.sentence(who, lambda factor: listed(self._owners(factor))))
+        for name, own in self._zero_sums.items():
+            sizes = math.prod(own.shape), math.prod(own.inner)
+            parts.append(
+                "{} sums to zero: its {} elements have {} coordinates".format(name, *sizes)
+            )
         seen = self.verification
         proof = (
             "The density is analytic, so this holds everywhere."
@@ -326,7 +356,8 @@ class ExactPosterior:
 
     def _owners(self, factor: Factor) -> list[str]:
         field = self._solution.field
-        return [field.continuous[i].name for i in dict.fromkeys(field.owner[factor.elements])]
+        names = [field.continuous[i].name for i in dict.fromkeys(field.owner[factor.elements])]
+        return [f"{n}'s coordinates" if n in self._zero_sums else n for n in names]
 
     def _why_numerically(self) -> str:
         parts = list(self._audit.opaque)

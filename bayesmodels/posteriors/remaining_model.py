@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytensor.tensor as pt
 from pymc.model.fgraph import (
     ModelFreeRV,
     ModelObservedRV,
-    fgraph_from_model,
     model_free_rv,
     model_from_fgraph,
     model_potential,
@@ -19,7 +17,7 @@ from pymc.model.fgraph import (
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
-from bayesmodels.posteriors.density import frozen, without_initial_values
+from bayesmodels.posteriors.density import graph_of
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.support import Support
@@ -80,14 +78,6 @@ def remaining_model(
     result = model_from_fgraph(made, mutate_fgraph=True)
     result.check_bounds = model.check_bounds
     return result
-
-
-def graph_of(model: pm.Model) -> Any:
-    """Return a copy of a model as a graph, with frozen data and dims, without initial values."""
-    with without_initial_values(model), warnings.catch_warnings():
-        # It warns of old objects of Gaussian processes; nothing of them is used again.
-        warnings.simplefilter("ignore", UserWarning)
-        return fgraph_from_model(frozen(model))[0]
 
 
 def _name(out: Any) -> str:

@@ -36,6 +36,7 @@ _shared: Any = shared
 
 _CLOSE = 1e-6  # of the log evidence: a lattice that is fine enough
 _HALVINGS = 6
+_SOME = 0.3  # of each row that may be left out while it is seen what depends on what
 
 
 def rows_left_out(
@@ -49,8 +50,12 @@ def rows_left_out(
     """Return labels of observed numbers, their log predictive densities, and errors of these."""
     copy, out = _with_indicators(model)
     names = [str(rv.name) for rv in model.free_RVs]
+    for some in out.values():  # or what is orthogonal with all rows would be taken for independent
+        some.set_value(rng.uniform(0, _SOME, some.get_value().shape))
     remaining = partial_posterior(copy, rng, Budget(seconds, names)).model if block else copy
     density = BatchDensity(remaining)
+    for some in out.values():
+        some.set_value(0 * some.get_value())
     fine, coarse = _sublattices(found)
     points = found.points_at(fine)
     start = density(points)[0]
@@ -77,6 +82,12 @@ def rows_left_out(
                 f"leave_one_out: {len(rows):,} observed numbers take about {each * len(rows):.0f} "
                 f"s, and may take {seconds:g}; seconds=... gives it more."
             )
+    if np.isnan(logs).any():
+        name, at = rows[int(np.isnan(logs).argmax())]
+        raise DataError(
+            f"leave_one_out: without {_label(model, name, at)} rounding leaves no digits of the "
+            "density at some point of the lattice. Keep scales away from zero by their prior."
+        )
     return [_label(model, name, at) for name, at in rows], logs, errors
 
 

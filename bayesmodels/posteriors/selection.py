@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pymc as pm
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
@@ -55,9 +54,7 @@ class Choice:
     alone: tuple[str, ...]
 
 
-def choose(
-    model: pm.Model, conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool
-) -> Choice:
+def choose(conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: bool) -> Choice:
     """Say which variables are conjugate given the rest, and which to integrate out.
 
     Every law is verified if `one_by_one`; else only those of variables that are kept, since the
@@ -76,7 +73,7 @@ def choose(
             if str(rv.dtype)[0] in "iub"
             else "lives on an interval or a space of its own"
         )
-        for rv in model.free_RVs
+        for rv in conditionals.model.free_RVs
     } | conditionals.reasons
     for name in conditionals.supports:
         try:
@@ -86,7 +83,7 @@ def choose(
             del reasons[name]
         except NotConjugate as error:
             reasons[name] = error.reason
-    above = priors(model)
+    above = priors(conditionals.model)
     childless = _without_awkward_children(above, conditionals, families, reasons)
     near = {n: sum((n in above[m]) + (m in above[n]) for m in childless) for n in childless}
     # Of one size, first those that fewest others depend on.
@@ -238,7 +235,8 @@ def normals_at(
     # Where priors have their means they have no slope, which near a scale of zero would be huge.
     start = view.row(conditionals.start)
     centre = start if (np.abs(start - location) <= reach).all() else location
-    return NormalGroup(tuple(names), shapes, sparse_precision(met, reach, rng), centre)
+    sums = {name: own for name, own in conditionals.zero_sums.items() if name in names}
+    return NormalGroup(tuple(names), shapes, sparse_precision(met, reach, rng), centre, sums)
 
 
 def _not_zero(law: Gaussian) -> Any:

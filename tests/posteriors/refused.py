@@ -273,9 +273,9 @@ def covariance_by_lkj():
 
 
 @without("effect")
-def effects_that_add_up_to_zero():
+def effects_that_add_up_to_zero_on_the_log_scale():
     effect = pm.ZeroSumNormal("effect", 1, shape=4)
-    pm.Normal("x", effect[GROUP], 0.5, observed=POINTS)
+    pm.Normal("x", pt.exp(effect[GROUP]), 0.5, observed=POINTS)
 
 
 @without("mu")

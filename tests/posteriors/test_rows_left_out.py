@@ -1,0 +1,37 @@
+"""Predictive densities of observed numbers by all others, against quadrature."""
+
+import numpy as np
+import pymc as pm
+from numpy.polynomial.legendre import leggauss
+from scipy import stats
+from scipy.special import logsumexp
+
+import bayesmodels as bm
+
+RNG = np.random.default_rng(20261126)
+
+
+def test_rows_left_out_of_an_orthogonal_design():
+    """With all rows the slope does not move with the level; without one of them it does."""
+    x, y = np.tile([-1.0, 1.0], 5), RNG.normal(size=10)
+    with pm.Model() as model:
+        a, b = pm.Normal("a"), pm.Normal("b")
+        noise = pm.HalfNormal("noise")
+        pm.Normal("y", a + b * x, noise, observed=y)
+    table = bm.integrate(model, rng=1).leave_one_out(rng=1)
+    nodes, weights = leggauss(200)
+    noises = np.exp(3 * nodes)
+    prior = stats.halfnorm.logpdf(noises) + np.log(3 * weights * noises)
+
+    def evidence(keep):
+        design = np.column_stack([np.ones(10), x])[keep]
+        laws = [
+            stats.multivariate_normal(np.zeros(len(design)), s**2 * np.eye(len(design)) + both)
+            for both in [design @ design.T]
+            for s in noises
+        ]
+        return logsumexp(prior + [law.logpdf(y[keep]) for law in laws])
+
+    every = evidence(np.ones(10, dtype=bool))
+    expected = [every - evidence(np.arange(10) != i) for i in range(10)]
+    np.testing.assert_allclose(table["log_density"], expected, rtol=0, atol=1e-5)
