@@ -21,7 +21,7 @@ _FIRST_STEP = 2.0
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
-_EXPLORED = 600  # points of each set of starts
+_EXPLORED = 150  # points of each set of starts, for each dimension
 _BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
 _SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start; around islands
 _STAYS = 0.8  # part of a moment beyond the floor that is left when it sinks some times
@@ -189,7 +189,8 @@ def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Ar
     """Return points at all distances from the islands; from the first that is given without any."""
     d = given.shape[1]
     low, high = map(math.log, _IN_SDS if islands else _SPREADS)
-    moves = np.exp(rng.uniform(low, high, (_EXPLORED, 1))) * rng.standard_normal((_EXPLORED, d))
+    number = _EXPLORED * d
+    moves = np.exp(rng.uniform(low, high, (number, 1))) * rng.standard_normal((number, d))
     if not islands:
         return given[0] + moves
     parts = np.array_split(moves, len(islands))

@@ -23,7 +23,7 @@ from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import listed
 
 MOST = 4
-_DRAWN = 600  # from the prior, to look for modes
+_DRAWN = 150  # from the prior, for each dimension, to look for modes
 _HEAVIEST = 5  # points at which rounding is bounded
 _UNITS = 64 * float(np.finfo(float).eps)  # of a log density, without derivatives
 _LEAST = 1e-9  # a smaller tolerance is less than what rounding leaves
@@ -143,7 +143,7 @@ def integrand(
     density = BatchDensity(part.model if part else model)
     if density.size > most:
         raise NotConjugate(_too_many(density, most, part))
-    starts = np.concatenate([density.start[None], density.prior(_DRAWN, rng)])
+    starts = np.concatenate([density.start[None], density.prior(_DRAWN * density.size, rng)])
     return Integrand(part, density, starts)
 
 
