@@ -1,0 +1,65 @@
+"""Every model of the table of structured ones is solved, and is what its reference by hand is."""
+
+import time
+
+import numpy as np
+import pytest
+
+import bayesmodels as bm
+from tests.posteriors.integrated.judge import gaps
+from tests.posteriors.integrated.row import Row, as_written
+from tests.posteriors.structured.hand import told
+from tests.posteriors.structured.table import MODELS
+
+RNG = 20261126
+PRECISE = 1e-8
+QUICK = {
+    "two levels with normal noise",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in MODELS],
+)
+def test_evidence_means_and_probabilities_are_those_by_hand(name, record_property):
+    kind, model = MODELS[name]
+    solve = integrated if isinstance(model, Row) else exact
+    verb, seconds, found, reference, off = solve(model)
+    shown = [name, kind, verb, seconds, found, reference, abs(found - reference), off]
+    record_property("structured", shown)
+
+
+def exact(model):
+    """Return what is shown of a closed form, compared with the reference."""
+    begun = time.process_time()
+    posterior = bm.exact(as_written(model.build)(), rng=RNG)
+    found, seconds = posterior.log_evidence, time.process_time() - begun
+    truth, means = told(model.reference()), posterior.mean()
+    assert posterior.verified == "analytically"
+    assert found == pytest.approx(truth.log_evidence, rel=PRECISE, abs=PRECISE)
+    assert set(truth.mean) == set(posterior.dims)
+    off = 0.0
+    for name, expected in truth.mean.items():
+        assert means[name] == pytest.approx(np.asarray(expected), rel=PRECISE, abs=PRECISE)
+        off = max(off, float(np.abs(means[name] - expected).max(initial=0)))
+    return "exact", seconds, found, float(truth.log_evidence), off
+
+
+def integrated(model):
+    """Return what is shown of an integral, whose errors are tolerable and those that it states."""
+    begun = time.process_time()
+    posterior = bm.integrate(model.build(), rng=RNG)
+    seconds, truth = time.process_time() - begun, model.reference()
+    assert truth.error <= 1e-9
+    assert set(truth.mean) == set(posterior.dims)
+    every = gaps(posterior, truth)
+    assert not [gap for gap in every if not (gap.tolerable and gap.honest)]
+    off = max(float(gap.true) for gap in every)
+    return "integrate", seconds, posterior.log_evidence, truth.log_evidence, off
+
+
+def test_the_table_is_long_enough():
+    kinds = [kind for kind, _ in MODELS.values()]
+    assert len(MODELS) >= 100
+    assert min(kinds.count(kind) for kind in set(kinds)) >= 10
