@@ -26,6 +26,7 @@ from bayesmodels.posteriors.support import Support, listed, shaped, supports
 pt: Any = tensor  # its functions have no types
 
 _TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
+_SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
 
@@ -190,6 +191,14 @@ class BatchDensity:
             result[s.name] = slice(at, at + s.size * s.levels)
             at += s.size * s.levels
         return result
+
+    @property
+    def least(self) -> Array:
+        """Units of the numbers: those of probabilities are not next to nothing where these are."""
+        found = np.zeros(max((s.stop for s in self.slices.values()), default=0))
+        for s in self.finite:
+            found[self.slices[s.name]] = _SHARE
+        return found
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""

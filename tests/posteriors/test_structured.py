@@ -13,6 +13,15 @@ from tests.posteriors.structured.table import MODELS
 
 RNG = 20261126
 PRECISE = 1e-8
+# PyMC says what it does with missing rows, and how it is written.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:{said}")
+    for said in (
+        "Data in .* contains missing values",
+        "invalid value encountered in cast",
+        "pytensor.tensor.linalg.trace is deprecated",
+    )
+]
 QUICK = {
     "two levels with normal noise",
 }

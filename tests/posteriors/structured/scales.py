@@ -100,12 +100,12 @@ def labels_of_sixty_rows_with_an_unknown_share():
 def _means(mean):
     logs = np.log(0.5) + laws.normal(MANY[:30, None], mean[:, None, :], 1.0)
     total, block = of_finite(logs)
-    return total.sum(1) + laws.normal(mean, [-1, 2], 2.0).sum(1), {"label": block}
+    return total.sum(1) + laws.normal(mean, [-1.5, 3], 0.5).sum(1), {"label": block}
 
 
 @row(_means, rows=60, mean=(REAL, 2))
 def labels_of_thirty_rows_with_two_unknown_means():
-    mean = pm.Normal("mean", [-1, 2], 2, shape=2)
+    mean = pm.Normal("mean", [-1.5, 3], 0.5, shape=2)
     label = pm.Bernoulli("label", 0.5, shape=30)
     pm.Normal("y", mean[label], 1, observed=MANY[:30])
 
