@@ -37,6 +37,8 @@ def pytest_terminal_summary(terminalreporter):
             f"{name:58}{kind:9}{verb:10}{seconds:5.1f} s {found:14.6f}{reference:14.6f}"
             f"  {gap:.0e}  {off:.0e}"
         )
+    for name, verb, seconds, reason in table("denied", "structured and refused: seconds, reason"):
+        terminalreporter.write_line(f"{name:58}{verb:10}{seconds:5.1f} s  {reason}")
     _fuzzed(terminalreporter, table("fuzz", "random models"))
 
 

@@ -1,5 +1,6 @@
-"""Every model of the table of structured ones is solved, and is what its reference by hand is."""
+"""Structured models are solved, and are what their references by hand are; or are refused."""
 
+import re
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ import bayesmodels as bm
 from tests.posteriors.integrated.judge import gaps
 from tests.posteriors.integrated.row import Row, as_written
 from tests.posteriors.structured.hand import told
+from tests.posteriors.structured.refused import DENIED
 from tests.posteriors.structured.table import MODELS
 
 RNG = 20261126
@@ -68,7 +70,25 @@ def integrated(model):
     return "integrate", seconds, posterior.log_evidence, truth.log_evidence, off
 
 
-def test_the_table_is_long_enough():
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if verb is bm.exact else pytest.mark.slow)
+        for name, (verb, _) in DENIED.items()
+    ],
+)
+def test_the_reason_of_a_refusal_says_what_is_too_wide_or_has_no_form(name, record_property):
+    verb, denied = DENIED[name]
+    model, begun = denied.build(), time.process_time()
+    with pytest.raises(bm.NotConjugate) as raised:
+        verb(model, rng=RNG)
+    seconds, reason = time.process_time() - begun, raised.value.reason
+    record_property("denied", [name, verb.__name__, seconds, reason])
+    assert all(re.search(said, reason) for said in denied.words)
+
+
+def test_the_tables_are_long_enough():
     kinds = [kind for kind, _ in MODELS.values()]
     assert len(MODELS) >= 100
     assert min(kinds.count(kind) for kind in set(kinds)) >= 10
+    assert len(DENIED) >= 40
