@@ -142,10 +142,11 @@ def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]
     moving = {v for v in leaves if is_float(v)}
     found = []
     for node in io_toposort(list(leaves), list(results)):
-        if not any(v in moving for v in node.inputs):
-            continue
         floats = [v for v in node.outputs if is_float(v)]
-        moving.update(floats)
+        is_moved = any(v in moving for v in node.inputs)
+        moving.update(floats)  # also what was made of whole numbers
+        if not is_moved:
+            continue
         inputs = [v.type() if v in moving else v for v in node.inputs]
         fresh = [new for new, old in zip(inputs, node.inputs, strict=True) if new is not old]
         made: Any = node.clone_with_new_inputs(inputs).outputs

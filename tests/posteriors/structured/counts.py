@@ -130,6 +130,88 @@ def positive_tests_right_and_wrong():
     pm.Potential("wrong", pm.logp(pm.Binomial.dist(40 - ill, 0.05), 12 - found))
 
 
+def _cascade(rows):
+    born, grown = rows.T
+    logs = stats.binom.logpmf(born, 9, 0.5) + stats.binom.logpmf(grown, born, 0.4)
+    return logs + stats.binom.logpmf(2, grown, 0.7)
+
+
+@solved(lambda: enumerated({"born": ((), 10), "grown": ((), 10)}, _cascade))
+def those_who_are_left_of_those_who_were_left():
+    born = pm.Binomial("born", 9, 0.5)
+    grown = pm.Binomial("grown", born, 0.4)
+    pm.Binomial("old", grown, 0.7, observed=2)
+
+
+NESTS = np.array([0, 1, 2, 0, 1, 2, 3, 0, 1, 5])
+
+
+def _nests():
+    hatched, grown = np.mgrid[:10, :10]
+    logs = stats.binom.logpmf(hatched, 9, 0.5) + stats.binom.logpmf(grown, hatched, 0.4)
+    logs = logs + stats.binom.logpmf(NESTS[:, None, None], grown, 0.7)
+    total = special.logsumexp(logs, (1, 2))
+    share = np.exp(logs - total[:, None, None])
+    return Truth(total.sum(), {"hatched": share.sum(2), "grown": share.sum(1)})
+
+
+@solved(_nests)
+def eggs_of_ten_nests_that_hatch_and_grow():
+    hatched = pm.Binomial("hatched", 9, 0.5, shape=10)
+    grown = pm.Binomial("grown", hatched, 0.4)
+    pm.Binomial("old", grown, 0.7, observed=NESTS)
+
+
+def _interval(rows):
+    first, last = rows.T
+    inside = np.where(last >= first, -np.log(10 * (10.0 - first)), -np.inf)
+    return inside + stats.norm.logpdf(1.2, last - first, 1)
+
+
+@solved(lambda: enumerated({"first": ((), 10), "last": ((), 10)}, _interval))
+def an_end_after_an_unknown_beginning():
+    first = pm.DiscreteUniform("first", 0, 9)
+    last = pm.DiscreteUniform("last", first, 9)
+    pm.Normal("length", last - first, 1, observed=1.2)
+
+
+def _drawn(rows):
+    red = rows[:, 0]
+    return stats.hypergeom.logpmf(red, 20, 5, 6) + stats.binom.logpmf(1, red, 0.6)
+
+
+@solved(lambda: enumerated({"red": ((), 7)}, _drawn))
+def red_balls_among_those_drawn():
+    red = pm.HyperGeometric("red", N=20, k=5, n=6)
+    pm.Binomial("seen", red, 0.6, observed=1)
+
+
+def _truncated():
+    n = np.arange(41)
+    prior = stats.poisson.logpmf(n, 6) - stats.poisson.logcdf(40, 6)
+    logs = prior + stats.binom.logpmf(VISITS[:, :, None], n, 0.5).sum(1)
+    total = special.logsumexp(logs, -1)
+    return Truth(total.sum(), {"n": np.exp(logs - total[:, None])})
+
+
+@solved(_truncated)
+def poisson_numbers_at_eight_sites_none_above_forty():
+    n = pm.Truncated("n", pm.Poisson.dist(6), upper=40, shape=8)
+    pm.Binomial("seen", n[:, None], 0.5, observed=VISITS)
+
+
+def _at_least_two(rows):
+    n = rows[:, 0] + 2
+    prior = stats.binom.logpmf(n, 12, 0.3) - stats.binom.logsf(1, 12, 0.3)
+    return prior + stats.poisson.logpmf(4, n)
+
+
+@solved(lambda: enumerated({"n": ((), 11)}, _at_least_two))
+def a_binomial_count_that_is_at_least_two():
+    n = pm.Truncated("n", pm.Binomial.dist(12, 0.3), lower=2)
+    pm.Poisson("seen", n, observed=4)
+
+
 # --- beside an unknown share or rate --------------------------------------------------------------
 
 

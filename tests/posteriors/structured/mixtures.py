@@ -256,7 +256,7 @@ def a_block_model_of_a_table():
     pm.Bernoulli("y", p[row[:, None], column], observed=CROSS[:, :3])
 
 
-PAIRS = RNG.normal(size=(5, 2)) + [[0, 0], [3, 3], [0, 0], [3, 3], [3, 3]]
+PAIRS = RNG.normal(size=(5, 2)) + 3 * np.array([[0], [1], [0], [1], [1]])
 
 
 def _vectors(row):

@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 
 import bayesmodels as bm
 from tests.posteriors.refused import without
-from tests.posteriors.structured import changes, chains, normals
+from tests.posteriors.structured import chains, changes, normals
 
 RNG = np.random.default_rng(20261202)
 DENIED = {}
@@ -238,6 +238,19 @@ def a_branching_process():
     for i in range(1, 5):
         x = pm.Poisson(f"x{i}", 1 + 0.8 * x)
         pm.Poisson(f"y{i}", 0.5 + x, observed=i)
+
+
+@refused_by(bm.exact, "grown", "depends on other variables")
+def eggs_of_ten_nests_of_which_all_that_hatch_grow_together():
+    hatched = pm.Binomial("hatched", 9, 0.5, shape=10)
+    grown = pm.Binomial("grown", hatched.sum(), 0.4)
+    pm.Binomial("old", grown, 0.7, observed=12)
+
+
+@refused_by(bm.exact, "n is truncated from below alone: it has infinitely many values")
+def a_poisson_number_that_is_not_zero():
+    n = pm.Truncated("n", pm.Poisson.dist(3), lower=1)
+    pm.Binomial("seen", n, 0.5, observed=1)
 
 
 # --- continuous, and not normal -------------------------------------------------------------------

@@ -131,6 +131,24 @@ def numbers_at_six_sites_with_an_unknown_chance_of_being_seen():
     pm.Binomial("seen", n[:, None], p, observed=counts.VISITS[:6])
 
 
+def _sites(rate):
+    n = np.arange(31)
+    seen = stats.binom.logpmf(counts.VISITS[:6, :, None], n, 0.5).sum(1)
+    prior = stats.poisson.logpmf(n, rate[:, None]) - stats.poisson.logcdf(30, rate[:, None])
+    logs = prior[:, None] + seen
+    total = logsumexp(logs, -1)
+    share = np.exp(logs - total[..., None])
+    mean = share @ n
+    return total.sum(1) + laws.gamma(rate, 4, 0.5), {"n": (mean, share @ n**2 - mean**2)}
+
+
+@row(_sites, rows=600, rate=POSITIVE)
+def numbers_at_six_sites_about_an_unknown_rate_none_above_thirty():
+    rate = pm.Gamma("rate", 4, 0.5)
+    n = pm.Truncated("n", pm.Poisson.dist(rate), upper=30, shape=6)
+    pm.Binomial("seen", n[:, None], 0.5, observed=counts.VISITS[:6])
+
+
 BEHIND = changes.TWO[20:50]
 
 
