@@ -21,7 +21,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
-from bayesmodels.posteriors.support import Support, listed, shaped, supports
+from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
 
 pt: Any = tensor  # its functions have no types
 
@@ -58,6 +58,8 @@ class BatchDensity:
 
     def __init__(self, model: pm.Model) -> None:
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
+        for rv in model.free_RVs:
+            not_whole(rv)
         whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in whole]
         self.levels = self._levels()

@@ -33,6 +33,7 @@ from bayesmodels.posteriors.operations import core, operation, scalar
 
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
 
+_WHOLE = ("int", "uint", "bool")
 _COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
 _TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2}
 """Which parameter is the number of trials."""
@@ -110,7 +111,8 @@ def _support(
             f"{name} has a mixture as its prior with the components summed out; a closed form "
             "needs the component as a variable of its own."
         )
-    if str(rv.dtype).startswith(("int", "uint", "bool")):
+    not_whole(rv)
+    if str(rv.dtype).startswith(_WHOLE):
         lowest, levels = _range(op, rv, name, known)
         return Support(name, "finite", shape, lowest, levels)
     own = model.rvs_to_transforms.get(rv)
@@ -137,6 +139,17 @@ def _support(
         low, high = max(low, inner[0]), min(high, inner[1])
     kind: Any = next((kind for kind in ENDS if ENDS[kind] == (low, high)), "interval")
     return Support(name, kind, shape, interval=(low, high))
+
+
+def not_whole(rv: Any) -> None:
+    """Refuse a whole number that PyMC keeps as a real one: its masses are no density on a line."""
+    op = rv.owner.op
+    inner = op.base_rv_op.dtype if isinstance(op, TruncatedRV) else "float64"
+    if str(inner).startswith(_WHOLE) and not str(rv.dtype).startswith(_WHOLE):
+        raise NotConjugate(
+            f"{rv.name} ({_title(op.base_rv_op)}, truncated) is a whole number that PyMC keeps as "
+            "a real one: its masses are no density."
+        )
 
 
 def _ends(transform: Any, rv: Any) -> tuple[float, float]:

@@ -253,6 +253,18 @@ def a_poisson_number_that_is_not_zero():
     pm.Binomial("seen", n, 0.5, observed=1)
 
 
+@refused_by(bm.integrate, "wait", "is a whole number that PyMC keeps as a real one")
+def a_truncated_wait_that_pymc_takes_for_continuous():
+    wait = pm.Truncated("wait", pm.Geometric.dist(0.05), upper=200)
+    pm.Normal("y", wait, 0.3, observed=40.5)
+
+
+@refused_by(bm.integrate, "trials", "has a mixture as its prior")
+def an_inflated_number_of_trials():
+    trials = pm.ZeroInflatedBinomial("trials", psi=0.5, n=5, p=0.3)
+    pm.Normal("y", trials, 1, observed=2.0)
+
+
 # --- continuous, and not normal -------------------------------------------------------------------
 
 
