@@ -84,11 +84,17 @@ class Integral:
 
 
 def integral(
-    f: Function, starts: Array, tolerance: float, seconds: float, rng: np.random.Generator
+    f: Function,
+    starts: Array,
+    tolerance: float,
+    seconds: float,
+    rng: np.random.Generator,
+    least: Array | float = 0.0,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
-    Mass is looked for near `starts` (n, d), of which the first one is a middle.
+    Mass is looked for near `starts` (n, d), of which the first one is a middle. Units of numbers
+    are not smaller than `least`.
 
     Raises
     ------
@@ -114,10 +120,10 @@ def integral(
     more, settled = 0, None
     while True:
         lattices = [_with_others(lattice, lattices) for lattice in lattices]
-        lattices, found, beyond = _lowered(lattices, exists, tolerance / 4)
+        lattices, found, beyond = _lowered(lattices, exists, tolerance / 4, least)
         history.append(found)
-        unknown.append(_unknown(lattices, found))
-        errors = _errors(history, starts.shape[1]) + beyond + unknown[-1][0]
+        unknown.append(_unknown(lattices, found, least))
+        errors = _errors(history, starts.shape[1], least) + beyond + unknown[-1][0]
         if len(unknown) > _CYCLE and errors[0] <= tolerance:
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
@@ -129,7 +135,7 @@ def integral(
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
             stated = np.maximum(errors, errors - unknown[-1][0] + unknown[-1])
-            settled = _integral(lattices, found, np.where(exists, stated, np.nan))
+            settled = _integral(lattices, found, np.where(exists, stated, np.nan), least)
             if more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
         if number > _MOST or needs > left or finest:
@@ -241,7 +247,7 @@ def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
 
 
 def _lowered(
-    lattices: list[Lattice], exists: NDArray[np.bool_], tolerance: float
+    lattices: list[Lattice], exists: NDArray[np.bool_], tolerance: float, least: Array | float
 ) -> tuple[list[Lattice], Array, Array]:
     """Lower the floor until what is beyond it is less than the tolerance.
 
@@ -250,13 +256,13 @@ def _lowered(
     """
     _reach(lattices)
     given = lattices
-    found, beyond, unit = _estimates(lattices, exists)
+    found, beyond, unit = _estimates(lattices, exists, least)
     before = [beyond]
     while (beyond / unit > tolerance)[exists].any():
         depth = found[0] - lattices[0].floor
         lattices = [lattice.with_floor(lattice.floor - _DEEPER, _MOST) for lattice in lattices]
         _reach(lattices)
-        found, beyond, unit = _estimates(lattices, exists)
+        found, beyond, unit = _estimates(lattices, exists, least)
         before.append(beyond)
         many = beyond / unit > tolerance
         times = max(_WHILE[0], math.ceil(_WHILE[1] * max(lattice.step for lattice in lattices)))
@@ -271,7 +277,7 @@ def _lowered(
         if stays.any():  # of the other moments less may do
             _lost(exists, stays)
             lattices = given
-            found, beyond, unit = _estimates(lattices, exists)
+            found, beyond, unit = _estimates(lattices, exists, least)
             before = [beyond]
     return lattices, found, beyond / unit
 
@@ -288,7 +294,9 @@ def _reach(lattices: list[Lattice]) -> None:
         raise NotSettled(f"{_MOST:,} points do not reach to where the density is negligible")
 
 
-def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
+def _estimates(
+    lattices: list[Lattice], exists: NDArray[np.bool_], least: Array | float
+) -> tuple[Array, Array, Array]:
     """Return log integral, means and deviations in one row; the parts beyond the border; and units.
 
     Parts are those of the integral, of means and of variances. The unit of a mean is the deviation;
@@ -301,7 +309,7 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
         order = np.argsort(numbers[:, column])
         below = np.cumsum(weights[order]) - weights[order] / 2
         sd[column] = np.ptp(np.interp(_QUARTERS, below, numbers[order, column]))
-    unit = np.where(sd > 0, sd, 1.0)
+    unit = _units(sd, least)
     halo = _halo(lattices)
     gap, own = np.abs(numbers[halo] - mean), weights[halo]
     parts = np.concatenate([[own.sum()], own @ gap, own @ gap**2]) * _beside(lattices)
@@ -309,10 +317,16 @@ def _estimates(lattices: list[Lattice], exists: NDArray[np.bool_]) -> tuple[Arra
     return found, parts, np.concatenate([[1.0], unit, unit**2])
 
 
-def _unknown(lattices: list[Lattice], found: Array) -> Array:
+def _units(sd: Array, least: Array | float) -> Array:
+    """Return the units of means and deviations: the latter, if they are not next to nothing."""
+    unit = np.maximum(sd, least)
+    return np.where(unit > 0, unit, 1.0)
+
+
+def _unknown(lattices: list[Lattice], found: Array, least: Array | float) -> Array:
     """Return about what there is, in their units, of estimates where there are no numbers."""
     k = (len(found) - 1) // 2
-    unit = np.where(found[1 + k :] > 0, found[1 + k :], 1.0)
+    unit = _units(found[1 + k :], least)
     result = np.zeros(len(found))
     for lattice in lattices:
         gap = np.abs(lattice.carried - found[1 : 1 + k]) / unit
@@ -349,7 +363,7 @@ def _moments(weights: Array, numbers: Array) -> tuple[Array, Array]:
     return mean, np.sqrt(weights @ (numbers - mean) ** 2)
 
 
-def _errors(history: list[Array], d: int) -> Array:
+def _errors(history: list[Array], d: int, least: Array | float) -> Array:
     """Return errors of the last estimates, from how they changed with the last refinements.
 
     On a line each refinement squares the error of an analytic function; elsewhere one may leave it
@@ -359,8 +373,7 @@ def _errors(history: list[Array], d: int) -> Array:
     if len(history) < 3:  # noqa: PLR2004 - two differences
         return np.full(len(history[0]), np.inf)
     k = (len(history[0]) - 1) // 2
-    sd = history[-1][1 + k :]
-    unit = np.where(sd > 0, sd, 1.0)
+    unit = _units(history[-1][1 + k :], least)
     every = np.concatenate([[1.0], unit, unit])
     changes = [
         np.abs(a - b) / every for a, b in zip(history[:-5:-1], history[-2:-6:-1], strict=False)
@@ -374,7 +387,9 @@ def _errors(history: list[Array], d: int) -> Array:
     return np.where(slow, np.max([found, changes[1] / 2, changes[2] / 4], 0), found)
 
 
-def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
+def _integral(
+    lattices: list[Lattice], found: Array, errors: Array, least: Array | float
+) -> Integral:
     weights, numbers, log_total = _weighted(lattices)
     logs = np.concatenate(
         [
@@ -385,7 +400,7 @@ def _integral(lattices: list[Lattice], found: Array, errors: Array) -> Integral:
     logs = np.where(np.isnan(logs), -np.inf, logs)
     k = numbers.shape[1]
     exists = ~np.isnan(errors)
-    unit = found[1 + k :]
+    unit = np.maximum(found[1 + k :], least)
     rounding = np.finfo(float).eps * np.abs(found[1 : 1 + k]) / np.where(unit > 0, unit, 1.0)
     return Integral(
         tuple(lattices),

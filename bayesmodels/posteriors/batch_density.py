@@ -21,11 +21,12 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
-from bayesmodels.posteriors.support import Support, listed, shaped, supports
+from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
 
 pt: Any = tensor  # its functions have no types
 
 _TOGETHER = 300_000  # numbers of the widest array, of all points in one call: what a cache holds
+_SHARE = 1e-3  # in units of which probabilities are known at least
 MOST_LEVELS = 2**13
 """Configurations of finite variables that are added up."""
 
@@ -57,6 +58,8 @@ class BatchDensity:
 
     def __init__(self, model: pm.Model) -> None:
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
+        for rv in model.free_RVs:
+            not_whole(rv)
         whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in whole]
         self.levels = self._levels()
@@ -190,6 +193,14 @@ class BatchDensity:
             result[s.name] = slice(at, at + s.size * s.levels)
             at += s.size * s.levels
         return result
+
+    @property
+    def least(self) -> Array:
+        """Units of the numbers: those of probabilities are not next to nothing where these are."""
+        found = np.zeros(max((s.stop for s in self.slices.values()), default=0))
+        for s in self.finite:
+            found[self.slices[s.name]] = _SHARE
+        return found
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""

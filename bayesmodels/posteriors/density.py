@@ -33,7 +33,7 @@ from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.link.basic import PerformLinker
 from pytensor.scalar.basic import Cast, Clip, Second
 from pytensor.scalar.math import Log1mexp, Softplus, TriGamma
-from pytensor.tensor.basic import Alloc, AllocDiag
+from pytensor.tensor.basic import Alloc, AllocDiag, MakeVector
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
@@ -551,7 +551,7 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
             known[node.outputs[0]] = given[0] if wide else pt.cast(given[0], dtype(node.outputs[0]))
             continue
         if any(dtype(v) in SINGLE for v in node.outputs):
-            whole = isinstance(node.op, Elemwise)
+            whole = isinstance(node.op, Elemwise | MakeVector)
             numbers = len(given) if whole else int(isinstance(node.op, (DimShuffle, Alloc)))
             given[:numbers] = [_wide(v) for v in given[:numbers]]
         shape = node.outputs[0].type.shape if isinstance(node.op, Alloc) else ()
@@ -563,7 +563,10 @@ def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:
                 pt.cast(new, dtype(old)) if dtype(new) != dtype(old) else new
                 for new, old in zip(given, node.inputs, strict=True)
             ]
-        if given != list(node.inputs):
+        if isinstance(node.op, MakeVector) and dtype(node.outputs[0]) in SINGLE:
+            vector = MakeVector("float64")  # type: ignore[no-untyped-call]
+            known[node.outputs[0]] = vector(*given)
+        elif given != list(node.inputs):
             made = node.clone_with_new_inputs(given, strict=False).outputs
             known.update(zip(node.outputs, made, strict=True))
     return [known.get(v, v) for v in outputs]

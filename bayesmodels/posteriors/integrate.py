@@ -161,8 +161,9 @@ def settled(
     def mass(points: Array) -> tuple[Array, Array]:
         return density(points)[0], np.zeros((len(points), 0))
 
+    f, least = (density, density.least) if moments else (mass, np.zeros(0))
     try:
-        return integral(density if moments else mass, own.starts, tolerance, seconds, rng)
+        return integral(f, own.starts, tolerance, seconds, rng, least)
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",

@@ -122,7 +122,10 @@ def _summed(
         law = marginal.given({p.name: point[p.name][None] for p in marginal.rest})
         for levels in (marginal.row(point), law.sample(1, rng)[0]):
             joint, own = conditionals.joint.value(point | marginal.values_of(levels))
-            gap = joint - law.log_probability(levels)
+            probability = law.log_probability(levels)
+            if joint == probability == -np.inf:
+                continue  # these levels are impossible
+            gap = joint - probability
             over = abs(gap - value) / (bound + own)
             seen.append((over, gap, bound + own))
             if not over <= 1:

@@ -73,16 +73,24 @@ class _Moved(Operation):
         if sizes.shape != slopes.shape:
             sizes, slopes = np.broadcast_arrays(sizes, slopes)
         moved = float(np.vdot(sizes, slopes))
-        if not math.isfinite(moved):  # what has no influence is of no matter, nor is a zero rounded
-            counts = (slopes != 0) & (sizes != 0)
+        if not math.isfinite(moved):
+            counts = _counts(sizes, slopes)
             moved = float(np.sum(sizes[counts] * slopes[counts]))
         return np.asarray(self.units.of(value) * moved)
 
     def of_many(self, value: Any, influence: Any) -> Any:
         """Return the same for each of many, along the first axis."""
         sizes, slopes = np.abs(value, dtype=np.float64), np.abs(influence, dtype=np.float64)
-        each = np.where((slopes != 0) & (sizes != 0), sizes * slopes, 0.0)
+        each = np.where(_counts(sizes, slopes), sizes * slopes, 0.0)
         return self.units.of(value[0]) * each.sum(tuple(range(1, each.ndim)))
+
+
+def _counts(sizes: Any, slopes: Any) -> Any:
+    """Whether rounding matters: what has no influence does not, nor is a zero rounded.
+
+    An influence that is not a number is zero times infinity, on a branch that is not taken.
+    """
+    return (slopes > 0) & (sizes != 0)
 
 
 NO_GRADIENT = (NotImplementedError, NullTypeGradError)
@@ -134,10 +142,11 @@ def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]
     moving = {v for v in leaves if is_float(v)}
     found = []
     for node in io_toposort(list(leaves), list(results)):
-        if not any(v in moving for v in node.inputs):
-            continue
         floats = [v for v in node.outputs if is_float(v)]
-        moving.update(floats)
+        is_moved = any(v in moving for v in node.inputs)
+        moving.update(floats)  # also what was made of whole numbers
+        if not is_moved:
+            continue
         inputs = [v.type() if v in moving else v for v in node.inputs]
         fresh = [new for new, old in zip(inputs, node.inputs, strict=True) if new is not old]
         made: Any = node.clone_with_new_inputs(inputs).outputs

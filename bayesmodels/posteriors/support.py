@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -22,16 +23,22 @@ from pymc.distributions.transforms import (
 )
 from pymc.distributions.truncated import TruncatedRV
 from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Cast
 from pytensor.tensor.random.op import RandomVariable
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
 from bayesmodels.posteriors.density import compiled, frozen, without_initial_values
+from bayesmodels.posteriors.operations import core, operation, scalar
 
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
 
+_WHOLE = ("int", "uint", "bool")
 _COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
-_FINITE = ("bernoulli", "categorical", "discrete_uniform", "binomial")
+_TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2}
+"""Which parameter is the number of trials."""
+_FINITE = ("bernoulli", "categorical", "discrete_uniform", *_TRIALS)
+_MOST_KNOWN = 2**12  # configurations of finite variables that a range may depend on
 _TRANSFORMED = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTransform: "simplex"}
 ENDS: dict[str, tuple[float, float]] = {
     "unit": (0.0, 1.0),
@@ -70,14 +77,15 @@ class Support:
 
 def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
     """Return the supports of free variables, in the model's order: of all, or those known."""
-    found = {}
+    found: dict[Any, Support] = {}
     for held, rv, shape in shaped(model):
         try:
-            found[rv.name] = _support(held, rv, shape)
+            found[rv] = _support(held, rv, shape, found)
         except NotConjugate:
             if all_known:
                 raise
-    return [found[rv.name] for rv in model.free_RVs if rv.name in found]
+    by_name = {s.name: s for s in found.values()}
+    return [by_name[rv.name] for rv in model.free_RVs if rv.name in by_name]
 
 
 def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
@@ -94,15 +102,19 @@ def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
     ]
 
 
-def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
+def _support(
+    model: pm.Model, rv: Any, shape: tuple[int, ...], known: Mapping[Any, Support]
+) -> Support:
     op, name = rv.owner.op, rv.name
     if isinstance(op, _BaseMixtureRV):
         raise NotConjugate(
             f"{name} has a mixture as its prior with the components summed out; a closed form "
             "needs the component as a variable of its own."
         )
-    if str(rv.dtype).startswith(("int", "uint", "bool")):
-        return _finite(op, rv, shape)
+    not_whole(rv)
+    if str(rv.dtype).startswith(_WHOLE):
+        lowest, levels = _range(op, rv, name, known)
+        return Support(name, "finite", shape, lowest, levels)
     own = model.rvs_to_transforms.get(rv)
     if isinstance(op, WishartRV) or isinstance(own, RootOfPrecision):
         return Support(name, "matrix", shape)
@@ -127,6 +139,17 @@ def _support(model: pm.Model, rv: Any, shape: tuple[int, ...]) -> Support:
         low, high = max(low, inner[0]), min(high, inner[1])
     kind: Any = next((kind for kind in ENDS if ENDS[kind] == (low, high)), "interval")
     return Support(name, kind, shape, interval=(low, high))
+
+
+def not_whole(rv: Any) -> None:
+    """Refuse a whole number that PyMC keeps as a real one: its masses are no density on a line."""
+    op = rv.owner.op
+    inner = op.base_rv_op.dtype if isinstance(op, TruncatedRV) else "float64"
+    if str(inner).startswith(_WHOLE) and not str(rv.dtype).startswith(_WHOLE):
+        raise NotConjugate(
+            f"{rv.name} ({_title(op.base_rv_op)}, truncated) is a whole number that PyMC keeps as "
+            "a real one: its masses are no density."
+        )
 
 
 def _ends(transform: Any, rv: Any) -> tuple[float, float]:
@@ -154,36 +177,74 @@ def _ends(transform: Any, rv: Any) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _finite(op: Any, rv: Any, shape: tuple[int, ...]) -> Support:
+def _range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[int, int]:
+    """Return the lowest value of a whole number, and how many there are."""
+    if isinstance(op, TruncatedRV):
+        return _cut(op, rv, name, known)
     kind = getattr(op, "name", "") or ""
     if not isinstance(op, RandomVariable) or isinstance(op, SymbolicRandomVariable):
         kind = ""
     if kind not in _FINITE:
         many = "has infinitely many values" if kind in _COUNTABLE else "has no known range"
-        raise NotConjugate(f"{rv.name} ({_title(op)}) is a whole number that {many}.")
-    lowest, levels = 0, 2
+        raise NotConjugate(f"{name} ({_title(op)}) is a whole number that {many}.")
     parameters = list(op.dist_params(rv.owner))
     if kind == "categorical":
         levels = parameters[0].type.shape[-1]
         if levels is None:
-            (length,) = _values([parameters[0].shape[-1]], rv.name)
+            (length,) = _values([parameters[0].shape[-1]], name)
             levels = int(length)
-    elif kind == "binomial":
-        (trials,) = _values(parameters[:1], rv.name)
-        levels = int(trials.max()) + 1
-    elif kind == "discrete_uniform":
-        first, last = _values(parameters, rv.name)
-        lowest, levels = int(first.min()), int(last.max() - first.min()) + 1
-    return Support(rv.name, "finite", shape, lowest, levels)
+        return 0, levels
+    if kind in _TRIALS:
+        (trials,) = _values([parameters[_TRIALS[kind]]], name, known)
+        return 0, int(trials.max()) + 1
+    if kind == "discrete_uniform":
+        first, last = _values(parameters, name, known)
+        return int(first.min()), int(last.max() - first.min()) + 1
+    return 0, 2
 
 
-def _values(expressions: list[Any], name: str) -> list[Any]:
-    """Return what expressions without free variables are worth."""
-    above = [v.owner.op for v in ancestors(expressions) if v.owner is not None]
-    if any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in above):
+def _cut(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[int, int]:
+    """Return the same of a law that is truncated, which may have ends of its own."""
+    *inputs, lower, upper = rv.owner.inputs
+    inner = op.base_rv_op
+    low, high = 0.0, np.inf
+    if inner.name not in _COUNTABLE:
+        first, levels = _range(inner, inner.make_node(*inputs).default_output(), name, known)
+        low, high = first, first + levels - 1
+    ends = _values([lower, upper], name, known)
+    low, high = max(low, np.ceil(ends[0].min())), min(high, np.floor(ends[1].max()))
+    if not high < np.inf:
+        raise NotConjugate(f"{name} is truncated from below alone: it has infinitely many values.")
+    return int(low), int(high - low) + 1
+
+
+def _values(expressions: list[Any], name: str, known: Mapping[Any, Support] | None = None) -> Any:
+    """Return what expressions are worth: at all values of finite variables, along a first axis."""
+    above = set(ancestors(expressions, blockers=list(known or {})))
+    given = {rv: s for rv, s in (known or {}).items() if rv in above}
+    ops = [v.owner.op for v in above if v.owner is not None and v not in given]
+    # Where numbers are only moved, no element depends on two of a variable.
+    together = all(v in given or v.owner is None or _moves(v.owner.op) for v in above)
+    many = np.prod([float(s.levels) ** (together or s.size) for s in given.values()])
+    if (
+        any(isinstance(op, RandomVariable | SymbolicRandomVariable) for op in ops)
+        or any(s.kind != "finite" for s in given.values())
+        or many > _MOST_KNOWN
+    ):
         raise NotConjugate(f"the range of {name} depends on other variables.")
-    made: list[Any] = compiled([], expressions)()
-    return made
+    run = compiled(list(given), expressions)
+    each = []
+    for rv, s in given.items():
+        rows = np.array(list(product(range(s.levels), repeat=1 if together else s.size)))
+        levels = np.broadcast_to(rows, (len(rows), s.size)).reshape(-1, *s.shape)
+        each.append(list((s.lowest + levels).astype(rv.dtype)))
+    return [np.stack(x) for x in zip(*(run(*point) for point in product(*each)), strict=True)]
+
+
+def _moves(op: Any) -> bool:
+    """Whether an operation only moves numbers."""
+    known = operation(op)
+    return scalar(op) is Cast or (known is not None and known.moves and core(op) is op)
 
 
 def _title(op: Any) -> str:

@@ -29,8 +29,22 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             f"{name:58}{left:3}{points:8}  {figure:24}  {true:.0e}  {stated:.0e}"
         )
+    for name, kind, verb, seconds, found, reference, gap, off in table(
+        "structured",
+        "structured: seconds, log evidence, by hand, their difference, the worst of all means",
+    ):
+        terminalreporter.write_line(
+            f"{name:58}{kind:9}{verb:10}{seconds:5.1f} s {found:14.6f}{reference:14.6f}"
+            f"  {gap:.0e}  {off:.0e}"
+        )
+    for name, verb, seconds, reason in table("denied", "structured and refused: seconds, reason"):
+        terminalreporter.write_line(f"{name:58}{verb:10}{seconds:5.1f} s  {reason}")
+    _fuzzed(terminalreporter, table("fuzz", "random models"))
+
+
+def _fuzzed(terminalreporter, rows):
     total = Counter()
-    for counts, complaints in table("fuzz", "random models"):
+    for counts, complaints in rows:
         total.update(counts)
         for complaint in complaints:
             terminalreporter.write_line(complaint)

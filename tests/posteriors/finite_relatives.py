@@ -7,7 +7,6 @@ the other kind before its rare value is looked at.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytensor.tensor as pt
 from scipy import special, stats
 
 from tests.posteriors.entry import opened
+from tests.posteriors.structured.hand import added_up, configurations
 
 X = np.array([-1.0, -0.3, 0.4, 1.1, 1.6])
 Y = np.array([-0.9, 0.2, 0.8, 1.3, 2.2])
@@ -34,18 +34,9 @@ class Enumerated:
 
     def truth(self):
         """Return log evidence and probabilities by adding up all configurations."""
-        sizes = [(int(np.prod(shape)), levels) for shape, levels in self.variables.values()]
-        ranges = [range(levels) for size, levels in sizes for _ in range(size)]
-        rows = np.array(list(product(*ranges)))
-        logs = np.array([self.mass(*row) for row in rows.tolist()])
-        total = special.logsumexp(logs)
-        found, at = {}, 0
-        for (name, (shape, levels)), (size, _) in zip(self.variables.items(), sizes, strict=True):
-            own = rows[:, at : at + size, None] == np.arange(levels)
-            each = (np.exp(logs - total)[:, None, None] * own).sum(0)
-            found[name] = each.reshape(*shape, levels)
-            at += size
-        return total, found
+        rows = configurations(self.variables)
+        truth = added_up(self.variables, rows, [self.mass(*row) for row in rows.tolist()])
+        return truth.log_evidence, truth.mean
 
 
 @dataclass(frozen=True)

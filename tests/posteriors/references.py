@@ -441,6 +441,7 @@ def normal_inverse_gamma(
 
     second = "rate" if kind == "Gamma" else "scale"
     df = 2 * shape
+    of_scale = {scale: rate / (shape - 1)} if kind == "InverseGamma" and shape > 1 else {}
     return Reference(
         {**dict.fromkeys(shapes, "StudentT"), scale: kind},
         {
@@ -452,7 +453,7 @@ def normal_inverse_gamma(
         },
         log_density,
         draw,
-        mean=means if df > 1 else {},
+        mean=(means if df > 1 else {}) | of_scale,
         var={name: df / (df - 2) * w**2 for name, w in widths.items()} if df > 2 else {},
         **more,
     )

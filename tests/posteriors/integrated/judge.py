@@ -34,7 +34,7 @@ class Gap:
 def gaps(found, reference, *, proper=True):
     """Return the gaps of all figures that the reference has.
 
-    A finite variable is one number in the reference, and shares of its values in what was found.
+    Finite elements are numbers in the reference, and shares of their values in what was found.
     Without a proper prior there is no log evidence.
     """
     own = OWN * reference.error
@@ -60,8 +60,9 @@ def gaps(found, reference, *, proper=True):
 
 
 def _as_number(levels, shares, errors):
-    """Return mean and sd of a finite variable, and the errors that those of its shares imply."""
+    """Return mean and sd of finite elements, and the errors that those of their shares imply."""
     x = np.asarray(levels, dtype=float)
-    mean = x @ shares
-    sd = np.sqrt((x - mean) ** 2 @ shares)
-    return [mean, sd], [np.abs(x - mean) @ errors, (x - mean) ** 2 @ errors / (2 * sd)]
+    mean = shares @ x
+    gap = np.abs(x - mean[..., None])
+    sd = np.sqrt((gap**2 * shares).sum(-1))
+    return [mean, sd], [(gap * errors).sum(-1), (gap**2 * errors).sum(-1) / (2 * sd)]
