@@ -34,7 +34,7 @@ from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.sum_product import SummedOut, summed_out
-from bayesmodels.posteriors.support import supports
+from bayesmodels.posteriors.support import added_up_far_enough, supports
 from bayesmodels.posteriors.truncated import standing_apart
 from bayesmodels.posteriors.verify import FEW, verify
 from bayesmodels.posteriors.zero_sum import in_coordinates, zero_sums
@@ -164,7 +164,13 @@ class Search:
 
     def proposed(self, rng: np.random.Generator, looks: Looks = FIRST) -> Solution:
         """Return what may be the posterior; `verify` says whether it is."""
-        return _proposed(self.field, lambda: self.known, rng, looks)
+        field = self.field
+        found = _proposed(field, lambda: self.known, rng, looks)
+        for part in found.finite if any(s.endless for s in field.finite) else ():
+            for element, row in zip(part.elements, part.probabilities(), strict=True):
+                own = field.finite[field.finite_owner[element]]
+                added_up_far_enough(own, row[: own.levels])
+        return found
 
 
 def _proposed(

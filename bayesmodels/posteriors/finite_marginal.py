@@ -100,6 +100,7 @@ class FiniteMarginal:
         self, conditionals: Conditionals, finite: Mapping[str, Support], point: Point
     ) -> None:
         self._finite = dict(finite)
+        self.endless = [s for s in finite.values() if s.endless]
         self.levels: dict[str, tuple[Hashable, ...]] = {
             n: tuple(range(s.lowest, s.lowest + s.levels)) for n, s in finite.items()
         }

@@ -20,7 +20,7 @@ from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
-from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support import added_up_far_enough, listed
 
 MOST = 4
 _DRAWN = 150  # from the prior, for each dimension, to look for modes
@@ -115,8 +115,9 @@ def integrate(
     part, density = own.part, own.density
     rounding = _rounding(part.density if part else _joint(model), density)
     found = settled(own, tolerance, seconds, rng)
-    heaviest = np.argsort(-found.weights)[:_HEAVIEST]
-    off = max(map(rounding, found.points_at(heaviest)))
+    heaviest = found.points_at(np.argsort(-found.weights)[:_HEAVIEST])
+    _far_enough(own, found, heaviest)
+    off = max(map(rounding, heaviest))
     if off > tolerance:
         warnings.warn(
             f"Rounding may change the log density by {off:.1g}, which is more than the "
@@ -175,6 +176,18 @@ def settled(
             f"the posterior mass still grows where {name} is as far out as numbers go: it is "
             "improper, or its tails are too heavy. Give it a proper prior."
         ) from error
+
+
+def _far_enough(own: Integrand, found: Integral, heaviest: Array) -> None:
+    """Make sure that whole numbers without an end are added up as far as they are probable."""
+    part, density = own.part, own.density
+    for s in density.finite:
+        added_up_far_enough(s, found.mean[density.slices[s.name]].reshape(-1, s.levels))
+    if part and part.endless:
+        _, natural = density.by_level(heaviest)
+        known = part.conditional(density.rows(natural, np.zeros(len(heaviest), dtype=int)))
+        for s in part.endless:
+            added_up_far_enough(s, known[s.name]["probability"])
 
 
 def _joint(model: pm.Model) -> JointDensity | None:

@@ -381,9 +381,11 @@ class IntegratedPosterior:
         if self._part:
             laws = [f"{name} ({self._part.conjugate[name]})" for name in self.integrated]
             parts.append(f"Given the rest, {listed(laws)} integrated out in closed form")
+            parts += [s.cut for s in self._part.endless]
         if self._density.finite:
             many = len(self._density.levels)
             parts.append(f"{listed(self._added_up)}: all {many:,} configurations added up")
+            parts += [s.cut for s in self._density.finite if s.endless]
         names = self._on_lattice
         if names:
             modes = len(self._integral.lattices)

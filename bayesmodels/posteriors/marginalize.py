@@ -40,6 +40,7 @@ from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
 from bayesmodels.posteriors.density import EPS, add, compiled, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import NormalIntegral
+from bayesmodels.posteriors.support import Support
 from bayesmodels.posteriors.zero_sum import ZeroSum, elements
 
 pt: Any = tensor  # its functions have no types
@@ -154,6 +155,7 @@ class Marginal:
     ) -> None:
         self.normals, self.alone = normals, tuple(alone)
         self.levels: dict[str, tuple[Hashable, ...]] = {}
+        self.endless: list[Support] = []
         probes = normals.probes() if normals else {}
         number = max([2, *map(len, probes.values())])
         for name, x in probes.items():

@@ -32,7 +32,7 @@ from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
-from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support import Support, listed
 from bayesmodels.posteriors.verify import FEW, USELESS, Imprecise, Verification, verify
 from bayesmodels.posteriors.zero_sum import zero_sums
 
@@ -426,6 +426,11 @@ class PartialPosterior:
         return result, known
 
     @property
+    def endless(self) -> list[Support]:
+        """Whole numbers without an end that are added up."""
+        return self._marginal.endless
+
+    @property
     def levels(self) -> dict[str, tuple[Hashable, ...]]:
         """The values of integrated variables that are finite."""
         return self._marginal.levels
@@ -524,6 +529,7 @@ class PartialPosterior:
         laws = [f"{name} ({self.conjugate[name]})" for name in self.integrated]
         parts = [f"Given {listed(self.remaining)}, {listed(laws)} can be integrated out"]
         kept = {n: self._choice.reasons[n] for n in self.remaining if n in self._choice.reasons}
+        parts += [s.cut for s in self.endless]
         parts += [f"{name} remains: {why.rstrip('.')}" for name, why in kept.items()]
         proof = (
             "the density is analytic in them, so this holds everywhere"

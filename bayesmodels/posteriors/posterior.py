@@ -336,6 +336,7 @@ class ExactPosterior:
             owners = dict.fromkeys(field.finite_owner[part.elements])
             who = listed(field.finite[i].name for i in owners)
             parts.append(part.sentence(who, lambda factor: listed(self._owners(factor))))
+        parts += [s.cut for s in field.finite if s.endless]
         for name, own in self._zero_sums.items():
             sizes = math.prod(own.shape), math.prod(own.inner)
             parts.append(

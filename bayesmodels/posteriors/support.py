@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from numpy.typing import NDArray
 from pymc.distributions.distribution import SymbolicRandomVariable
 from pymc.distributions.mixture import _BaseMixtureRV
 from pymc.distributions.multivariate import WishartRV
@@ -25,6 +27,7 @@ from pymc.distributions.truncated import TruncatedRV
 from pytensor.graph.traversal import ancestors
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.random.op import RandomVariable
+from scipy import stats
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
@@ -34,7 +37,15 @@ from bayesmodels.posteriors.operations import core, operation, scalar
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
 
 _WHOLE = ("int", "uint", "bool")
-_COUNTABLE = ("poisson", "geometric", "negative_binomial", "nbinom")
+_COUNTABLE: dict[str, Any] = {
+    "poisson": stats.poisson,
+    "geometric": stats.geom,
+    "negative_binomial": stats.nbinom,
+}
+TAIL = 1e-100
+"""What is left out of the prior of a whole number that has no end."""
+_LEFT = 1e-15  # probability that the last values that are added up may have
+_GROWS = 1.1
 _TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2}
 """Which parameter is the number of trials."""
 _FINITE = ("bernoulli", "categorical", "discrete_uniform", *_TRIALS)
@@ -54,7 +65,8 @@ class Support:
 
     Kinds are, in order: between 0 and 1; positive numbers adding up to one along the last axis;
     positive numbers; all numbers; those between two other ends; positive definite matrices; a range
-    of whole numbers, of which `lowest` is the first and `levels` their number.
+    of whole numbers, of which `lowest` is the first and `levels` their number. If it is `endless`
+    there are more, of which the prior has less than `TAIL`.
     """
 
     name: str
@@ -62,12 +74,19 @@ class Support:
     shape: tuple[int, ...]
     lowest: int = 0
     levels: int = 0
+    endless: bool = False
     interval: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def ends(self) -> tuple[float, float]:
         """Between which numbers its elements lie."""
         return ENDS.get(self.kind, self.interval)
+
+    @property
+    def cut(self) -> str:
+        """Up to where a whole number without an end is added up."""
+        last = self.lowest + self.levels - 1
+        return f"{self.name} is added up to {last}, as its prior has less than {TAIL:g} beyond"
 
     @property
     def size(self) -> int:
@@ -114,7 +133,7 @@ def _support(
     not_whole(rv)
     if str(rv.dtype).startswith(_WHOLE):
         lowest, levels = _range(op, rv, name, known)
-        return Support(name, "finite", shape, lowest, levels)
+        return Support(name, "finite", shape, lowest, levels, getattr(op, "name", "") in _COUNTABLE)
     own = model.rvs_to_transforms.get(rv)
     if isinstance(op, WishartRV) or isinstance(own, RootOfPrecision):
         return Support(name, "matrix", shape)
@@ -184,10 +203,11 @@ def _range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[i
     kind = getattr(op, "name", "") or ""
     if not isinstance(op, RandomVariable) or isinstance(op, SymbolicRandomVariable):
         kind = ""
-    if kind not in _FINITE:
-        many = "has infinitely many values" if kind in _COUNTABLE else "has no known range"
-        raise NotConjugate(f"{name} ({_title(op)}) is a whole number that {many}.")
+    if kind not in {*_FINITE, *_COUNTABLE}:
+        raise NotConjugate(f"{name} ({_title(op)}) is a whole number that has no known range.")
     parameters = list(op.dist_params(rv.owner))
+    if kind in _COUNTABLE:
+        return _most(op, parameters, name, known)
     if kind == "categorical":
         levels = parameters[0].type.shape[-1]
         if levels is None:
@@ -201,6 +221,36 @@ def _range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[i
         first, last = _values(parameters, name, known)
         return int(first.min()), int(last.max() - first.min()) + 1
     return 0, 2
+
+
+def _most(
+    op: Any, parameters: list[Any], name: str, known: Mapping[Any, Support]
+) -> tuple[int, int]:
+    """Return the same of a number without an end: of those values that hold nearly all of it."""
+    try:
+        law = _COUNTABLE[op.name](*_values(parameters, name, known))
+    except NotConjugate as error:
+        raise NotConjugate(
+            f"{name} ({_title(op)}) is a whole number that has infinitely many values, and how "
+            "many of them matter depends on other variables."
+        ) from error
+    last, lowest = 1, int(op.name == "geometric")
+    while (law.sf(last) > TAIL).any():
+        last = math.ceil(_GROWS * last)
+    return lowest, last + 1 - lowest
+
+
+def added_up_far_enough(s: Support, probabilities: NDArray[Any]) -> None:
+    """Refuse a whole number without an end whose last tenth has some probability.
+
+    `probabilities` are those of its levels, on the last axis.
+    """
+    last = probabilities[..., -(s.levels // 10) - 1 :].sum(-1).max()
+    if s.endless and not last < _LEFT:
+        raise NotConjugate(
+            f"{s.cut}, but there its posterior has not ended: the data are about values that the "
+            "prior all but excludes."
+        )
 
 
 def _cut(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[int, int]:
