@@ -31,7 +31,7 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.link.basic import PerformLinker
-from pytensor.scalar.basic import Cast, Clip, Second
+from pytensor.scalar.basic import Cast, Clip, Identity, Second
 from pytensor.scalar.math import Log1mexp, Softplus, TriGamma
 from pytensor.tensor.basic import Alloc, AllocDiag, MakeVector
 from pytensor.tensor.blockwise import Blockwise
@@ -160,6 +160,7 @@ _NUMBER_BY_NUMBER: dict[Any, Op] = {
     Second: _Filled(),
     Cast: _Direct(np.array),
     Clip: _Direct(np.clip),
+    Identity: _Direct(np.array),
     Log1mexp: _Direct(_log1mexp),
     Softplus: _Direct(partial(np.logaddexp, 0.0)),
     TriGamma: _Direct(partial(polygamma, 1)),
