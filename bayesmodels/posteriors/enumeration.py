@@ -18,6 +18,7 @@ from bayesmodels.posteriors.factor_graph import Dependence, connected
 from bayesmodels.posteriors.families import Additive, Elements, Factor, additive, same_kinds
 from bayesmodels.posteriors.gradient import Field, Levels
 from bayesmodels.posteriors.independent import AGAIN, FIRST, Looks
+from bayesmodels.posteriors.support import listed
 
 MOST_TRIED, MOST_WITH_OTHERS = 2**15, 2**10
 """Configurations of which a possible one is looked for; and that are enumerated."""
@@ -144,10 +145,12 @@ def configurations(field: Field, elements: Elements, most: int) -> Levels:
     with np.errstate(over="ignore"):
         number = float(np.prod(sizes.astype(float)))
     if number > most:
-        names = ", ".join(s.name for s in field.finite)
+        names = listed(s.name for s in field.finite)
         raise NotConjugate(
-            f"{names} have {number:.3g} configurations that depend on each other or on other "
-            f"variables; at most {most} are enumerated."
+            f"there are {number:.3g} configurations of {names}, whose elements depend on each "
+            f"other or on other variables; at most {most} are enumerated.",
+            "bm.integrate(model) and bm.exact(model, partial=True) may sum them out one after the "
+            "other.",
         )
     return np.array(list(product(*(range(size) for size in sizes))), dtype=int)
 

@@ -66,8 +66,8 @@ class FiniteTables:
         self.looks = int(sum(float(self.most) ** len(kind.colours) for kind in self._kinds))
         if self.looks > _MOST_LOOKS:
             raise NotConjugate(
-                f"{names} meet in summands of up to {width} elements, for which the density would "
-                f"be evaluated {self.looks:.3g} times; at most {_MOST_LOOKS:,} times is it."
+                f"summands of the log density have up to {width} elements of {names}: it would be "
+                f"evaluated {self.looks:.3g} times; at most {_MOST_LOOKS:,} times is it."
             )
         each = np.arange(len(sizes))[:, None]
         parts = {1: [each]}  # which say what levels there are
