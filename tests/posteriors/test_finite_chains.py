@@ -141,7 +141,7 @@ def mixed_up():
 
 @pytest.mark.parametrize(
     ("declare", "given", "said"),
-    [(all_with_all, (12, 5), "depend on each other"), (mixed_up, (), "summands of up to 40")],
+    [(all_with_all, (12, 5), "depend on each other"), (mixed_up, (), "have up to 40 elements")],
 )
 def test_what_hangs_together_too_much_is_refused(declare, given, said):
     with pytest.raises(bm.NotConjugate, match=said):
