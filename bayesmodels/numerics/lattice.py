@@ -144,7 +144,8 @@ class Lattice:
         Times each of some factors (n, k), of which the first is one. As a product falls on the way
         there over one unit, so it falls on: along the axis on which it falls most, as not all of
         them lead there. Where it rises on all of them it rises on over one unit, but not above what
-        is seen to fall on the same border: it is a flank of that.
+        is seen to fall on the same border, nor above the largest values beside it if these fall
+        along the axis: it is a flank of that.
         """
         bad = self.places[np.isnan(self.logs)]
         if not len(bad):
@@ -159,6 +160,14 @@ class Lattice:
             spot = np.searchsorted(keys, own).clip(max=len(keys) - 1)
             return np.where((keys[spot] == own)[:, None], logs[spot], np.nan)
 
+        def largest(place: NDArray[np.int64], axis: int) -> Array:
+            """Return the largest values at places along an axis, wherever on the others."""
+            spots, own = np.unique(self.places[order, axis], return_inverse=True)
+            result = np.full((len(spots), logs.shape[1]), np.nan)
+            np.fmax.at(result, own, logs)
+            at = np.searchsorted(spots, place).clip(max=len(spots) - 1)
+            return np.where((spots[at] == place)[:, None], result[at], np.nan)
+
         unit = max(1, round(1 / self.step))
         falling, rising, level = np.full((3, len(bad), factors.shape[1]), np.nan)
         for move in _neighbours(self.places.shape[1], centres=False):
@@ -169,6 +178,10 @@ class Lattice:
                 tail = last - np.log(np.expm1(fall))
             falling = np.fmin(falling, np.where(fall > 0, tail, np.nan))
             rising = np.fmin(rising, last - unit * fall + np.log(unit))
+            axis = int(np.flatnonzero(move)[0])
+            beside, before = (largest((bad + n * move)[:, axis], axis) for n in (1, 1 + unit))
+            ridge = np.where((before > beside) & ~np.isnan(last), beside + np.log(unit), np.nan)
+            rising = np.fmin(rising, ridge)
             level = np.fmin(level, last)  # of a single point among others
         # Within two steps: of all within one unit there would be millions of pairs.
         _, border = connected_components(_joined(bad, 2 * min(unit, 2)), directed=False)
