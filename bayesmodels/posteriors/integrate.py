@@ -79,8 +79,9 @@ def integrate(
 
     Notes
     -----
-    Modes are climbed from several sets of random starts, until a set finds nothing new. A mode
-    whose surroundings no start hits is not found; no method would.
+    Modes are climbed from several sets of random starts, until a set finds nothing new; not from
+    starts from which the density rises all the way to a known mode. A mode whose surroundings no
+    start hits is not found; no method would.
 
     Sources: Trefethen and Weideman (2014), *The exponentially convergent trapezoidal rule*, SIAM
     Review 56; Gelman et al. (2013), *Bayesian Data Analysis*, section 5.4 (integrating the
