@@ -52,6 +52,41 @@ def students_and_items():
     pm.Normal("y", mean + student[STUDENT] + item[ITEM], 1, observed=SCORES)
 
 
+def summing_to_zero(n):
+    """Return a basis of effects that sum to zero."""
+    return linalg.orth(np.eye(n) - 1 / n)
+
+
+def _zero_sums():
+    form, item = 0.8 * summing_to_zero(5), 0.7 * summing_to_zero(15)
+    X = np.hstack([5 * np.ones((300, 1)), indicators(STUDENT % 5) @ form, indicators(ITEM) @ item])
+    found = linear({"z": (19,)}, centred(np.eye(19)), X, SCORES, 1.0)
+    z = found.mean["z"]
+    mean = {"mean": 5 * z[0], "form": form @ z[1:5], "item": item @ z[5:]}
+    return Truth(found.log_evidence, mean)
+
+
+@solved(_zero_sums)
+def forms_and_items_that_sum_to_zero():
+    mean = pm.Normal("mean", 0, 5)
+    form = pm.ZeroSumNormal("form", sigma=0.8, shape=5)
+    item = pm.ZeroSumNormal("item", sigma=0.7, shape=15)
+    pm.Normal("y", mean + form[STUDENT % 5] + item[ITEM], 1, observed=SCORES)
+
+
+def _interaction():
+    both = 0.5 * np.kron(summing_to_zero(5), summing_to_zero(15))
+    X = indicators(STUDENT % 5 * 15 + ITEM) @ both
+    found = linear({"z": (56,)}, centred(np.eye(56)), X, SCORES, 1.0)
+    return Truth(found.log_evidence, {"both": (both @ found.mean["z"]).reshape(5, 15)})
+
+
+@solved(_interaction)
+def an_interaction_that_sums_to_zero_both_ways():
+    both = pm.ZeroSumNormal("both", sigma=0.5, shape=(5, 15), n_zerosum_axes=2)
+    pm.Normal("y", both[STUDENT % 5, ITEM], 1, observed=SCORES)
+
+
 def _crossed_scaled():
     X = np.hstack([indicators(STUDENT), indicators(ITEM)])
     prior = centred(diagonal((20, 1), (15, 0.7)))
