@@ -758,6 +758,19 @@ def a_whole_number_of_a_range():
 
 @hard(refused=("k",))
 def a_count_without_end():
+    k = pm.Poisson("k", pm.HalfNormal("rate", 3))
+    pm.Normal("y", k, 1, observed=[4.0])
+
+
+def _any_count():
+    def given(k):
+        return quad(lambda x: stats.t.pdf(x, 5) * stats.norm.pdf(4, x + k), -INF, INF)[0]
+
+    return Truth(np.log(sum(stats.poisson.pmf(k, 3) * given(k) for k in range(60))))
+
+
+@hard(_any_count)
+def a_count_whose_prior_ends():
     k = pm.Poisson("k", 3)
     x = pm.StudentT("x", 5)
     pm.Normal("y", x + k, 1, observed=[4.0])

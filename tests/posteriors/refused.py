@@ -608,7 +608,7 @@ def a_change_at_any_time():
 
 @without("k")
 def a_count_without_end():
-    k = pm.Poisson("k", 3)
+    k = pm.Poisson("k", pm.HalfNormal("rate", 3))
     pm.Normal("x", k, 1, observed=MIXED)
 
 
