@@ -261,7 +261,7 @@ def with_joint_gaps():
 
 @models.modelled
 def counted():
-    k = pm.Poisson("k", 3)
+    k = pm.Poisson("k", pm.HalfNormal("rate", 3))
     pm.Normal("y", pm.math.exp(k / 3), 1, observed=1.0)
 
 
