@@ -33,7 +33,7 @@ from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.link.basic import PerformLinker
 from pytensor.scalar.basic import Cast, Clip, Identity, Second
 from pytensor.scalar.math import Log1mexp, Softplus, TriGamma
-from pytensor.tensor.basic import Alloc, AllocDiag, MakeVector
+from pytensor.tensor.basic import Alloc, AllocDiag, Join, MakeVector
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
@@ -125,6 +125,9 @@ def _of_many(node: Any) -> Callable[..., Array] | None:
         return cholesky
     if isinstance(op, SolveTriangular) and not op.unit_diagonal:
         return partial(_substituted, op.lower, op.b_ndim)
+    if isinstance(op, Join) and hasattr(op, "axis"):  # which was an input of older ones
+        width = node.outputs[0].type.ndim - node.op.batch_ndim(node)
+        return partial(_joined, op.axis - width, width)
     if _is_diagonal(op):
         return _diagonal
     if isinstance(op, Operation) and op.of_many:
@@ -141,6 +144,13 @@ def _in_a_row(run: Callable[..., Array], axes: int, *inputs: Array) -> Array:
     ]
     found = run(*(x.reshape(-1, *x.shape[axes:]) for x in wide))
     return found.reshape(*lead, *found.shape[1:])
+
+
+def _joined(axis: int, width: int, *parts: Array) -> Array:
+    """Join parts along an axis, counted from the last of `width`; those before these broadcast."""
+    lead = np.broadcast_shapes(*(x.shape[:-width] for x in parts))
+    wide = [np.broadcast_to(x, (*lead, *x.shape[-width:])) for x in parts]
+    return np.concatenate(wide, axis)
 
 
 def _substituted(lower: bool, dimensions: int, root: Array, right: Array) -> Array:  # noqa: FBT001 - both are fixed

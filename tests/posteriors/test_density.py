@@ -5,7 +5,10 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.elemwise import Elemwise
+from scipy import special
 
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
@@ -83,6 +86,36 @@ def test_a_diagonal_matrix_is_made_by_a_function(blocks):
     assert run(np.array([1.0, np.nan, np.inf]))[0] == pytest.approx(
         np.array([[1, 0, 0], [0, np.nan, 0], [0, 0, np.inf]]), nan_ok=True
     )
+
+
+NUMBER_BY_NUMBER = {
+    "cast": (lambda x: pt.cast(x, "int64"), lambda x: x.astype(int)),
+    "clip": (lambda x: pt.clip(x, -1, 0.5), lambda x: np.clip(x, -1, 0.5)),
+    "log(1 - e^x)": (lambda x: pt.log1mexp(-abs(x)), lambda x: np.log(-np.expm1(-abs(x)))),
+    "softplus": (pt.softplus, lambda x: np.log1p(np.exp(x))),
+    "trigamma": (lambda x: pt.tri_gamma(abs(x)), lambda x: special.polygamma(1, abs(x))),
+    "copy": (pt.tensor_copy, lambda x: x),
+    "sum": (lambda x: pt.add(x, x**2, x, 1.0), lambda x: 2 * x + x**2 + 1),
+    "product": (lambda x: pt.mul(x, x + 2, x - 1), lambda x: x * (x + 2) * (x - 1)),
+    "join": (lambda x: pt.concatenate([x, 2 * x], -1), lambda x: np.concatenate([x, 2 * x], -1)),
+}
+
+
+@pytest.mark.parametrize(
+    ("batch", "mode"), [((), PYTHON_MODE), ((), LIGHT_MODE), ((None,), BATCH_MODE)]
+)
+@pytest.mark.parametrize("name", NUMBER_BY_NUMBER)
+def test_nothing_is_evaluated_number_by_number(name, batch, mode):
+    made, expected = NUMBER_BY_NUMBER[name]
+    one = pt.tensor("x", shape=(4,))
+    x = pt.tensor("x", shape=(*batch, 4))
+    run = compiled([x], [vectorize_graph(made(one), {one: x})], mode)
+    given = np.linspace(-2.2, 3.1, 12).reshape(3, 4) if batch else np.array([-2.0, -0.3, 0.6, 3])
+    for node in run.__wrapped__.maker.fgraph.apply_nodes:
+        if isinstance(node.op, Elemwise):  # which has a function of arrays, of so many inputs
+            assert (node.op.nfunc_spec or ("", 0))[1] == len(node.inputs)
+        assert not isinstance(node.op, Blockwise)
+    assert run(given)[0] == pytest.approx(expected(given), rel=1e-14)
 
 
 def test_points_and_configurations_are_evaluated_crosswise():
