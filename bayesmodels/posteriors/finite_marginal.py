@@ -101,9 +101,6 @@ class FiniteMarginal:
     ) -> None:
         self._finite = dict(finite)
         self.endless = [s for s in finite.values() if s.endless]
-        self.levels: dict[str, tuple[Hashable, ...]] = {
-            n: tuple(range(s.lowest, s.lowest + s.levels)) for n, s in finite.items()
-        }
         self._points = {p.name: p for p in conditionals.points}
         own = {self._points[name] for name in finite}
         terms = together([t for t in conditionals.terms if own & set(ancestors([t]))])
@@ -113,6 +110,9 @@ class FiniteMarginal:
         rows = self._sum.rows[:, np.concatenate([columns[name] for name in finite])]
         sizes = np.concatenate([np.full(s.size, s.levels) for s in finite.values()])
         self.form = FiniteTables(rows, sizes, listed(finite))
+        self.levels: dict[str, tuple[Hashable, ...]] = {
+            n: tuple(range(s.lowest, s.lowest + s.levels)) for n, s in finite.items()
+        }
         self._touched = rows.sum(1) > 0
         self._held = {name: np.asarray(point[name]) for name in finite}
         self.probes = self._split(self.form.every())
