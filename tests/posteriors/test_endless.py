@@ -110,3 +110,15 @@ def unknown():
 def test_how_many_values_matter_must_be_known():
     with pytest.raises(bm.NotConjugate, match=r"n .* that has infinitely many"):
         bm.exact(built(unknown), rng=RNG)
+
+
+def vast():
+    n = pm.Geometric("n", 1e-9)
+    scale = pm.HalfNormal("scale", 1)
+    pm.Normal("y", n * 1e-9, scale, observed=1.0)
+
+
+@pytest.mark.parametrize("verb", [bm.exact, bm.integrate])
+def test_more_values_than_can_be_listed_are_refused(verb):
+    with pytest.raises(bm.NotConjugate, match=r"2\.4\de\+11 configurations"):
+        verb(built(vast), rng=RNG)
