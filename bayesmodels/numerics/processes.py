@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import active_children, get_context
 from types import FrameType
 from typing import Any
@@ -78,6 +80,27 @@ class _Stopped(BaseException):
 
 
 @contextmanager
+def _lost_ones_again() -> Iterator[None]:
+    """Let Ctrl-C come once more where it is ignored: in callbacks, as LLVM's while it compiles."""
+    report, timers = sys.unraisablehook, []
+
+    def ignored(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is _Stopped:
+            timers.append(threading.Timer(0.1, _thread.interrupt_main))
+            timers[-1].start()
+        else:
+            report(unraisable)
+
+    sys.unraisablehook = ignored
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
+        for timer in timers:
+            timer.cancel()
+
+
+@contextmanager
 def all_or_nothing() -> Iterator[None]:
     """Let Ctrl-C end a sampler's work with a `KeyboardInterrupt` that says so.
 
@@ -100,7 +123,8 @@ def all_or_nothing() -> Iterator[None]:
     if heard:
         signal.signal(signal.SIGINT, stop)
     try:
-        yield
+        with _lost_ones_again() if heard else nullcontext():
+            yield
     except _Stopped:
         pass
     except Exception:  # what a sampler that was stopped stumbles over

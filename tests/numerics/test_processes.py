@@ -1,6 +1,7 @@
 """Ctrl-C while a sampler works: a clear message, no draws that pass for all, no process left."""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -51,6 +52,23 @@ def test_ctrl_c_ends_a_sampler_that_would_go_on(stumbles):
     with pytest.raises(KeyboardInterrupt, match="no draws were kept"):
         stopped(stumbles=stumbles)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_in_a_callback_whose_errors_are_ignored_comes_again():
+    """LLVM calls Python back while it compiles."""
+    seen = []
+
+    def compiler():
+        ctypes.CFUNCTYPE(None)(ctrl_c)()
+        seen.append("went on")
+        for _ in range(1000):  # as samplers wait
+            time.sleep(0.02)
+        seen.append("all draws")
+
+    with pytest.raises(KeyboardInterrupt, match="no draws were kept"), all_or_nothing():
+        compiler()
+    assert seen == ["went on"]
+    assert sys.unraisablehook.__module__ != all_or_nothing.__module__
 
 
 def test_a_handler_of_ones_own_is_left_alone():
