@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import bayesmodels as bm
 from bayesmodels.command.cli import main
-from docs import blocks
+from tools import blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
 ENTRY = re.compile(r"^\.\. auto\w+:: bayesmodels\.(\S+)$", re.MULTILINE)
@@ -32,9 +32,19 @@ WITH_IMAGES = sorted(
 PAGES = re.compile(r"```\{toctree\}\n:maxdepth: 1\n(?::hidden:\n)?\n(.*?)```", re.DOTALL)
 
 
+PROJECT = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def test_their_own_extra_brings_what_the_pages_import():
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "bayesmodels[sklearn]" in project["project"]["optional-dependencies"]["docs"]
+    assert "bayesmodels[sklearn]" in PROJECT["optional-dependencies"]["docs"]
+
+
+def test_the_version_is_one():
+    citation = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == bm.__version__
+    assert re.search(r"^## (\S+)", changes, re.MULTILINE)[1] == bm.__version__
+    assert PROJECT["version"] == bm.__version__
 
 
 @pytest.mark.parametrize("name", bm.__all__)
