@@ -23,20 +23,20 @@ release = __version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "matplotlib.sphinxext.plot_directive",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]  # of the page that each public name gets
 autodoc_typehints = "none"  # numpydoc sections state types and shapes
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Is this posterior right?",
-    "fixed_sidebar": True,
-    "page_width": "1080px",
-}
+html_theme = "furo"
+html_title = "bayesmodels"
+html_css_files = ["custom.css"]
+html_js_files = ["focus.js"]
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 
@@ -99,7 +99,10 @@ def setup(app):
 
     def put(display):
         def visit(translator, node):
-            translator.body.append(convert(node.astext(), display=display))
+            formula = convert(node.astext(), display=display)
+            if display == "block":  # one that is wider than a phone is scrolled by itself
+                formula = f'<div class="equation">{formula}</div>'
+            translator.body.append(formula)
             raise nodes.SkipNode
 
         return visit

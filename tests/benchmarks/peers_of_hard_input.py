@@ -2,11 +2,12 @@
 
 Every case of ``tests/hard`` is asked once; then some hard inputs are given to other packages as
 well, whose answer is held against the same right number. Run as ``PYTHONPATH=. python
-tests/benchmarks/peers_of_hard_input.py``; ``--write`` makes the page ``docs/hard-input.md``. Peers
-that are not installed (conjugate-models, bayesml) are left blank.
+tests/benchmarks/peers_of_hard_input.py``; ``--write`` makes the page ``docs/hard-input.md`` and its
+table. Peers that are not installed (conjugate-models, bayesml) are left blank.
 """
 
 import argparse
+import csv
 import platform
 import time
 import warnings
@@ -65,10 +66,13 @@ is one test, and here are its results: {green} of {cases} have the outcome requi
 
 ## The table
 
-A line holds what is hard, which models were asked ({models} in all), and what is required. Where
-numbers are required, "off by" is the largest error of any answer: relative to the number, or for
-logarithms below 1 absolute.
+A line of {{download}}`the table <hard-input.csv>` holds what is hard, which models were asked
+({models} in all), what is required, and how many answers are as required. Where numbers are
+required, "off by" is the largest error of any answer: relative to the number, or for logarithms
+below 1 absolute. Its chapters:
 
+| hard input | cases | as required |
+|---|---:|---:|
 """
 PEERS_HEAD = """## Other packages
 
@@ -589,28 +593,29 @@ def kind(case: Case) -> tuple[str, bool]:
     return case.hard, isinstance(case.required, Refusal)
 
 
-def lines(found: list[tuple[Case, bool, float]]) -> Iterator[str]:
-    """Yield the table, a line for each hard input and outcome."""
+def chapters(found: list[tuple[Case, bool, float]]) -> Iterator[str]:
+    """Yield the page's table, a line for each chapter."""
+    for group, title in CHAPTERS.items():
+        own = [ok for case, ok, _ in found if case.group == group]
+        yield f"| {title} | {len(own):,} | {sum(own):,} |"
+
+
+def rows(found: list[tuple[Case, bool, float]]) -> Iterator[list[str]]:
+    """Yield the whole table, a row for each hard input and outcome."""
+    yield ["chapter", "hard input", "models", "required", "ours"]
     for group, title in CHAPTERS.items():
         own = [row for row in found if row[0].group == group]
-        yield f"### {title}"
-        yield ""
-        yield f"{len(own):,} cases, {sum(ok for _, ok, _ in own):,} as required."
-        yield ""
-        yield "| hard input | models | required | ours |"
-        yield "|---|---|---|---|"
         for key in dict.fromkeys(kind(case) for case, _, _ in own):
             some = [row for row in own if kind(row[0]) == key]
             models = list(dict.fromkeys(case.model for case, _, _ in some))
             named = ", ".join(models) if len(models) <= 3 else f"{len(models)} models"
             wrong = sum(not ok for _, ok, _ in some)
             worst = max(off for _, _, off in some)
-            ours = f"{len(some)} of {len(some)}" if not wrong else f"**{wrong} wrong**"
+            ours = f"{len(some)} of {len(some)}" if not wrong else f"{wrong} wrong"
             if not isinstance(some[0][0].required, Refusal):
                 ours += f", off by {worst:.0e}".replace("e-0", "e-") if worst else ", exact"
             required = ", ".join(dict.fromkeys(str(case) for case, _, _ in some))
-            yield f"| {key[0]} | {named} | {required.replace(', right', '')} | {ours} |"
-        yield ""
+            yield [title, key[0], named, required.replace(", right", ""), ours]
 
 
 def main() -> None:
@@ -647,8 +652,10 @@ def main() -> None:
         green=f"{green:,}",
         models=len({case.model for case in CASES}),
     )
-    page = [head + "\n".join(lines(found)), PEERS_HEAD + "\n".join(table), TAIL]
+    page = [head + "\n".join([*chapters(found), ""]), PEERS_HEAD + "\n".join(table), TAIL]
     PAGE.write_text("\n".join(page), encoding="utf-8")
+    with PAGE.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows(found))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ Rates are in percent, with their standard errors; the level is 1 %. A rate of 0.
 is below 3 / n, at 95 % confidence. There are four chains of 1,000 draws unless a table says
 otherwise, and ESS is the median effective number of draws of a location. Draws are exact copies of
 a law, made autocorrelated, or NUTS's own. `python tests/benchmarks/bench_referee.py` measures all
-of it, and writes this page.
+of it, and writes this page. {download}`All rates <../tests/benchmarks/referee.csv>` as a table.
 
 Holm's correction decides, with most of the level for shifts: means are reported first, and what is
 wrong otherwise is mostly found by a wide margin. Holm with equal weights, Simes' and the Cauchy
