@@ -36,7 +36,9 @@ napoleon_google_docstring = False
 html_theme = "furo"
 html_title = "bayesmodels"
 html_css_files = ["custom.css"]
-html_js_files = ["focus.js"]
+html_js_files = ["accessible.js"]
+html_theme_options = {"top_of_page_buttons": []}
+html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 
@@ -92,9 +94,20 @@ def run_code(app, env, pages):
         blocks.run(Path(env.doc2path(page)))
 
 
+def finish_page(app, page, template, context, doctree):
+    """Say on which level the sidebar's headings are; an empty heading of a table is none."""
+    del app, page, template, doctree
+    heading = 'role="heading"'
+    tree = context["furo_navigation_tree"].replace(heading, f'{heading} aria-level="2"')
+    context["furo_navigation_tree"] = tree
+    empty = '<th class="head"><p></p></th>'
+    context["body"] = context.get("body", "").replace(empty, "<td></td>")
+
+
 def setup(app):
     """Run code, add the table of mistakes, and set equations as MathML, which needs no script."""
     app.connect("env-before-read-docs", run_code)
+    app.connect("html-page-context", finish_page, priority=900)  # after the theme
     app.add_directive("mistakes", Mistakes)
 
     def put(display):
