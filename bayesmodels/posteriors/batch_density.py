@@ -14,12 +14,13 @@ from pymc.distributions.transforms import Interval, LogExpM1, LogOddsTransform, 
 from pytensor import tensor
 from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
+from pytensor.graph.rewriting.utils import rewrite_graph
 from pytensor.graph.traversal import ancestors
 from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
 from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
 
@@ -70,6 +71,8 @@ class BatchDensity:
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
             outputs = plain(in_double([written.logp(), *natural], {}))
+            # Of one point shapes are known, and rewriting is quick.
+            outputs = rewrite_graph(outputs, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
             # what depends on one of both alone is worked out once.
             each = ((None, 1), (1, None)) if whole else ((None,),)

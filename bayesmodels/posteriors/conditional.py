@@ -38,13 +38,13 @@ Group = list[tuple[str, int]]
 """Elements of finite variables: names and places."""
 
 # Sums of more than 32 parts stay as they are: Python's elementwise add takes no more.
-_SUMS = ("local_add_canonizer", "local_sum_make_vector")
+SUMS = ("local_add_canonizer", "local_sum_make_vector")
 _FAST: Any = Mode(linker="py", optimizer="fast_compile")
-LIGHT_MODE = _FAST.excluding(*_SUMS).register((WRITTEN_OUT, -1), (LIGHTER, 100))
+LIGHT_MODE = _FAST.excluding(*SUMS).register((WRITTEN_OUT, -1), (LIGHTER, 100))
 """In Python, without what is slow there."""
 _FULL: Any = Mode(linker="py", optimizer="fast_run")
 # Fused loops would run in Python; slices of more than 127 elements may not be merged (int8).
-_NOT = ("fusion", "add_mul_fusion", "inplace", "BlasOpt", "local_subtensor_merge_slice", *_SUMS)
+_NOT = ("fusion", "add_mul_fusion", "inplace", "BlasOpt", "local_subtensor_merge_slice", *SUMS)
 BATCH_MODE = _FULL.excluding(*_NOT).register((WRITTEN_OUT, -1), (LIGHTEST, 100))
 """Whole arrays at a time in NumPy."""
 _TRIES, _LEAST, _STAYS, _TRIES_EACH = 100, 0.01, 0.5, 30
