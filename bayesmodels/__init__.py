@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayesmodels.errors import NumericsWarning as NumericsWarning
     from bayesmodels.errors import PriorError as PriorError
     from bayesmodels.errors import SeparationError as SeparationError
+    from bayesmodels.input.tables import read_table as read_table
     from bayesmodels.input.wrappers import BinomialCounts as BinomialCounts
     from bayesmodels.input.wrappers import Censored as Censored
     from bayesmodels.input.wrappers import Counts as Counts
@@ -200,6 +201,7 @@ _HOMES = {
     "prior_sensitivity": "referee.sensitivity",
     "rank_features": "models.classifiers.ranking",
     "ratio_posterior": "models.classifiers.covariance_ratio",
+    "read_table": "input.tables",
     "relabel": "models.mixture.label_switching",
     "sample": "posteriors.sampling",
     "same": "referee",

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from shlex import quote
 from typing import Any, Literal
 
 import numpy as np
@@ -64,10 +65,11 @@ class Entry:
 
     Parameters of the prior stand with what they are by default, None where that is read off the
     data; `words` say what else is to be said of it. `build` makes prior and data of a frame, with
-    the parts of `Columns` that the model `uses`. Of the shipped data sets the first is used when
-    no file is given; they may have another prior. `reads` is what its statistic is made from in one
-    pass over files, None if it has none; `categories` tells whether the target is of categories,
-    and two `valid` numbers may stand in its columns.
+    the parts of `Columns` that the model `uses`; there stands, too, which options of `preparation`
+    it has. Of the shipped data sets the first is used when no file is given; they may have another
+    prior. `reads` is what its statistic is made from in one pass over files, None if it has none;
+    `categories` tells whether the target is of categories, and two `valid` numbers may stand in
+    its columns.
     """
 
     name: str
@@ -115,10 +117,17 @@ def example(
 
 def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
     """Return prior and data for a model from a user's frame."""
-    e, asked = entry(name), vars(columns)
+    e = entry(name)
     unknown = [key for key in prior if key not in e.prior]
     if unknown:
         raise PriorError(f"prior: {name} has the parameters {list(e.prior)}; got {unknown[0]!r}.")
+    check_columns(e, frame, columns)
+    return e.build(frame, columns, _filled(e, prior))
+
+
+def check_columns(e: Entry, frame: Any, columns: Columns) -> None:
+    """Refuse columns that are not there, or that the model has no use for."""
+    asked = vars(columns)
     features = list(columns.features or ())
     for option, given in asked.items():
         for column in features if option == "features" else [given]:
@@ -132,8 +141,7 @@ def from_frame(name: str, frame: Any, columns: Columns, prior: Prior) -> tuple[B
         raise DataError("FILE: has no rows below the heading.")
     for part, value in asked.items():
         if value is not None and part not in e.uses.split():
-            raise DataError(f"--{part}: {name} has no use for it; leave it out.")
-    return e.build(frame, columns, _filled(e, prior))
+            raise DataError(f"--{part}: {e.name} has no use for it; leave it out.")
 
 
 def _filled(e: Entry, prior: Prior) -> dict[str, float]:
@@ -152,9 +160,9 @@ def prior_in_words(name: str, prior: Prior) -> str:
 # --- columns --------------------------------------------------------------------------------------
 
 
-def _where(bad: Any) -> str:
+def _where(column: Any, bad: Any) -> str:
     """Say where the first bad cell of a column is, as one finds it in the file."""
-    return f"row {int(np.argmax(bad)) + 1} below the heading"
+    return f"row {int(column.index[np.argmax(bad)]) + 1} below the heading"
 
 
 def _nominal(column: Any) -> bool:
@@ -162,22 +170,26 @@ def _nominal(column: Any) -> bool:
     return bool(column.dtype.name == "category")
 
 
+_NO_NUMBER = "it holds text"
+
+
 def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:
     """Refuse a column for what its first bad cell holds, or for its kind, if it has cells such."""
     if _nominal(column):
         found = "it holds categories"
     else:
-        found = f"{_where(bad)} holds {shown(column[bad].iloc[0])}" if any(bad) else "it holds text"
+        there = any(bad)
+        found = f"{_where(column, bad)} holds {shown(column[bad].iloc[0])}" if there else _NO_NUMBER
     raise DataError(f"column {name!r}: must hold {what}; {found}.{way}")
 
 
-def _complete(frame: Any, name: str) -> Any:
+def complete(frame: Any, name: str) -> Any:
     """Return a column without empty cells."""
     empty = frame[name].isna().to_numpy()
     if empty.any():
         raise DataError(
             f"column {name!r}: {int(empty.sum())} of {len(empty)} cells are empty, the first in "
-            f"{_where(empty)}. Fill them, or leave these rows out of the file."
+            f"{_where(frame, empty)}. Fill them, or leave such rows out with --drop-missing."
         )
     return frame[name]
 
@@ -190,19 +202,18 @@ def _numbers(frame: Any, name: str) -> Any:
     if column.dtype.kind in "biuf":
         infinite = np.isinf(column.to_numpy())
         if infinite.any():
-            raise DataError(
-                f"column {name!r}: must hold finite numbers; {_where(infinite)} is infinite."
-            )
+            where = _where(column, infinite)
+            raise DataError(f"column {name!r}: must hold finite numbers; {where} is infinite.")
         return column
     bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
     way = " Correct the file, or choose other columns with --target or --features."
     return _refuse(column, name, "numbers", bad, way)
 
 
-def _counts(frame: Any, name: str) -> Any:
+def whole_numbers(frame: Any, name: str) -> Any:
     """Return a column of whole numbers."""
     column = _numbers(frame, name)
-    _complete(frame, name)
+    complete(frame, name)
     if (bad := ((column < 0) | (column % 1 != 0)).to_numpy()).any():
         _refuse(column, name, "whole numbers, 0 or more", bad)
     return column
@@ -212,13 +223,13 @@ def _bits(frame: Any, name: str) -> Any:
     """Return a column of 0 and 1."""
     import pandas as pd
 
-    column = _complete(frame, name)
+    column = complete(frame, name)
     bits = pd.to_numeric(column, errors="coerce")
     if (bad := ~bits.isin([0, 1]).to_numpy()).any():
         way = (
-            " Write 1 for what is to be counted and 0 for the rest; for numbers of successes name "
-            "the column of trials with --trials; for more than two categories use "
-            "dirichlet-categorical."
+            f" Name the label that counts, such as --success {quote(str(levels_of(column)[-1]))}; "
+            "for numbers of successes name the column of trials with --trials; for more than two "
+            "categories use dirichlet-categorical."
         )
         _refuse(column, name, "only 0 and 1", bad, way)
     return bits.astype(float)
@@ -226,8 +237,8 @@ def _bits(frame: Any, name: str) -> Any:
 
 def _classes(frame: Any, name: str) -> Any:
     """Return the classes of the rows, of which there are two or more."""
-    column = _complete(frame, name)
-    if len(_levels(column)) < 2:  # noqa: PLR2004 - one class is none
+    column = complete(frame, name)
+    if len(levels_of(column)) < 2:  # noqa: PLR2004 - one class is none
         raise DataError(
             f"column {name!r}: must hold two classes or more; it holds only "
             f"{shown(column.iloc[0])}. Name another one with --target."
@@ -235,7 +246,8 @@ def _classes(frame: Any, name: str) -> Any:
     return column
 
 
-def _target(frame: Any, columns: Columns, *others: str | None) -> str:
+def target_of(frame: Any, columns: Columns, *others: str | None) -> str:
+    """Return the name of the target, by default the last column that is none of the others."""
     if columns.target is not None:
         return columns.target
     left = [name for name in frame.columns if name not in others]
@@ -247,16 +259,18 @@ def _target(frame: Any, columns: Columns, *others: str | None) -> str:
 def _grouped(frame: Any, columns: Columns, rows: Any) -> Any:
     if columns.by is None:
         return rows
-    by = _complete(frame, columns.by)
+    by = complete(frame, columns.by)
     return Grouped(rows, by, groups=list(dict.fromkeys(by)))
 
 
-def _levels(rows: Any) -> list[Any]:
+def levels_of(rows: Any) -> list[Any]:
+    """Return the categories of a column in their order, or its values in order as text."""
     return list(rows.cat.categories if _nominal(rows) else sorted(rows.dropna().unique(), key=str))
 
 
-def _target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
-    target = _target(frame, columns)
+def target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
+    """Return the names of the target and of the features, by default all other columns."""
+    target = target_of(frame, columns)
     names = list(columns.features or [name for name in frame.columns if name != target])
     if target in names:
         raise DataError(f"--features: must not hold the target {target!r}; leave it out.")
@@ -271,15 +285,13 @@ def _with_intercept(names: Sequence[str]) -> tuple[str, ...]:
     return ("intercept", *names)
 
 
-def _unit_information(
-    frame: Any, names: Sequence[str], *, complete: bool = True
-) -> tuple[Any, Any]:
+def _unit_information(frame: Any, names: Sequence[str], *, gaps: bool = False) -> tuple[Any, Any]:
     """Return mean and variance of columns of numbers, of the cells that are there."""
     columns = []
     for name in names:
         column = _numbers(frame, name).astype(float)
-        if complete:
-            _complete(frame, name)
+        if not gaps:
+            complete(frame, name)
         squarable(column.dropna().to_numpy(), f"column {name!r}")
         if not column.var(ddof=0) > 0:
             raise DataError(
@@ -294,15 +306,15 @@ def _unit_information(
 
 
 def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    name = _target(frame, columns, columns.by, columns.trials)
+    name = target_of(frame, columns, columns.by, columns.trials)
     rows: Any
     if columns.trials is None:
         rows = _bits(frame, name)
     else:
-        successes, trials = _counts(frame, name), _counts(frame, columns.trials)
+        successes, trials = whole_numbers(frame, name), whole_numbers(frame, columns.trials)
         if (bad := (successes > trials).to_numpy()).any():
             raise DataError(
-                f"column {name!r}: must not exceed {columns.trials!r}; {_where(bad)} has "
+                f"column {name!r}: must not exceed {columns.trials!r}; {_where(frame, bad)} has "
                 f"{successes[bad].iloc[0]:g} successes in {trials[bad].iloc[0]:g} trials."
             )
         rows = BinomialCounts(successes, trials)
@@ -310,10 +322,10 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
 
 
 def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    name = _target(frame, columns, columns.by, columns.exposure)
-    rows: Any = _counts(frame, name)
+    name = target_of(frame, columns, columns.by, columns.exposure)
+    rows: Any = whole_numbers(frame, name)
     if columns.exposure is not None:
-        exposure = _numbers(_complete(frame, columns.exposure).to_frame(), columns.exposure)
+        exposure = _numbers(complete(frame, columns.exposure).to_frame(), columns.exposure)
         if (bad := (exposure <= 0).to_numpy()).any():
             _refuse(exposure, columns.exposure, "positive numbers", bad)
         rows = Counts(rows, exposure)
@@ -321,8 +333,8 @@ def _gamma_poisson(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, 
 
 
 def _gamma_exponential(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    name = _target(frame, columns, columns.by, columns.observed)
-    rows = _numbers(_complete(frame, name).to_frame(), name)
+    name = target_of(frame, columns, columns.by, columns.observed)
+    rows = _numbers(complete(frame, name).to_frame(), name)
     if (bad := (rows <= 0).to_numpy()).any():
         _refuse(rows, name, "positive numbers", bad)
     if columns.observed is not None:
@@ -331,25 +343,25 @@ def _gamma_exponential(frame: Any, columns: Columns, prior: Prior) -> tuple[Beli
 
 
 def _dirichlet_categorical(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    rows = _classes(frame, _target(frame, columns, columns.by))
+    rows = _classes(frame, target_of(frame, columns, columns.by))
     return _categories(rows, prior), _grouped(frame, columns, rows)
 
 
 def _categories(rows: Any, prior: Prior) -> DirichletCategorical:
-    categories = _levels(rows)
+    categories = levels_of(rows)
     return DirichletCategorical(np.full(len(categories), prior["alpha"]), categories)
 
 
 def _concept_learning(frame: Any, columns: Columns, _prior: Prior) -> tuple[Belief, Any]:
-    name = _target(frame, columns)
-    rows = _counts(frame, name)
+    name = target_of(frame, columns)
+    rows = whole_numbers(frame, name)
     if (bad := ~rows.between(1, 100).to_numpy()).any():
         _refuse(rows, name, "numbers from 1 to 100", bad)
     return ConceptLearning.number_game(), rows.astype(int)
 
 
 def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    target, names = _target_and_features(frame, columns)
+    target, names = target_and_features(frame, columns)
     data = Design.from_frame(frame, target, names, intercept=True)
     (height, *middle), (noise, *variance) = _unit_information(frame, [target, *names])
     size, shape = len(names) + 1, prior["shape"]
@@ -368,7 +380,7 @@ def _linear_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Beli
 
 
 def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[Any, Any]:
-    target, names = _target_and_features(frame, columns)
+    target, names = target_and_features(frame, columns)
     mean, variance = _unit_information(frame, names)
     sd = np.sqrt(variance)
     # Weights of standardised columns are independent; these are the weights of the columns as they
@@ -376,17 +388,17 @@ def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[An
     back = np.diag(np.append(1.0, 1 / sd))
     back[0, 1:] = -mean / sd
     cov = prior["scale"] ** 2 * back @ back.T
-    classes = _levels(_classes(frame, target))
+    classes = levels_of(_classes(frame, target))
     features = _with_intercept(names)
     belief = LogisticRegression(np.zeros(len(cov)), (cov + cov.T) / 2, classes, features)
     return belief, Design.from_frame(frame, target, names, intercept=True)
 
 
 def _normal_inverse_gamma(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    name = _target(frame, columns, columns.by)
+    name = target_of(frame, columns, columns.by)
     mean, variance = _unit_information(frame, [name])
     belief = _normal(mean[0], variance[0], prior)
-    return belief, _grouped(frame, columns, _complete(frame, name))
+    return belief, _grouped(frame, columns, complete(frame, name))
 
 
 def _normal(mean: Any, variance: Any, prior: Prior, coords: Any = None) -> NormalInverseGamma:
@@ -413,7 +425,7 @@ def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInve
 
 
 def _naive_bayes(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
-    target, names = _target_and_features(frame, columns)
+    target, names = target_and_features(frame, columns)
     classes = _categories(_classes(frame, target), prior)
     belief = NaiveBayes(classes, _blocks(frame, names, prior))
     return belief, Design.from_frame(frame, target, names)
@@ -441,7 +453,7 @@ def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
     if bits:
         blocks["bits"] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
     if numbers:
-        mean, variance = _unit_information(frame, numbers, complete=False)
+        mean, variance = _unit_information(frame, numbers, gaps=True)
         blocks["numbers"] = (_normal(mean, variance, prior, {"feature": numbers}), numbers)
     for name in names:
         if name not in bits and name not in numbers:
@@ -452,7 +464,7 @@ def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
 def _discriminant(
     covariance: Covariance, frame: Any, columns: Columns, prior: Prior
 ) -> tuple[Belief, Any]:
-    target, names = _target_and_features(frame, columns)
+    target, names = target_and_features(frame, columns)
     classes = _categories(_classes(frame, target), prior)
     belief = GaussianDiscriminant(classes, _normal_vector(frame, names, prior), covariance)
     return belief, Design.from_frame(frame, target, names)
@@ -474,7 +486,7 @@ ENTRIES = (
         "how probable is a yes-or-no event",
         {"alpha": 1.0, "beta": 1.0},
         _beta_bernoulli,
-        "target by trials",
+        "target by trials success",
         ("coin",),
         Columns(target="heads"),
         reads="column",
@@ -510,7 +522,7 @@ ENTRIES = (
         "how a number depends on columns, with unknown noise",
         {"mean": None, "precision": None, "shape": 2.0, "scale": None},
         _linear_regression,
-        "target features",
+        "target features formula",
         ("diabetes",),
         Columns(target="progression"),
         words=_UNIT,
@@ -519,10 +531,10 @@ ENTRIES = (
     Entry(
         "logistic-regression",
         LogisticRegression.title,
-        "which class a row belongs to, from columns of numbers (no closed form)",
+        "which class a row belongs to, from any columns (no closed form)",
         {"scale": 2.5},
         _logistic_regression,
-        "target features",
+        "target features formula success",
         ("party",),
         Columns(target="vote", features=("age", "education")),
         words="weights of standardised columns are independent and normal, with standard deviation "

@@ -43,6 +43,11 @@ def _names(_ctx: click.Context, _option: click.Parameter, text: str | None) -> l
     return text.split(",") if text else None
 
 
+def _all_names(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[str]:
+    """Return names that were given one by one, or with commas between them."""
+    return [name for text in texts for name in text.split(",")]
+
+
 def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
     """Return several options as one decorator, in the order in which help lists them."""
 
@@ -130,10 +135,23 @@ def models(as_json: bool) -> None:
 @click.argument("model")
 @click.argument("file", required=False, type=_FILE)
 @_columns
-@click.option("--by", help="Column of groups: one problem for each group.")
+@click.option(
+    "--by",
+    multiple=True,
+    callback=_all_names,
+    metavar="COLUMN",
+    help="Column of groups: one problem for each group. May be given several times.",
+)
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
 @click.option("--exposure", help="Column with exposures, if the target counts events.")
 @click.option("--observed", help="Column with 0 for waiting times that were cut short, else 1.")
+@click.option("--freq", "--weights", help="Column with the number of rows that a row stands for.")
+@click.option("--success", metavar="LABEL", help="The target's label that counts, such as yes.")
+@click.option(
+    "--formula",
+    help="Target and features of a regression, such as 'mpg ~ wt + C(cyl)'.",
+)
+@click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
 @click.option("-o", "--output", **_OUTPUT)
 @_sampler
@@ -155,21 +173,22 @@ def report(
     likelihood: Literal["rows", "statistic"] | None,
     **columns: Any,
 ) -> str:
-    """Fit MODEL to FILE (.csv or .parquet), check it, and write an HTML report.
+    """Fit MODEL to FILE (.csv, .tsv or .parquet), check it, and write an HTML report.
 
-    Without FILE a data set that comes with the package is used. Ends with 0 if formula,
-    declaration and draws agree, with 1 if not or if draws are too few, with 2 for bad input.
+    In regressions text is coded by indicators. Without FILE a data set that comes with the package
+    is used. Ends with 0 if formula, declaration and draws agree, with 1 if not or if draws are too
+    few, with 2 for bad input.
     """
-    from bayesmodels.command import catalog
+    from bayesmodels.command import catalog, preparation
     from bayesmodels.report import validate
 
     parameters = _parameters(prior)
     if file is None:
         belief, data, source = catalog.example(model, parameters)
     else:
-        chosen = catalog.Columns(**columns)
-        belief, data = catalog.from_frame(model, _read(file), chosen, parameters)
-        source = f"{file.name}. {catalog.prior_in_words(model, parameters)}"
+        frame, chosen, notes = preparation.prepared(model, _read(file), **columns)
+        belief, data = catalog.from_frame(model, frame, chosen, parameters)
+        source = " ".join((f"{file.name}.", *notes, catalog.prior_in_words(model, parameters)))
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
     with _steps(total=7) as step:
@@ -563,23 +582,15 @@ def _worst(row: dict[str, Any]) -> str:
 
 
 def _read(file: Path) -> Any:
-    import pandas as pd
+    """Return the table of a file; what was guessed goes to stderr."""
+    from bayesmodels.errors import DataError
+    from bayesmodels.input.tables import read_table
 
-    readers: dict[str, Callable[[Path], Any]] = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
-    if file.suffix.lower() not in readers:
-        _refuse(f"FILE: must end in .csv or .parquet; got {str(file)!r}.")
-    if not file.is_file():
-        _refuse(f"FILE: there is no file {str(file)!r}.")
     try:
-        table = readers[file.suffix.lower()](file)
-        if file.suffix.lower() == ".csv":  # pandas calls the second of two columns x "x.1"
-            heading = pd.read_csv(file, header=None, nrows=1, dtype=str).iloc[0]
-            for name in heading[heading.duplicated()].dropna():
-                _refuse(f"FILE: two columns of {str(file)!r} are called {name!r}. Rename one.")
-    except UnicodeDecodeError as error:
-        _refuse(f"FILE: {str(file)!r} is no UTF-8 text ({error.reason}). Save it as UTF-8.")
-    except (ValueError, OSError) as error:
-        _refuse(f"FILE: {str(file)!r} can't be read as {file.suffix[1:]}: {str(error).strip()}")
+        table = read_table(file)
+    except DataError as error:
+        _refuse(str(error).replace("file:", "FILE:", 1))
+    _say(*table.attrs["notes"], err=True)
     return table
 
 

@@ -64,6 +64,10 @@ def statistic_of_files(
         for name in used
         if name in given or (name == target and entry.categories) or _is_text(source, name)
     }
+    for name in every if entry.reads == "line" else ():
+        raise DataError(
+            f"column {name!r}: must hold numbers; it holds categories. Leave it out of --features."
+        )
     frame = _example(source, used, every, entry.valid)
     belief, _ = catalog.from_frame(model, frame, Columns(target, features), {})
     found = statistic(belief, source, weights=weights, checkpoint=state, progress=progress, **asked)

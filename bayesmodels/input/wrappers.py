@@ -12,6 +12,7 @@ import numpy as np
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import Argument, Values, first, read, same_rows, where, wrapped
 from bayesmodels.input.domains import counts
+from bayesmodels.input.formula import coded, from_formula
 from bayesmodels.input.labels import unique
 
 
@@ -208,10 +209,13 @@ class Design:
         What the columns are to explain.
     intercept : bool, default False
         Put a column of ones, named ``intercept``, before the others.
+    coding : formulaic.ModelSpec, optional
+        How a formula made the features; see `from_formula`.
 
     See Also
     --------
     Design.from_frame : the same from one frame with named columns.
+    Design.from_formula : the same from a formula, which codes text.
 
     Examples
     --------
@@ -224,6 +228,7 @@ class Design:
     features: Any
     target: Any
     intercept: bool = False
+    coding: Any = dataclasses.field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _as_many(self.features, self.target, "target", "features")
@@ -264,6 +269,62 @@ class Design:
             return cls(Argument("features", np.empty((len(native), 0)), (), index), y, intercept)
         X = native[:, [columns.index(name) for name in chosen]].to_native()
         return cls(X, y, intercept)
+
+    @classmethod
+    def from_formula(cls, formula: str, frame: Any) -> Design:
+        """Take target and features from one frame by a formula, as R and patsy write them.
+
+        Text, and what stands in ``C()``, is coded by indicators of its levels: ``cyl[8]`` is 1
+        where cyl is 8. The first level, in order of value or as the categories are, has none; it is
+        the reference. A column ``intercept`` is there unless the formula has ``0 +``.
+
+        Parameters
+        ----------
+        formula : str
+            Such as ``"mpg ~ wt + C(cyl)"``. Names with blanks or points stand in backticks.
+            Calls in it are evaluated as Python, so take formulas only from whom you trust.
+        frame : frame of n rows
+            With the columns that the formula names, none of whose cells is empty.
+
+        Raises
+        ------
+        DataError
+            If the formula can't be read, names a column that is not there, or cells are empty.
+
+        References
+        ----------
+        Wilkinson and Rogers (1973), *Symbolic description of factorial models*. The library is
+        formulaic.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import bayesmodels as bm
+        >>> cars = {"mpg": [21.0, 33.9, 18.7], "wt": [2.6, 1.8, 3.4], "cyl": [6, 4, 8]}
+        >>> design = bm.Design.from_formula("mpg ~ wt + C(cyl)", pd.DataFrame(cars))
+        >>> list(design.features)
+        ['intercept', 'wt', 'cyl[6]', 'cyl[8]']
+
+        New rows are coded alike, though they have not all levels:
+
+        >>> design.features_of(pd.DataFrame({"wt": [3.0], "cyl": [8]})).to_numpy()
+        array([[1., 3., 0., 1.]])
+        """
+        X, y, coding = from_formula(formula, frame)
+        return cls(X, y, coding=coding)
+
+    def features_of(self, frame: Any) -> Any:
+        """Return features of other rows, coded as the formula did it for these.
+
+        Raises
+        ------
+        DataError
+            If the design is not from a formula, a column is not there, a cell is empty, or a level
+            is none of those that there were.
+        """
+        if self.coding is None:
+            raise DataError("features_of: needs a design from a formula; use Design.from_formula.")
+        return coded(self.coding, frame)
 
 
 PER_ROW: dict[type, tuple[str, ...]] = {

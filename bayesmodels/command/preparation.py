@@ -1,0 +1,249 @@
+"""Tables as people have them -> frames as models of the catalogue take them, and what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesmodels.command import catalog
+from bayesmodels.command.catalog import Columns, Entry, complete, levels_of
+from bayesmodels.errors import DataError
+from bayesmodels.input import formula as formulas
+from bayesmodels.input.containers import listed
+from bayesmodels.input.wrappers import Design
+
+_MOST_ROWS = 10_000_000
+
+
+def prepared(
+    name: str,
+    frame: Any,
+    *,
+    by: Sequence[str] = (),
+    freq: str | None = None,
+    success: str | None = None,
+    formula: str | None = None,
+    drop_missing: bool = False,
+    **columns: Any,
+) -> tuple[Any, Columns, list[str]]:
+    """Return a frame as a model takes it, its columns, and sentences about what was done.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    frame : pandas.DataFrame
+        Rows as they stand in a file.
+    by : sequence of str
+        Columns of groups: there is a group for each of their combinations.
+    freq : str, optional
+        Column with the number of rows that each row stands for; these are repeated.
+    success : str, optional
+        The target's label that counts as 1, or as the second class.
+    formula : str, optional
+        Target and features, such as ``"mpg ~ wt + C(cyl)"``.
+    drop_missing : bool
+        Leave out rows in which a cell that the model uses is empty.
+    **columns
+        As in `Columns`.
+
+    Examples
+    --------
+    Text of a regression is coded without being asked:
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"wool": ["A", "B", "B"], "breaks": [26, 18, 21]})
+    >>> frame, columns, notes = prepared("linear-regression", frame, target="breaks")
+    >>> frame["wool[B]"].tolist(), notes
+    ([0.0, 1.0, 1.0], ['Text is coded by indicators; the reference is wool[A].'])
+    """
+    e = catalog.entry(name)
+    chosen = Columns(**{**columns, "by": by[0] if by else None})
+    catalog.check_columns(e, frame, chosen)
+    _check(e, frame, chosen, by=by, freq=freq, success=success, formula=formula)
+    regression = "formula" in e.uses.split()
+    if formula is not None:
+        chosen = replace(chosen, target=formulas.target_of(_read(formula, frame)))
+    elif success is not None or regression:
+        others = (*by, freq, chosen.trials)
+        chosen = replace(chosen, target=catalog.target_of(frame, chosen, *others))
+    notes: list[str] = []
+    if drop_missing:
+        used = {*by, freq, *_used(e, frame, chosen, by, formula)}
+        frame = _without_gaps(frame, [column for column in frame if column in used], notes)
+    if freq is not None:
+        frame = _repeated(frame, freq, notes)
+    if success is not None:
+        frame = _counted(frame, str(chosen.target), success, notes, bits=not regression)
+    if len(by) > 1:
+        frame, at = _joined(frame, by)
+        chosen = replace(chosen, by=at)
+    if formula is not None:
+        frame = _by_formula(frame, formula, notes)
+    elif regression:
+        _, names = catalog.target_and_features(frame, chosen)
+        frame, names = _coded(frame, names, notes)
+        chosen = replace(chosen, features=names)
+    return frame, chosen, notes
+
+
+def _check(
+    e: Entry,
+    frame: Any,
+    columns: Columns,
+    *,
+    by: Sequence[str],
+    freq: str | None,
+    success: str | None,
+    formula: str | None,
+) -> None:
+    """Refuse what the model has no use for, and columns that are not there or stand twice."""
+    for part, value in {"success": success, "formula": formula}.items():
+        if value is not None and part not in e.uses.split():
+            raise DataError(f"--{part}: {e.name} has no use for it; leave it out.")
+    for option, column in (*(("by", name) for name in by), ("freq", freq)):
+        if column is not None and column not in frame.columns:
+            raise DataError(
+                f"--{option}: there is no column {column!r}; there are {listed([*frame])}."
+            )
+    if len({*by}) < len(by):
+        raise DataError(f"--by: must not hold a column twice; got {listed(by)}.")
+    if formula is not None and (columns.target or columns.features):
+        raise DataError("--formula: names target and features; leave --target and --features out.")
+
+
+def _read(formula: str, frame: Any) -> Any:
+    try:
+        return formulas.read(formula, list(frame))
+    except DataError as error:
+        raise DataError(f"--{error}") from None
+
+
+def _used(
+    e: Entry, frame: Any, columns: Columns, by: Sequence[str], formula: str | None
+) -> set[str]:
+    """Return the columns of which a model uses the cells."""
+    if formula is not None:
+        return set(_named(formula, frame))
+    others = {*filter(None, (columns.trials, columns.exposure, columns.observed))}
+    if "features" not in e.uses.split():
+        return others | {catalog.target_of(frame, columns, *by, *others)}
+    return others | {*(columns.features or frame), *filter(None, [columns.target])}
+
+
+def _named(formula: str, frame: Any) -> list[str]:
+    """Return the columns that a formula names."""
+    both = _read(formula, frame)
+    return [name for side in (both.lhs, both.rhs) for name in formulas.names_in(side, list(frame))]
+
+
+def _without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
+    """Return the rows in which no cell of some columns is empty."""
+    rows = frame.dropna(subset=used)
+    if rows.empty:
+        raise DataError("--drop-missing: every row has an empty cell. Choose fewer columns.")
+    dropped = len(frame) - len(rows)
+    notes.append(f"Dropped {dropped:,} of {len(frame):,} rows, which have empty cells.")
+    return rows
+
+
+def _repeated(frame: Any, name: str, notes: list[str]) -> Any:
+    """Return each row as often as a column says, without that column."""
+    numbers = catalog.whole_numbers(frame, name)
+    total = int(numbers.sum())
+    if not 0 < total <= _MOST_ROWS:
+        raise DataError(
+            f"--freq: the numbers in column {name!r} must add up to between 1 and {_MOST_ROWS:,}; "
+            f"got {total:,}. For more use bm.Weighted in Python."
+        )
+    notes.append(f"Its {len(frame):,} rows stand for {total:,}, as column {name!r} says.")
+    return frame.loc[frame.index.repeat(numbers.astype(int))].drop(columns=name)
+
+
+def _counted(frame: Any, name: str, success: str, notes: list[str], *, bits: bool) -> Any:
+    """Return the target as 0 and 1, or as two classes of which the second is success."""
+    import pandas as pd
+
+    column = complete(frame, name)
+    levels = [str(level) for level in levels_of(column)]
+    rest = [level for level in levels if level != success]
+    if success not in levels or not rest:
+        raise DataError(
+            f"--success: must be one of several labels in column {name!r}, which holds "
+            f"{listed(levels)}; got {success!r}."
+        )
+    hit = column.astype(str) == success
+    other = rest[0] if len(rest) == 1 else f"not {success}"
+    labels = pd.Categorical(np.where(hit, success, other), [other, success])
+    notes.append(f"{success!r} in column {name!r} is 1, {', '.join(map(repr, rest))} is 0.")
+    return frame.assign(**{name: hit.astype(int) if bits else labels})
+
+
+def _joined(frame: Any, by: Sequence[str]) -> tuple[Any, str]:
+    """Return a frame with one column of groups for several, and its name."""
+    first, *others = (complete(frame, column).astype(str) for column in by)
+    name = ", ".join(by)
+    groups = first.str.cat(others, sep=", ")
+    return frame.drop(columns=list(by)).assign(**{name: groups}), name
+
+
+def _by_formula(frame: Any, formula: str, notes: list[str]) -> Any:
+    """Return target and features of a formula as one frame."""
+    import pandas as pd
+
+    for name in _named(formula, frame):
+        complete(frame, name)
+    try:
+        made = Design.from_formula(formula, frame)
+    except DataError as error:
+        raise DataError(f"--{error}") from None
+    if "intercept" not in made.features:
+        raise DataError("--formula: must have an intercept; leave out '0 +' or '- 1'.")
+    notes += [f"Formula: {formula}.", *_reference(formulas.references(made.coding))]
+    return pd.concat([made.target, made.features.drop(columns="intercept")], axis=1)
+
+
+def _coded(frame: Any, names: Sequence[str], notes: list[str]) -> tuple[Any, list[str]]:
+    """Return a frame with indicators for text, and the names of its columns."""
+    import pandas as pd
+
+    made, reference, columns = [], {}, []
+    for name in names:
+        column = frame[name]
+        if not _text(column):
+            columns.append(name)
+            continue
+        levels = levels_of(complete(frame, name))
+        if len(levels) == 1:
+            raise DataError(
+                f"column {name!r}: holds a single value, which tells nothing; leave it out."
+            )
+        if len(levels) > max(2, len(frame) / 2):
+            raise DataError(
+                f"column {name!r}: holds {len(levels)} different texts in {len(frame)} rows, which "
+                "tells nothing. Choose other columns with --features."
+            )
+        reference[name] = levels[0]
+        for level in levels[1:]:
+            made.append((column == level).astype(float).rename(f"{name}[{level}]"))
+            columns.append(f"{name}[{level}]")
+    notes += _reference(reference)
+    return pd.concat([frame, *made], axis=1), columns
+
+
+def _text(column: Any) -> bool:
+    """Say whether a column is of text; one in which some cells are numbers has a slip."""
+    import pandas as pd
+
+    if column.dtype.kind in "biufmM":
+        return False
+    return bool(column.dtype == "category" or pd.to_numeric(column, errors="coerce").isna().all())
+
+
+def _reference(levels: Mapping[str, Any]) -> list[str]:
+    """Say which levels have no indicator."""
+    some = ", ".join(f"{name}[{level}]" for name, level in levels.items())
+    return [f"Text is coded by indicators; the reference is {some}."] if levels else []
