@@ -325,6 +325,22 @@ class Classifier(Protocol):
 
 
 @runtime_checkable
+class Linear(Protocol):
+    """A model of a target by weights of columns."""
+
+    def design(self, data: Any) -> tuple[Array, Array]:
+        """Return the columns of rows, that of ones included, and the target."""
+
+
+@runtime_checkable
+class Regressing(Linear, Protocol):
+    """A model of a target that is a number."""
+
+    def plug_in(self, parameters: Draws, features: Any) -> Any:
+        """Return the law of rows at known parameters."""
+
+
+@runtime_checkable
 class Approximable(Protocol):
     """A model whose posterior has no closed form and is approximated instead."""
 

@@ -198,7 +198,7 @@ def report(
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
-        _say(found.source, "")
+        _say(found.source, "", *found.answer, "")
         _print_summary(found.posterior)
         _say(*found.sentences())
         click.echo(f"Report: {path}")
@@ -301,7 +301,7 @@ def exact(
         click.echo(json.dumps(values))
     else:
         _print_posterior(*known)
-        _say(*(found.sentences() if found else ()))
+        _say(*([*found.answer, *found.sentences()] if found else ()))
         if html:
             click.echo(f"Report: {html}")
     return found.outcome if found else None

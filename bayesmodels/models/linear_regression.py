@@ -765,6 +765,20 @@ class LinearRegression:
         mu = (_wide(self._checked(data).X, y.ndim - 1) * w).sum(-1)
         pm.Normal(names("y"), mu=mu, sigma=sigma, observed=y, dims=names.labelled(rows))
 
+    def design(self, data: Any) -> tuple[Array, Array]:
+        """Return the columns of rows, of shape (n, p), that of ones included, and the target.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> rows = bm.Design([[2.0], [3.0]], [1.0, 5.0], intercept=True)
+        >>> X, y = bm.LinearRegression.flat(2).design(rows)
+        >>> X.tolist(), y.tolist()
+        ([[1.0, 2.0], [1.0, 3.0]], [1.0, 5.0])
+        """
+        d = self._checked(data)
+        return d.X, d.y
+
     def _checked(self, data: Any) -> checked.Regression:
         d = checked.regression(data)
         self._check_columns(d.X, d.features)

@@ -43,15 +43,18 @@ _STYLE: dict[str, Any] = {
     "figure.constrained_layout.use": True,
     "font.size": 9,
     "lines.linewidth": 1.1,
-    "path.simplify_threshold": 0.4,  # of a pixel, which nobody sees; files get half as large
+    "path.simplify_threshold": 0.5,  # of a pixel, which nobody sees; files get half as large
     "svg.fonttype": "path",
     "svg.hashsalt": "bayesmodels",
     "xtick.color": "#444444",
     "ytick.color": "#444444",
 }
 
-_POINTS = 200  # of a line, in its numbers
+_POINTS = 100  # of a line, in its numbers
+_ALL_POINTS = 2000  # of many lines
 _PATH = re.compile(r' d="([^"]*)"')
+_STEP = re.compile(r"([MLz])(?:\s*(\S+)\s+(\S+))?")
+_LONG = 300  # characters of a path of many points; shorter ones are ticks and letters
 
 
 class Panel(NamedTuple):
@@ -153,7 +156,7 @@ def numbers(axes: Axes) -> bytes:
 
     Columns are ``mark``, the number of the axes and of what is drawn on them, such as ``0.2``;
     ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line or a
-    cloud of dots at most 200 points are kept, every k-th.
+    cloud of dots at most 100 points are kept, every k-th.
     """
     rows: list[list[Any]] = []
     every = axes.figure.axes
@@ -178,7 +181,8 @@ def _lines(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
     bars = [bar for group in axes.containers for bar in getattr(group, "patches", ())]
     others = (patch for patch in axes.patches if patch not in bars)
     lines += [np.asarray(patch.get_path().vertices, dtype=float) for patch in others]
-    yield from (line[:: max(1, -(-len(line) // _POINTS))].tolist() for line in lines)
+    most = max(20, min(_POINTS, _ALL_POINTS // max(1, len(lines))))
+    yield from (line[:: max(1, -(-len(line) // most))].tolist() for line in lines)
 
 
 def _bars(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
@@ -215,6 +219,24 @@ def _boxed(value: Any) -> xr.DataArray:
 
 
 def _shortened(path: re.Match[str]) -> str:
-    """Write a path to hundredths of a point, without superfluous blanks: half the size."""
+    """Write a path briefly: lines by steps of tenths of a point, curves to hundredths.
+
+    Each step is rounded from where the one before ended, so that errors do not add up.
+    """
+    if len(path[1]) > _LONG and not set("CQHV") & set(path[1]):
+        place, parts = (0, 0), []
+        for sign, x, y in _STEP.findall(path[1]):
+            end = (round(10 * float(x)), round(10 * float(y))) if x else place
+            if sign == "L" and end != place:
+                step = (f"{_tenths(new - old)}" for new, old in zip(end, place, strict=True))
+                parts.append(f"l{' '.join(step)}".replace(" -", "-"))
+            elif sign != "L":
+                parts.append(f"M{end[0] / 10:g} {end[1] / 10:g}" if x else "z")
+            place = end
+        return f' d="{"".join(parts)}"'
     text = re.sub(r"(\.\d\d)\d+", r"\1", path[1])
     return f' d="{re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(text.split()))}"'
+
+
+def _tenths(number: int) -> str:
+    return f"{number / 10:g}".replace("0.", ".", 1) if abs(number) < 10 else f"{number / 10:g}"  # noqa: PLR2004

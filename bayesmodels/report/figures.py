@@ -32,7 +32,8 @@ MOST_SCALARS = 8
 EDGE = 0.001
 """Probability left out at each end of a density's axis."""
 
-_MOST = 4000  # draws that a line goes through; traces of more are stored as pixels
+_MOST = 2000  # draws that a line goes through
+_TRACE = 1000  # draws of a trace, over all chains
 _BINS = 40
 _HIDDEN = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
 _FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)
@@ -283,20 +284,28 @@ def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
         "Traces",
         tuple(_trace(scalar, tree) for scalar in shown),
         "Draws in the order in which they were made, one colour a chain: all chains should wander "
-        "over the same range without drifting.",
+        f"over the same range without drifting. Of more than {_TRACE:,} draws every k-th is shown, "
+        "and every one that diverged.",
     )
 
 
 def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     x, axes = scalar.draws, canvas.axes_of()
-    groups, diverged = {"posterior": dataset(x)}, diverging(tree)
-    if diverged is not None and diverged.shape == x.shape:
-        groups["sample_stats"] = dataset(diverged).rename(x="diverging")
+    some = slice(None, None, -(-x.size // _TRACE))  # of each chain; every draw that diverged
+    kept, diverged = np.zeros(x.shape[1], dtype=bool), diverging(tree)
+    kept[some] = True
+    if diverged is not None and diverged.shape != x.shape:
+        diverged = None
+    if diverged is not None:
+        kept |= diverged.any(0)
+    groups = {"posterior": dataset(x).isel(draw=kept)}
+    if diverged is not None:
+        groups["sample_stats"] = dataset(diverged).isel(draw=kept).rename(x="diverging")
     azp.plot_trace(
         xr.DataTree.from_dict(groups),
         plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),
         visuals={
-            "trace": {"width": 0.6, "alpha": 0.8, "rasterized": x.size > _MOST},
+            "trace": {"width": 0.6, "alpha": 0.8},
             "title": False,
             "xlabel": False,
         },

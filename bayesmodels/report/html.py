@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -13,8 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.belief import notebook
+from bayesmodels.input.parameters import proportion
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.report.page import MOST_FINDINGS, Page, Pairs, Section
+from bayesmodels.report.page import MOST_FINDINGS, Page, Pairs, Part, Section
 from bayesmodels.store.files import atomic_write
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class Reported:
     contents : callable
         Makes what one looks for first, as names and values, and the sections, of a report and the
         command line that makes it again, if any. Pictures take their time: they wait for a page.
+    notes : str
+        What else the reader should know, in words: paragraphs with an empty line between.
+    prob : float
+        Probability of the intervals in the answer and its pictures.
     outcome : {"agree", "disagree", "inconclusive"}
         The verdict.
     said, further : sequence of str
@@ -52,12 +57,19 @@ class Reported:
     seconds: dict[str, float]
     versions: dict[str, str]
     contents: Callable[[Any, str], tuple[Pairs, Sequence[Section]]]
+    notes: str = ""
+    prob: float = 0.89
     outcome: Outcome = field(init=False)
     said: Sequence[str] = field(init=False)
     further: Sequence[str] = field(init=False)
     table: pd.DataFrame = field(init=False)
     known: dict[str, Any] = field(init=False)
     unstated: str = field(init=False, default="Source of the data: not stated.")
+
+    @property
+    def answer(self) -> Sequence[str]:
+        """What the data said, in plain words; nothing, if that is not what was asked."""
+        return []
 
     def sentences(self) -> list[str]:
         """Say what was found in words, the most important first."""
@@ -69,35 +81,61 @@ class Reported:
             "title": self.title,
             "source": self.source,
             "outcome": self.outcome,
+            "answer": list(self.answer),
             **self.known,
             "table": self.table.to_dict(orient="index"),
             "settings": self.settings,
             "versions": self.versions,
         }
 
-    def page(self, command: str = "") -> Page:
+    def page(self, command: str = "", *, brief: bool = False) -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
         glance, sections = self.contents(self, command)
+        said = [*self.said[1:], *(each.summary for each in sections if each.summary)]
+        findings = [Part("findings", self.further)] if self.further else []
+        reasons = Section("reasons", "Evidence for the verdict", [*said, *findings])
+        first = next((i for i, each in enumerate(sections) if each.name == "model"), 0)
+        every = [*sections[:first], reasons, *sections[first:]]
         return Page(
             title=self.title,
             outcome=self.outcome,
             source=self.source or self.unstated,
-            sentences=[*self.said, *(each.summary for each in sections if each.summary)],
-            findings=self.further,
+            notes=[text for text in self.notes.split("\n\n") if text.strip()],
+            answer=self.answer,
+            verdict=self.said[0],
             glance=glance,
-            sections=sections,
+            sections=every[: first + 1] if brief else every,
             version=self.versions["bayesmodels"],
         )
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        notes: str | None = None,
+        prob: float | None = None,
+        brief: bool = False,
+    ) -> None:
         """Write one self-contained HTML file, whole or not at all.
 
         Parameters
         ----------
         path : path-like
             The file to write; its folder must exist.
+        title, notes : str, optional
+            What stands above: a title of your own, and paragraphs with empty lines between.
+        prob : float, optional
+            Probability of the intervals in the answer and its pictures; 0.89 if not given.
+        brief : bool, default False
+            Write one page: the answer, the verdict, and evidence for both.
+
+        Raises
+        ------
+        DataError
+            If `prob` is not strictly between 0 and 1.
         """
-        write(self, path)
+        write(styled(self, title=title, notes=notes, prob=prob), path, brief=brief)
 
     def _repr_html_(self) -> str:
         return notebook.judged(self.title, self.outcome, self.said, self.further, self.table)
@@ -106,20 +144,37 @@ class Reported:
         return f"{type(self).__name__}({self.title!r}, {self.outcome!r})"
 
 
-def write(report: Reported, path: str | os.PathLike[str], command: str = "") -> None:
+def styled[R: Reported](
+    report: R,
+    *,
+    title: str | None = None,
+    notes: str | None = None,
+    prob: float | None = None,
+) -> R:
+    """Return a report with a title, notes and a width of intervals of one's own."""
+    given: dict[str, Any] = {"title": title, "notes": notes, "prob": prob}
+    changed = {key: value for key, value in given.items() if value is not None}
+    if prob is not None:
+        proportion(prob, "prob")
+    return replace(report, **changed) if changed else report
+
+
+def write(
+    report: Reported, path: str | os.PathLike[str], command: str = "", *, brief: bool = False
+) -> None:
     """Write a report as HTML, whole or not at all.
 
     The command line that makes it again stands in it; calls in Python if there is none.
     """
-    text = render(report, command)
+    text = render(report, command, brief=brief)
     with atomic_write(path) as part:
         # A file's name may be bytes that are no text, which Python keeps as half characters.
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: Reported, command: str = "") -> str:
+def render(report: Reported, command: str = "", *, brief: bool = False) -> str:
     """Return the text of the file that `write` writes, images included."""
-    return set_in_html(report.page(command))
+    return set_in_html(report.page(command, brief=brief))
 
 
 def set_in_html(page: Page) -> str:

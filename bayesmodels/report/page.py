@@ -115,7 +115,16 @@ class Part(NamedTuple):
     """
 
     kind: Literal[
-        "code", "equations", "facts", "heading", "made", "note", "pictures", "tables", "works"
+        "code",
+        "equations",
+        "facts",
+        "findings",
+        "heading",
+        "made",
+        "note",
+        "pictures",
+        "tables",
+        "works",
     ]
     content: Any
     heading: str = ""
@@ -140,7 +149,7 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """All that a report shows: the verdict, the numbers one looks for first, and sections.
+    """All that a report shows: the answer, the verdict, numbers one looks for first, and sections.
 
     Of further findings the first `MOST_FINDINGS` are shown.
     """
@@ -148,8 +157,9 @@ class Page:
     title: str
     outcome: Outcome
     source: str
-    sentences: Sequence[str]
-    findings: Sequence[str]
+    notes: Sequence[str]
+    answer: Sequence[str]
+    verdict: str
     glance: Pairs
     sections: Sequence[Section]
     version: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +16,8 @@ from bayesmodels.numerics.optimize import Trace
 from bayesmodels.referee import BeliefCheck, Diagnosis, Identity, JointIdentity, Verdict
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.verdict import LEAST_ESS, advice, stands_still, still, too_few, unmixed
+from bayesmodels.report import answer
+from bayesmodels.report.answer import Confusion
 from bayesmodels.report.html import Reported
 from bayesmodels.report.rounding import significant
 
@@ -105,6 +108,16 @@ class Report(Reported):
         said = [head, *blamed, self.identity.sentence(), self.comparison.sentence()]
         _judge(self, said, **found, to_blame=list(self.to_blame))
 
+    @cached_property
+    def answer(self) -> Sequence[str]:
+        """What the data said, in plain words."""
+        return answer.of_belief(self)
+
+    @cached_property
+    def confusion(self) -> Confusion | str | None:
+        """How well a classifier's rows are classified by other rows, or why that is not known."""
+        return answer.confusion_of_belief(self)
+
     @property
     def to_blame(self) -> tuple[str, ...]:
         """What is to blame for a disagreement: terms of the formulas, verbs, or the sampler."""
@@ -187,6 +200,11 @@ class ModelReport(Reported):
         error = cast("IntegratedPosterior", self.posterior).errors["log_evidence"]
         known = {"reason": self.reason, "log_evidence_error": float(error)}
         return head, self.posterior.explain(), known
+
+    @cached_property
+    def answer(self) -> Sequence[str]:
+        """What the data said, in plain words."""
+        return answer.of_model(self)
 
     @property
     def log_evidence(self) -> float | None:
@@ -335,6 +353,16 @@ class ApproximationReport(Reported):
             "largest_r_hat": float(errors["r_hat"].max()),
         }
         fill(self, said=said, further=further, table=errors, known=known)
+
+    @cached_property
+    def answer(self) -> Sequence[str]:
+        """What the data said, in plain words."""
+        return answer.of_approximation(self)
+
+    @cached_property
+    def confusion(self) -> Confusion | str | None:
+        """How well rows are classified by other rows, or why that is not known."""
+        return answer.confusion_of_approximation(self)
 
     @property
     def posterior(self) -> LaplaceApproximation:

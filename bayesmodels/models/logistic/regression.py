@@ -457,6 +457,19 @@ class LogisticRegression(NormalWeights):
         checked.same_features(self.features, d.features)
         return d
 
+    def design(self, data: Any) -> tuple[Array, Array]:
+        """Return the columns of rows, that of ones included, and how often each class was seen.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> X, counts = bm.LogisticRegression([0, 0], 1).design(([[1.0, 2.0], [1.0, 3.0]], [0, 1]))
+        >>> X.tolist(), counts.tolist()
+        ([[1.0, 2.0], [1.0, 3.0]], [[1, 0], [0, 1]])
+        """
+        d = self.labelled(data)
+        return d.X, np.asarray(d.counts)
+
     def prior_factors(self) -> penalized_fit.Prior:
         """Return mean (K - 1, p) and precision factor (K - 1, p, p) of each class's weights."""
         others, width = len(self.classes) - 1, self.location.shape[-1]

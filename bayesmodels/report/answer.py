@@ -1,0 +1,343 @@
+"""What the data said, in plain words: which effects, which group, how well rows are classified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesmodels.belief.declaring import number_of_rows
+from bayesmodels.belief.protocol import Classifier, LatentClasses, Linear, Regressing, Statistic
+from bayesmodels.belief.reading import halves_of_symmetric, levels, places
+from bayesmodels.belief.rows import rows_at
+from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.data import paired, weighted
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.laws import element
+from bayesmodels.report.features import Rows
+from bayesmodels.report.rounding import decimals_of, rounded
+
+if TYPE_CHECKING:
+    from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
+
+_LABEL = 40  # characters
+_SHOWN = 6  # numbers that a paragraph goes through
+_ONE_BY_ONE = 200  # rows; more are left out in ten parts
+_FOLDS = 10
+_MOST_ROWS = 100_000  # that are classified, each by others
+_DRAWS, _ROWS = 1000, 5000  # of a variance explained
+_GRID = 4000  # points of an integral
+
+
+class Effect(NamedTuple):
+    """A number with its interval; its size in standard deviations of column and target, if known.
+
+    The mean is NaN where it does not exist.
+    """
+
+    label: str
+    mean: float
+    low: float
+    high: float
+    size: float | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether the interval leaves out zero."""
+        return self.low > 0 or self.high < 0
+
+    def __str__(self) -> str:
+        digits = decimals_of((self.high - self.low) / 4, 2)
+        low, high = rounded(self.low, digits), rounded(self.high, digits)
+        if np.isnan(self.mean):
+            return f"{_short(self.label)} between {low} and {high}"
+        return f"{_short(self.label)} {rounded(self.mean, digits)} ({low} to {high})"
+
+
+class Confusion(NamedTuple):
+    """How many rows of each class (rows) were taken for each class (columns), in words by whom."""
+
+    labels: tuple[Any, ...]
+    counts: NDArray[np.int64]
+    by: str
+
+
+def of_belief(report: Report) -> list[str]:
+    """Say what the posterior of a belief is."""
+    posterior: Any = report.posterior
+    if isinstance(report.prior, Linear):
+        return [*_weights(report), *_explained(report)]
+    if isinstance(posterior, Classifier) and not isinstance(posterior, LatentClasses):
+        return _classified(report.confusion)
+    if isinstance(posterior, LatentClasses) and posterior.exchangeable:
+        sizes = report.comparison.table["mean"].filter(like="pi_sorted")
+        each = ", ".join(rounded(float(share), 2) for share in sizes)
+        return [f"Nothing tells the classes apart. Their probabilities by size: {each}."]
+    if (name := grouped(posterior)) is not None:
+        return _groups(posterior, name, report.prob)
+    return _numbers(posterior, report.prob)
+
+
+def of_model(report: ModelReport) -> list[str]:
+    """Say what the posterior of a PyMC model is."""
+    return _numbers(report.posterior, report.prob)
+
+
+def of_approximation(report: ApproximationReport) -> list[str]:
+    """Say what weights are, and how well they classify."""
+    return [*_weights(report), *_classified(report.confusion)]
+
+
+# --- effects --------------------------------------------------------------------------------------
+
+
+def effects(posterior: Any, name: str, prob: float) -> list[Effect]:
+    """Return the elements of a variable, each with its interval."""
+    law = posterior.marginals()[name]
+    low, high = law.ppf((1 - prob) / 2), law.isf((1 - prob) / 2)
+    means = np.where(np.isfinite(law.mean()), law.mean(), np.nan)
+    return [
+        Effect(text, float(means[at]), float(np.asarray(low)[at]), float(np.asarray(high)[at]))
+        for text, at in places(posterior, name, np.shape(low))
+    ]
+
+
+def weights(report: Report | ApproximationReport) -> list[Effect]:
+    """Return the weights of columns, the largest effects of a standard deviation first.
+
+    Without rows, whose deviations they are, the weights farthest from zero in their own spread. The
+    column of ones has no effect.
+    """
+    prior: Any = report.prior
+    posterior: Any = report.posterior
+    name = next(iter(posterior.dims))
+    each = effects(posterior, name, report.prob)
+    if not isinstance(report.data, Statistic) and not weighted(report.data):
+        X, y = prior.design(report.data)
+        spread = X.std(0)
+        if isinstance(prior, Regressing):
+            spread = spread / np.where(y.std(0) > 0, y.std(0), np.nan)[..., None]
+        sizes = np.broadcast_to(spread, np.shape(posterior.marginals()[name].mean())).ravel()
+        each = [e._replace(size=e.mean * s) for e, s in zip(each, sizes, strict=True) if s > 0]
+        return sorted(each, key=lambda e: -abs(e.size or 0))
+    return sorted(each, key=lambda e: -abs(e.low + e.high) / (e.high - e.low))
+
+
+def _weights(report: Report | ApproximationReport) -> list[str]:
+    each, prob = weights(report), _percent(report.prob)
+    clear, unclear = [e for e in each if e.told], [e for e in each if not e.told]
+    of = "one weight" if len(each) == 1 else f"{len(each):,} weights"
+    if not clear:
+        return [f"No {prob} interval of {of} leaves out zero."] if each else []
+    head = f"{len(clear):,} of {of} have {prob} intervals that leave out zero"
+    if clear[0].size is None:
+        said = [f"{head}: {_listed(clear)}."]
+    else:
+        regressing = isinstance(report.prior, Regressing)
+        unit = "standard deviations of the target" if regressing else "log odds"
+        sizes = [f"{_short(e.label)} {e.size:+.2f}".replace("-", "−") for e in clear[:_SHOWN]]
+        largest = ", ".join(sizes) + _more(clear)
+        said = [
+            f"{head}.",
+            f"Largest effects of one standard deviation of a column, in {unit}: {largest}.",
+            f"In the columns’ own units, with {prob} intervals: {_listed(clear)}.",
+        ]
+    names = ", ".join(_short(e.label) for e in unclear[:_SHOWN]) + _more(unclear)
+    return [*said, f"Not told from zero: {names}."] if unclear else said
+
+
+def _explained(report: Report) -> list[str]:
+    """Say which share of the target's variance the columns explain, one share a target."""
+    if isinstance(report.data, Statistic) or weighted(report.data):
+        return []
+    found = explained(report)
+    low, middle, high = np.quantile(found, [(1 - report.prob) / 2, 0.5, (1 + report.prob) / 2], 0)
+    if np.ndim(middle):
+        return []
+    interval = f"{_percent(report.prob)} interval {low:.2f} to {high:.2f}"
+    share = f"{100 * middle:.0f} % of the target’s variance (R² {middle:.2f}, {interval})"
+    return [f"The columns explain {share}."]
+
+
+def explained(report: Any) -> Array:
+    r"""Return draws of the share of the target's variance that the columns explain.
+
+    .. math:: R^2 = \frac{\mathrm{var}_i(x_i^T w)}{\mathrm{var}_i(x_i^T w) + \sigma^2}
+
+    of at most 5,000 rows, spread over all of them.
+
+    References
+    ----------
+    Gelman, Goodrich, Gabry and Vehtari (2019), R-squared for Bayesian regression models. The
+    American Statistician 73, 307–309.
+    """
+    X, _ = report.prior.design(report.data)
+    draws = report.posterior.sample(_DRAWS, np.random.default_rng(0))
+    law = report.posterior.plug_in(draws, X[:: -(-len(X) // _ROWS)])
+    fitted = law.mean().var(0)
+    return np.asarray(fitted / (fitted + law.var().mean(0)))
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def grouped(posterior: Any) -> str | None:
+    """Return the first variable that has one element a group, if there is one."""
+    finite = levels(posterior)
+    every = posterior.dims.items()
+    return next((n for n, axes in every if axes == ("group",) and n not in finite), None)
+
+
+def _groups(posterior: Any, name: str, prob: float) -> list[str]:
+    each = effects(posterior, name, prob)
+    order = sorted(range(len(each)), key=lambda k: -(each[k].low + each[k].high))
+    shown = [each[k] for k in order]
+    said = [f"By group, the largest first, with {_percent(prob)} intervals: {_listed(shown)}."]
+    if len(each) == 1:
+        return said
+    largest = probably_largest(posterior.marginals()[name], len(each))
+    best = int(largest.argmax())
+    probability = _probability(largest[best])
+    said.append(f"{_short(each[best].label)} is the largest with a probability of {probability}.")
+    return said
+
+
+def probably_largest(law: Any, number: int) -> Array:
+    r"""Return how probable it is of each of some independent numbers that it is the largest.
+
+    .. math:: P(k) = \int_0^1 \prod_{j \ne k} F_j(F_k^{-1}(u)) \, du
+    """
+    each = [element(law, (k,)) for k in range(number)]
+    middle = (np.arange(_GRID) + 0.5) / _GRID
+    found = []
+    for k, own in enumerate(each):
+        x = own.ppf(middle)
+        others = (other.cdf(x) for j, other in enumerate(each) if j != k)
+        found.append(np.prod(list(others), axis=0).mean())
+    return np.array(found)
+
+
+# --- classes --------------------------------------------------------------------------------------
+
+
+def confusion_of_belief(report: Report) -> Confusion | str | None:
+    """Classify rows of a classifier by the others; say why where that can't be done."""
+    if not isinstance(report.prior, Classifier) or isinstance(report.prior, LatentClasses):
+        return None
+    prior: Any = report.prior
+    if isinstance(report.data, Statistic) or weighted(report.data):
+        return "How well rows are classified is not known: the rows themselves were not given."
+    codes = Rows(report.posterior, report.data).codes
+    return _confused(
+        prior.classes.coords["category"],
+        codes,
+        report.data,
+        lambda rest, rows: prior.update(rest).class_probabilities(rows.features),
+    )
+
+
+def confusion_of_approximation(report: ApproximationReport) -> Confusion | str | None:
+    """Classify rows of a logistic regression by the others."""
+    prior = report.prior
+    counts = prior.labelled(report.data).counts
+    if weighted(report.data) or (counts.sum(1) != 1).any():
+        return None
+
+    def probabilities(rest: Any, rows: Any) -> Array:
+        near = prior.laplace(rest)
+        return near.class_probabilities(rows.features, intercept=rows.intercept, rng=0)
+
+    return _confused(prior.classes, counts.argmax(1), report.data, probabilities)
+
+
+def _confused(
+    labels: Sequence[Any],
+    codes: NDArray[Any],
+    data: Any,
+    probabilities: Callable[[Any, Any], Array],
+) -> Confusion | str | None:
+    design = paired(data)
+    number = number_of_rows(design)
+    if not 1 < number <= _MOST_ROWS:
+        return None
+    folds = number if number <= _ONE_BY_ONE else _FOLDS
+    taken, every = np.zeros(number, dtype=np.intp), np.arange(number)
+    try:
+        for k in range(folds):
+            own = every % folds == k
+            rest, rows = rows_at(design, every[~own]), rows_at(design, every[own])
+            taken[own] = probabilities(rest, rows).argmax(-1)
+    except (DataError, PriorError) as error:
+        return f"How well rows are classified is not known: {error}"
+    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    np.add.at(counts, (codes, taken), 1)
+    by = "all other rows" if folds == number else "the rows of nine other tenths"
+    return Confusion(tuple(labels), counts, by)
+
+
+def _classified(found: Confusion | str | None) -> list[str]:
+    if found is None or isinstance(found, str):
+        return [found] if found else []
+    counts, total = found.counts, int(found.counts.sum())
+    right, often = int(counts.trace()), int(counts.sum(1).max())
+    shares = f"{100 * right / total:.0f} %", f"{100 * often / total:.0f} %"
+    rows = f"Of {total:,} rows, each classified by {found.by}, {right:,} ({shares[0]})"
+    guess = f"guessing the most frequent class is right of {often:,} ({shares[1]})"
+    said = [f"{rows} get the class that they have; {guess}."]
+    wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    if wrong.any():
+        c, d = np.unravel_index(wrong.argmax(), wrong.shape)
+        labels = _short(found.labels[c]), _short(found.labels[d])
+        of = f"{wrong[c, d]:,} of {counts[c].sum():,} rows"
+        said.append(f"Most often confused: {labels[0]} taken for {labels[1]}, {of}.")
+    return said
+
+
+# --- all else -------------------------------------------------------------------------------------
+
+
+def _numbers(posterior: Any, prob: float) -> list[str]:
+    """Go through the first numbers of a posterior, and the most probable values.
+
+    Not covariances; of one variable with many elements the largest first.
+    """
+    finite, said = levels(posterior), []
+    names = [name for name in posterior.dims if name not in finite]
+    symmetric = {text for half in halves_of_symmetric(posterior) for text in half}
+    found = [e for name in names for e in effects(posterior, name, prob)]
+    every = [e for e in found if e.label not in symmetric]
+    if len(names) == 1:
+        every.sort(key=lambda e: -(e.low + e.high))
+    if every:
+        said.append(f"With {_percent(prob)} intervals: {_listed(every)}.")
+    for name in list(finite)[:_SHOWN]:
+        mass = np.asarray(posterior.mean()[name])
+        if mass.ndim == 1:
+            order = np.argsort(-mass, kind="stable")[:3]
+            each = ", ".join(f"{_short(finite[name][k])} ({_probability(mass[k])})" for k in order)
+            said.append(f"Most probable values of {name}: {each}.")
+    return said
+
+
+def _listed(each: Sequence[Effect]) -> str:
+    return ", ".join(map(str, each[:_SHOWN])) + _more(each)
+
+
+def _more(each: Sequence[Any]) -> str:
+    left = len(each) - _SHOWN
+    return f" and {left:,} more" if left > 0 else ""
+
+
+def _probability(p: float) -> str:
+    return "more than 0.999" if p > 0.9995 else rounded(float(p), 3)  # noqa: PLR2004
+
+
+def _percent(prob: float) -> str:
+    return f"{100 * prob:g} %"
+
+
+def _short(label: Any) -> str:
+    text = str(label)
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"

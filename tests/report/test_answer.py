@@ -1,0 +1,123 @@
+"""What the data said: the first paragraph of a report."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+import bayesmodels as bm
+from bayesmodels.report import answer
+from bayesmodels.report.html import styled
+from tests.report.samples import KINDS, SAMPLES, report
+
+
+def told(name):
+    return " ".join(KINDS[name]().answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("coin", "With 89 % intervals: theta 0.549 (0.470 to 0.627)."),
+        ("aspirin", "theta[placebo] is the largest with a probability of more than 0.999."),
+        ("party", "intervals: theta[Strong Democrat] 0.211"),
+        ("regression", "4 of 6 weights have 89 % intervals that leave out zero."),
+        ("regression", "Not told from zero: w[gnp_deflator], w[unemployed]."),
+        ("number_game", "Most probable values of h: powers of 2 minus 32 (0.574)"),
+        ("fitness", "Nothing tells the classes apart. Their probabilities by size: 0.63, 0.37."),
+        ("courses", "Largest effects of one standard deviation of a column, in log odds: "),
+        ("mixed", "With 89 % intervals: rate[old] 2.75 (1.57 to 4.19)"),
+    ],
+)  # fmt: skip
+def test_the_answer_is_in_plain_words(name, words):
+    assert words in told(name)
+
+
+def test_two_sets_of_draws_answer_nothing():
+    assert KINDS["two_sets"]().answer == []
+
+
+def test_standardized_effects_and_r_squared_are_those_of_least_squares():
+    """Under a flat prior: weights of standardized columns, and R² of 400 rows, by statsmodels."""
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(400, 3)) * [1, 10, 0.1], columns=["a", "b", "c"])
+    y = 3 + X["a"] + 0.3 * X["b"] + rng.normal(size=400)
+    given = report(
+        bm.LinearRegression.flat(["intercept", "a", "b", "c"]), bm.Design(X, y, intercept=True)
+    )
+    by_hand = sm.OLS(stats.zscore(y), sm.add_constant(stats.zscore(X))).fit()
+    found = answer.weights(given)
+    assert [effect.label for effect in found] == ["w[b]", "w[a]", "w[c]"]  # no w[intercept]
+    sizes = {effect.label: effect.size for effect in found}
+    assert sizes == pytest.approx(
+        dict(zip(("w[a]", "w[b]", "w[c]"), by_hand.params[1:], strict=True))
+    )
+    assert np.mean(answer.explained(given)) == pytest.approx(by_hand.rsquared, abs=0.01)
+
+
+def test_the_probability_of_the_largest_is_the_published_integral():
+    """Two Beta laws: the sum of Evan Miller (2015), Formulas for Bayesian A/B Testing, eq. 6."""
+    a, b, c, d = 120, 880, 140, 860
+    i = np.arange(c)
+    from scipy.special import betaln
+
+    exact = np.exp(betaln(a + i, d + b) - np.log(d + i) - betaln(1 + i, d) - betaln(a, b)).sum()
+    found = answer.probably_largest(stats.beta(np.array([a, c]), np.array([b, d])), 2)
+    assert found == pytest.approx([1 - exact, exact], abs=1e-4)
+    assert found.sum() == pytest.approx(1, abs=1e-3)
+
+
+def test_rows_are_classified_by_the_others():
+    """Each row's class from a belief that was updated with all other rows."""
+    given = SAMPLES["flowers"]()
+    X, kinds = given.data
+    prior, names = given.prior, list(given.prior.classes.coords["category"])
+    counts = np.zeros((3, 3), dtype=int)
+    for row in X.index:
+        rest = prior.update((X.drop(row), kinds.drop(row)))
+        taken = rest.class_probabilities(X.loc[[row]]).argmax()
+        counts[names.index(kinds[row]), taken] += 1
+    assert given.confusion.counts.tolist() == counts.tolist()
+    assert f"{counts.trace()} ({100 * counts.trace() / 150:.0f} %)" in told("flowers")
+
+
+def test_many_rows_are_left_out_in_ten_parts():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 2, 500)
+    prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
+    found = report(prior, (rng.normal(3 * labels[:, None], size=(500, 1)), labels)).confusion
+    assert found.by == "the rows of nine other tenths"
+    assert found.counts.sum() == 500
+    # Two normal laws three standard deviations apart: 93 % are on the right side of the middle.
+    assert found.counts.trace() / 500 == pytest.approx(stats.norm.cdf(1.5), abs=0.03)
+
+
+def test_a_statistic_has_no_rows_to_classify():
+    given = SAMPLES["flowers"]()
+    alone = dataclasses.replace(given, data=given.prior.statistic(given.data))
+    assert alone.answer == [
+        "How well rows are classified is not known: the rows themselves were not given."
+    ]
+
+
+def test_a_width_of_one_s_own():
+    given = SAMPLES["coin"]()
+    low, high = given.posterior.interval(0.5)["theta"]
+    assert styled(given, prob=0.5).answer == [
+        f"With 50 % intervals: theta {56 / 102:.3f} ({low:.3f} to {high:.3f})."
+    ]
+    with pytest.raises(bm.DataError, match="prob"):
+        styled(given, prob=89)
+
+
+def test_title_notes_and_one_page(tmp_path):
+    given, file = SAMPLES["coin"](), tmp_path / "coin.html"
+    given.to_html(file, title="My <coin>", notes="First.\n\nSecond.", brief=True)
+    text = file.read_text("utf-8")
+    assert "<h1>My &lt;coin&gt;</h1>" in text
+    assert '<p class="notes">First.</p>\n<p class="notes">Second.</p>' in text
+    assert "Evidence for the verdict</h2>" in text
+    assert "Pictures</h2>" not in text
