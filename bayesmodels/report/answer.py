@@ -32,16 +32,21 @@ _GRID = 4000  # points of an integral
 
 
 class Effect(NamedTuple):
-    """A number with its interval; its size in standard deviations of column and target, if known.
+    """A number with its interval; `scale` makes it the effect of one standard deviation.
 
-    The mean is NaN where it does not exist.
+    The mean is NaN where it does not exist, the scale None where no rows tell of it.
     """
 
     label: str
     mean: float
     low: float
     high: float
-    size: float | None = None
+    scale: float | None = None
+
+    @property
+    def size(self) -> float:
+        """The effect of one standard deviation of a column, in the target's."""
+        return self.mean * (self.scale or np.nan)
 
     @property
     def told(self) -> bool:
@@ -120,8 +125,8 @@ def weights(report: Report | ApproximationReport) -> list[Effect]:
         if isinstance(prior, Regressing):
             spread = spread / np.where(y.std(0) > 0, y.std(0), np.nan)[..., None]
         sizes = np.broadcast_to(spread, np.shape(posterior.marginals()[name].mean())).ravel()
-        each = [e._replace(size=e.mean * s) for e, s in zip(each, sizes, strict=True) if s > 0]
-        return sorted(each, key=lambda e: -abs(e.size or 0))
+        each = [e._replace(scale=float(s)) for e, s in zip(each, sizes, strict=True) if s > 0]
+        return sorted(each, key=lambda e: -abs(e.size))
     return sorted(each, key=lambda e: -abs(e.low + e.high) / (e.high - e.low))
 
 
@@ -132,7 +137,7 @@ def _weights(report: Report | ApproximationReport) -> list[str]:
     if not clear:
         return [f"No {prob} interval of {of} leaves out zero."] if each else []
     head = f"{len(clear):,} of {of} have {prob} intervals that leave out zero"
-    if clear[0].size is None:
+    if clear[0].scale is None:
         said = [f"{head}: {_listed(clear)}."]
     else:
         regressing = isinstance(report.prior, Regressing)

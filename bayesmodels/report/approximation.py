@@ -13,7 +13,7 @@ import numpy as np
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
 from bayesmodels.referee import approximation_error, check_joint
-from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import excerpt, in_short
 from bayesmodels.report.page import Pairs, Part, Section, Table, columns, cut, labels, worst_first
@@ -80,6 +80,7 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
     ]
     title = "Identity and approximate evidence"
     return glance, [
+        *effects.sections(report),
         Section("model", "Model", [Part("equations", report.prior.equations)]),
         Section("parameters", "Prior and approximation", [before, parameters(report)]),
         Section("comparison", "Approximate and sampled posterior", [after, comparison(errors)]),
@@ -122,7 +123,7 @@ def comparison(errors: pd.DataFrame) -> Table:
         ("ESS bulk", "ess", "Draws", 0),
         ("R-hat", "r_hat", "Draws", 3),
     )
-    table = Table("Laplace’s approximation against sampled", tuple(found), alone=True)
+    table = Table("Laplace’s approximation against sampled", tuple(found))
     return cut(table, "those with the largest error")
 
 

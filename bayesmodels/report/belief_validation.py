@@ -28,7 +28,7 @@ from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.evidence_check import other_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
-from bayesmodels.report import canvas, figures, sections, tables
+from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.classes import learnt
 from bayesmodels.report.concept import hypotheses
@@ -50,6 +50,7 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     parameters = Part("tables", tables.parameters(report))
     again = sections.call("validate", ["prior", "data"], report.settings)
     shown = [
+        *effects.sections(report),
         Section("model", "Model", [Part("equations", prior.equations)]),
         Section("parameters", "Prior and posterior", [parameters]),
         Section("comparison", "Exact and sampled posterior", tables.comparison(verdict)),

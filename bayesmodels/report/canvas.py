@@ -70,7 +70,7 @@ class Picture(NamedTuple):
     """Panels that are read alike, under a name for the machine and a title for people.
 
     There are none if there is nothing to see; the caption says why. A wide panel needs more than a
-    third of a page.
+    third of a page; a folded picture is for those who look into a sampler.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Picture(NamedTuple):
     panels: tuple[Panel, ...]
     caption: str
     wide: bool = False
+    folded: bool = False
 
 
 @contextmanager
@@ -228,8 +229,9 @@ def _shortened(path: re.Match[str]) -> str:
         for sign, x, y in _STEP.findall(path[1]):
             end = (round(10 * float(x)), round(10 * float(y))) if x else place
             if sign == "L" and end != place:
-                step = (f"{_tenths(new - old)}" for new, old in zip(end, place, strict=True))
-                parts.append(f"l{' '.join(step)}".replace(" -", "-"))
+                dx, dy = (_tenths(new - old) for new, old in zip(end, place, strict=True))
+                step = f"h{dx}" if dy == "0" else f"v{dy}" if dx == "0" else f"l{dx} {dy}"
+                parts.append(step.replace(" -", "-"))
             elif sign != "L":
                 parts.append(f"M{end[0] / 10:g} {end[1] / 10:g}" if x else "z")
             place = end

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 def contents(report: DrawsReport, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     found = report.comparison
-    table = replace(tables.moments(found.table, found), alone=True)
+    table = tables.moments(found.table, found)
     given, what = ((), "") if report.files else (SIDES, ", the two sets of draws,")
     sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
     first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)

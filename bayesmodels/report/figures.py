@@ -100,6 +100,7 @@ def of_draws(
             f"Empirical minus {kind} distribution function of the draws, thinned until they are "
             "nearly independent. If the draws are right, all lines stay within the shaded bands "
             f"with a probability of about {100 * (1 - level):g} %.",
+            folded=True,
         ),
         ranks(shown, level),
         traces(shown, sampled),
@@ -257,6 +258,7 @@ def ranks(shown: Sequence[Scalar], level: float) -> Picture:
         "All draws are ranked together; one line a chain shows how far its ranks are from being "
         "evenly spread. A line that leaves the shaded band belongs to a chain that differs from "
         "the others.",
+        folded=True,
     )
 
 
@@ -286,6 +288,7 @@ def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
         "Draws in the order in which they were made, one colour a chain: all chains should wander "
         f"over the same range without drifting. Of more than {_TRACE:,} draws every k-th is shown, "
         "and every one that diverged.",
+        folded=True,
     )
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from bayesmodels.belief import notebook
 from bayesmodels.input.parameters import proportion
 from bayesmodels.referee.verdict import Outcome
-from bayesmodels.report.page import MOST_FINDINGS, Page, Pairs, Part, Section
+from bayesmodels.report.page import FOLDED, MOST_FINDINGS, Page, Pairs, Part, Section
 from bayesmodels.store.files import atomic_write
 
 if TYPE_CHECKING:
@@ -193,7 +193,8 @@ def set_in_html(page: Page) -> str:
         "unbroken": lambda text: text.replace(" %", "\N{NO-BREAK SPACE}%"),
     }
     template = environment.get_template("report.html.jinja")
-    return template.render(page=page, now=datetime.now().astimezone(), most=MOST_FINDINGS)
+    now = datetime.now().astimezone()
+    return template.render(page=page, now=now, most=MOST_FINDINGS, folded=FOLDED)
 
 
 def data_uri(data: bytes, kind: str) -> Markup:

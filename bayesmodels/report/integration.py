@@ -50,7 +50,7 @@ def numbers(posterior: Integrated) -> Table:
         "How far off a number may be is worked out from how it changed with the last refinements "
         "of the lattice, from what is beyond it, and from rounding."
     )
-    return cut(Table("Numbers and their errors", tuple(found), note, alone=True))
+    return cut(Table("Numbers and their errors", tuple(found), note))
 
 
 def off(error: float) -> str:

@@ -20,7 +20,7 @@ from bayesmodels.report.page import Part, Section, Shown
 from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
-_MOST = 4000  # dots; more are stored as pixels
+_MOST = 200  # dots; more are stored as pixels
 TRUSTED = 0.7
 """Estimates of rows with a larger k-hat are not to be trusted."""
 

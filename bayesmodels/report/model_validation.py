@@ -12,7 +12,7 @@ from bayesmodels.belief.reading import levels, places
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
-from bayesmodels.report import canvas, figures, integration, sections, tables
+from bayesmodels.report import canvas, effects, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.page import Pairs, Part, Section, Shown, Table, cut, labels
 from bayesmodels.report.reports import ModelReport
@@ -44,6 +44,7 @@ def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
     again = sections.call("validate", ["model"], report.settings)
     compared = f"{verdict.kind.capitalize()} and sampled posterior"
     return tables.glance(report.log_evidence, verdict, report.sampled), [
+        *effects.of_model(report),
         Section("model", "Model", model),
         *parameters,
         Section("comparison", compared, tables.comparison(verdict)),

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """Rows of a table; more are counted."""
 MOST_FINDINGS = 10
+FOLDED = ("classes", "evidence", "rows", "sensitivity", "methods")
+"""Sections that open at a click, for those who look into how the verdict came about."""
 
 Pairs = Sequence[tuple[str, str]]
 """Names and values."""
@@ -53,15 +55,13 @@ class Column:
 class Table:
     """Columns of equal length; the first one names the rows.
 
-    Below it may stand a note; rows that are `marked` are pointed out; the caption of a table that
-    is `alone` in its section is not seen.
+    Below it may stand a note; rows that are `marked` are pointed out.
     """
 
     caption: str
     columns: tuple[Column, ...]
     note: str = ""
     marked: frozenset[int] = frozenset()
-    alone: bool = False
     kind: ClassVar[str] = "table"
 
     @property
@@ -87,10 +87,11 @@ def columns(values: pd.DataFrame, *each: tuple[str, str, str, Decimals]) -> list
 
 
 def worst_first(values: pd.DataFrame, by: str = "z") -> pd.DataFrame:
-    """Put the rows that are largest in size first, if some rows have to be left out."""
+    """Put the rows that are largest in size first, in their own order, if some are left out."""
     if len(values) <= MOST_ROWS:
         return values
-    return values.iloc[(-values[by].abs().to_numpy(dtype=float)).argsort(kind="stable")]
+    order = (-values[by].abs().to_numpy(dtype=float)).argsort(kind="stable")
+    return values.iloc[[*sorted(order[:MOST_ROWS]), *order[MOST_ROWS:]]]
 
 
 def cut(table: Table, which: str = "the first") -> Table:

@@ -24,6 +24,7 @@ from bayesmodels.report.page import (
     worst_first,
 )
 from bayesmodels.report.reports import Report
+from bayesmodels.report.tables import once
 
 MOST_SCALARS = 2000
 """With more of them the section would take minutes."""
@@ -89,6 +90,7 @@ def sensitivity(report: Report) -> Sensitivity | None:
         return None
     except PriorError as error:
         return Sensitivity(None, exact=True, note=f"There is none: {error}", largest=np.nan)
+    found = once(found, report.posterior)
     shown = worst_first(found, "prior").head(MOST_ROWS)
     values = {f"exact {each}": shown[each] for each in _COMPONENTS}
     why = _not_estimated(report.sampled)
@@ -122,7 +124,7 @@ def _found(every: pd.DataFrame, shown: pd.DataFrame, kinds: list[str], note: str
         found.append(Column("diagnosis", tuple(shown["diagnosis"]), numeric=False))
     left = f"{len(shown)} of {len(every):,} rows are shown, those that depend most on the prior."
     left = left if len(every) > len(shown) else ""
-    table = Table("Sensitivity to prior and likelihood", tuple(found), left, alone=True)
+    table = Table("Sensitivity to prior and likelihood", tuple(found), left)
     largest = float(every["prior"].max())
     return Sensitivity(table, "exact" in kinds, note, largest, summary=_summary(every))
 

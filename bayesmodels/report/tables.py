@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.protocol import Conditioned, LatentClasses, Product
-from bayesmodels.belief.reading import levels, places
+from bayesmodels.belief.reading import halves_of_symmetric, levels, places
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_DECIMALS = 8  # of a probability
+_WIDEST = 8  # columns of a matrix
 _LARGEST_Z = "those with the largest |z|"
 
 
@@ -76,6 +77,9 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
     before, after = prior.parameters(), posterior.parameters()
     tables = []
     for shape in dict.fromkeys(map(np.shape, after.values())):
+        if matrices := _matrices(before, after, shape, posterior, names):
+            tables += matrices
+            continue
         variables, rows = _places(posterior, names, shape)
         found = [labels(rows)]
         for symbol in (symbol for symbol, x in after.items() if np.shape(x) == shape):
@@ -86,6 +90,41 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
         flat = any("flat" in column.cells for column in found)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
         tables.append(cut(Table(f"Parameters of {' and '.join(variables)}", tuple(found), note)))
+    return tables
+
+
+def _matrices(
+    before: Any, after: Any, shape: tuple[int, ...], posterior: Any, names: Names
+) -> list[Table]:
+    """Return parameters that are symmetric matrices as such, each number of them once.
+
+    There are none, if the shape is another or the matrices are wider than a page.
+    """
+    width = shape[-1] if shape else 0
+    if len(shape) < 2 or shape[-2] != width or not 1 < width <= _WIDEST:  # noqa: PLR2004
+        return []
+    every = {symbol: x for symbol, x in after.items() if np.shape(x) == shape}
+    if not all(np.array_equal(x, np.swapaxes(x, -1, -2)) for x in every.values()):
+        return []
+    variables, _ = _places(posterior, names, shape)
+    axes = max((a for a in posterior.dims.values() if len(a) == len(shape)), key=len, default=None)
+    if axes is None or len(set(map(len, (posterior.coords[a] for a in axes[-2:])))) > 1:
+        return []
+    labelled = list(map(str, posterior.coords[axes[-1]]))
+    tables = []
+    for at in np.ndindex(*shape[:-2]):
+        inner = [str(posterior.coords[axis][i]) for axis, i in zip(axes, at, strict=False)]
+        for symbol in every:
+            for when, values in (("prior", before), ("posterior", after)):
+                matrix = np.broadcast_to(values[symbol], shape)[at]
+                cells = [
+                    [significant(float(x), 4) if j <= i else "" for j, x in enumerate(row)]
+                    for i, row in enumerate(matrix)
+                ]
+                each = zip(labelled, zip(*cells, strict=True), strict=True)
+                heads = tuple(Column(head, column) for head, column in each)
+                what = ", ".join([f"{symbol} of {' and '.join(variables)}", *inner, when])
+                tables.append(Table(what, (labels(labelled), *heads)))
     return tables
 
 
@@ -145,7 +184,7 @@ def comparison(verdict: Verdict) -> list[Table]:
             f"{verdict.law.reference:,} exact draws, whose noise is reckoned with."
         )
         found = [replace(found[0], note=note)]
-    return found if len(found) > 1 else [replace(found[0], alone=True)]
+    return found
 
 
 def continuous(verdict: Verdict) -> pd.Index[Any]:
@@ -160,7 +199,9 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     Exact ones stand beside sampled ones, or those of one set of draws beside another's. The last
     columns are the largest discrepancy of each row, and what of.
     """
-    values, exact = worst_first(values), verdict.exact
+    exact = verdict.exact
+    worst = {test.label: name_of(test) for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
+    values = worst_first(once(values, verdict.law) if exact else values)
     of = {"first": "first_", "second": "second_"}
     if exact:
         of = {verdict.kind: "", "sampled": "sampled_"}
@@ -178,7 +219,6 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
         *MIXED,
         *([("MCSE", "mcse_mean", "Draws", places_of(values["mcse_mean"], 2))] if exact else []),
     )
-    worst = {test.label: name_of(test) for test in sorted(verdict.tests, key=lambda t: abs(t.z))}
     # A scalar that is the same as another in both sets was tested under the other's name.
     names = tuple(worst.get(str(label), "as another") for label in values.index)
     found += [_discrepancies(values), Column("of", names, "Discrepancy", numeric=False)]
@@ -193,6 +233,13 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     table = cut(Table(caption, tuple(found), note, marked(values, verdict)), _LARGEST_Z)
     more = " Effective draws are those of the set that has fewer, R-hat is the larger of both."
     return table if exact else replace(table, note=table.note + more)
+
+
+def once(values: pd.DataFrame, law: Any) -> pd.DataFrame:
+    """Leave out the lower halves of symmetric matrices, which are the same numbers once more."""
+    if isinstance(law, InvariantLaw):
+        return values
+    return values.drop(index=halves_of_symmetric(law)[1], errors="ignore")
 
 
 def places_of(errors: Any, number: int) -> list[int]:
@@ -272,7 +319,7 @@ def predictions(verdict: Verdict) -> Table | None:
     )
     caption = "Class probabilities, exact against sampled"
     found.append(_discrepancies(values, ""))
-    table = Table(caption, tuple(found), note, marked(values, verdict), alone=True)
+    table = Table(caption, tuple(found), note, marked(values, verdict))
     return cut(table, "the least certain first")
 
 
@@ -367,7 +414,7 @@ def ways(log_evidence: float | None, other: OtherEvidence | None) -> Table | Non
     heads = "", "log evidence", "standard error", "difference", "in standard errors"
     each = zip(heads, zip(*rows, strict=True), strict=True)
     found_in = tuple(Column(head, cells, numeric=bool(head)) for head, cells in each)
-    return Table("Ways to the log evidence", found_in, " ".join(other.notes), alone=True)
+    return Table("Ways to the log evidence", found_in, " ".join(other.notes))
 
 
 def share(ratio: float) -> str:

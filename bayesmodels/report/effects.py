@@ -1,0 +1,147 @@
+"""Evidence for the answer: intervals in a forest plot, fitted against observed, who is confused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesmodels.belief.protocol import Linear, Regressing, Statistic
+from bayesmodels.belief.reading import levels
+from bayesmodels.input.data import weighted
+from bayesmodels.report import answer, canvas
+from bayesmodels.report.answer import Confusion, Effect
+from bayesmodels.report.canvas import Picture, printable
+from bayesmodels.report.page import MOST_ROWS, Column, Part, Section, Shown, Table, cut, labels
+from bayesmodels.report.rounding import decimals_of, rounded
+
+if TYPE_CHECKING:
+    from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
+
+_MOST_CLASSES = 12  # columns of a table that fits a page
+_DOTS, _PIXELS = 1000, 200  # dots; more than the second are stored as pixels
+_IN_WORDS = 12
+
+
+@canvas.style()
+def sections(report: Report | ApproximationReport) -> list[Section]:
+    """Return a section with what the answer rests on; none if there is nothing more to see."""
+    linear, confusion = isinstance(report.prior, Linear), report.confusion
+    if linear:
+        title, each = "Effects", answer.weights(report)
+    elif confusion is None:
+        title, each = "Intervals", _elements(report.posterior, report.prob)
+    else:
+        title, each = "Classification", []
+    shown: list[Shown] = []
+    if isinstance(confusion, Confusion) and len(confusion.labels) <= _MOST_CLASSES:
+        shown.append(confused(confusion))
+    if linear:
+        shown.append(table(each, report.prob))
+    fit = fitted(report) if isinstance(report.prior, Regressing) else []
+    if drawn := [*forest(each, report.prob), *fit]:
+        shown.append(Part("pictures", drawn))
+    return [Section("effects", title, shown)] if shown else []
+
+
+@canvas.style()
+def of_model(report: ModelReport) -> list[Section]:
+    """Return a section with the intervals of a PyMC model that has one variable."""
+    drawn = forest(_elements(report.posterior, report.prob), report.prob)
+    return [Section("effects", "Intervals", [Part("pictures", drawn)])] if drawn else []
+
+
+def _elements(posterior: Any, prob: float) -> list[Effect]:
+    """Return the elements of what differs between groups, or of the only variable."""
+    names = [name for name in posterior.dims if name not in levels(posterior)]
+    name = answer.grouped(posterior) or (names[0] if len(names) == 1 else None)
+    return [] if name is None else answer.effects(posterior, name, prob)
+
+
+def table(each: Sequence[Effect], prob: float) -> Table:
+    """Return effects with their intervals, and their size in standard deviations, if known."""
+    digits = [decimals_of((e.high - e.low) / 4, 3) for e in each]
+    columns = [labels(e.label for e in each)]
+    for head, values in (
+        ("mean", [e.mean for e in each]),
+        ("from", [e.low for e in each]),
+        ("to", [e.high for e in each]),
+    ):
+        group = "" if head == "mean" else f"{100 * prob:g} % interval"
+        columns.append(Column(head, tuple(map(rounded, values, digits)), group))
+    if each[0].scale is not None:
+        sizes = tuple(rounded(e.size, 3) for e in each)
+        columns.append(Column("of one standard deviation", sizes, "Effect"))
+    return cut(Table("Effects, the largest first", tuple(columns)))
+
+
+def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
+    """Draw intervals of two or more, of weights those of one standard deviation of a column."""
+    if len(each) < 2:  # noqa: PLR2004 - nothing to compare
+        return []
+    shown = each[:MOST_ROWS]
+    scales = np.array([1.0 if e.scale is None else e.scale for e in shown])
+    low, mean, high = (scales * [getattr(e, k) for e in shown] for k in ("low", "mean", "high"))
+    place = np.arange(len(shown))
+    axes = canvas.axes_of((canvas.WIDE, 0.7 + 0.25 * max(2, len(shown))))
+    if low.min() < 0 < high.max():
+        axes.axvline(0, color=canvas.INK, lw=0.8, ls="--")
+    axes.hlines(place, low, high, color=canvas.BLUE, lw=2)
+    axes.plot(mean, place, "o", color=canvas.BLUE, ms=4.5)
+    axes.set_yticks(place, [printable((e.label,)) for e in shown], parse_math=False)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    one = shown[0].scale is not None
+    axes.set_xlabel("effect of one standard deviation of the column" if one else "value")
+    told = "; ".join(map(str, shown[:_IN_WORDS]))
+    more = f"; and {len(each) - _IN_WORDS} more" if len(each) > _IN_WORDS else ""
+    caption = f"Dots: posterior means. Lines: {100 * prob:g} % intervals."
+    if len(each) > len(shown):
+        caption += f" {len(each) - len(shown):,} more are not shown."
+    alt = f"Means with {100 * prob:g} % intervals: {told}{more}."
+    return [canvas.picture("forest", "Forest plot", axes, caption, alt)]
+
+
+def fitted(report: Any) -> list[Picture]:
+    """Draw what was observed over what is fitted; nothing without rows, or of many targets."""
+    if isinstance(report.data, Statistic) or weighted(report.data):
+        return []
+    X, y = report.prior.design(report.data)
+    if y.ndim > 1:
+        return []
+    mean = report.posterior.plug_in(report.posterior.mean(), X).mean()
+    some = slice(None, None, -(-len(y) // _DOTS))
+    r2 = float(np.median(answer.explained(report)))
+    axes = canvas.axes_of()
+    axes.axline((float(y[0]), float(y[0])), slope=1, color=canvas.INK, lw=0.8, ls="--")
+    axes.plot(
+        mean[some], y[some], "o", color=canvas.BLUE, ms=3, alpha=0.6, rasterized=len(y) > _PIXELS
+    )
+    axes.set(xlabel="fitted", ylabel="observed")
+    digits = decimals_of(float(y.std()), 3)
+    alt = (
+        f"Observed over fitted values of {len(y):,} rows, observed from "
+        f"{rounded(float(y.min()), digits)} to {rounded(float(y.max()), digits)}, fitted from "
+        f"{rounded(float(mean.min()), digits)} to {rounded(float(mean.max()), digits)}; "
+        f"R² is {r2:.2f}."
+    )
+    caption = f"A dot a row; on the dashed line both are the same. R² is {r2:.2f}."
+    if len(y) > _DOTS:
+        caption += " Every k-th row is shown."
+    panels = (canvas.panel("", axes, alt),)
+    return [Picture("fitted", "Fitted against observed", panels, caption)]
+
+
+def confused(found: Confusion) -> Table:
+    """Return how many rows of each class were taken for each class."""
+    names = list(map(str, found.labels))
+    columns = [labels(names)]
+    for name, counts in zip(names, found.counts.T, strict=True):
+        columns.append(Column(name, tuple(f"{n:,}" for n in counts), "taken for"))
+    right = found.counts.diagonal() / np.maximum(1, found.counts.sum(1))
+    columns.append(Column("right", tuple(f"{100 * x:.0f} %" for x in right)))
+    return Table(
+        "Confusion matrix",
+        tuple(columns),
+        f"Rows are the classes that rows have, each classified by {found.by}.",
+    )
