@@ -223,7 +223,7 @@ class Labelled:
     @property
     def heavy(self) -> Array:
         """The counts times the weights of their rows."""
-        counts = self.counts.astype(np.float64)
+        counts = self.counts.astype(np.float64, order="F")
         return counts if self.weights is None else counts * self.weights[:, None]
 
 

@@ -42,6 +42,21 @@ def log_probabilities(score: Array) -> Array:
         return below - np.log1p(terms.sum(-1, keepdims=True))
 
 
+def two_classes(counts: Array, score: Array) -> tuple[float, Array, Array]:
+    """Return the loss of two classes, and by the score (n,) its residuals and curvature.
+
+    As `log_probabilities` and `residuals` have it, for `counts` of shape (n, 2).
+    """
+    far, sign = np.abs(score), np.copysign(1.0, score)
+    below = np.exp(-far)
+    near = 1 / (1 + below)
+    zero, one = counts.T
+    total, against = zero + one, np.where(sign > 0, zero, one)  # seen, of the less probable class
+    loss = float(total @ np.log1p(below) + against @ far)
+    residual = sign * near * ((total - against) * below - against)
+    return loss, residual, total * near * near * below
+
+
 def log_mass(counts: Array, log_p: Array) -> Array:
     """Return the log probability of each row's classes, of shape (..., n)."""
     return (counts * log_p).sum(-1)

@@ -14,7 +14,7 @@ from bayesmodels.input.data import same_features
 from bayesmodels.models.logistic import penalized_fit
 from bayesmodels.models.logistic.laplace import LaplaceApproximation
 from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, Whitening
-from bayesmodels.models.logistic.regression import LogisticRegression, Maximum
+from bayesmodels.models.logistic.regression import LogisticRegression, Maximum, coefficients
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import triangle
 from bayesmodels.scale.passes import Pass
@@ -39,8 +39,8 @@ def mle(
     """Return what ``model.mle`` returns, for rows that are read in chunks.
 
     Two passes find how the columns are to be scaled and made orthogonal; then there is one for each
-    Newton step, in which log likelihood, gradient and curvature are added up; two more find out
-    whether the maximum is one, and its value.
+    Newton step, in which log likelihood, gradient and curvature are added up; one more finds out
+    whether the maximum is one.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def mle(
     Returns
     -------
     Maximum
-        To rounding that of ``model.mle``, in as many steps.
+        To rounding that of ``model.mle``.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def mle(
             "columns separate the classes; model.separation(...) says so for rows that fit into "
             "memory. Use a prior: bm.scale.map, bm.scale.laplace."
         )
-    return model.maximum_at("MLE", found, over.log_likelihood(found), over.seen.features)
+    return model.maximum_at("MLE", found, over.seen.coefficients, over.seen.features)
 
 
 def map(  # noqa: A001 - as the model's verb
@@ -116,7 +116,7 @@ def map(  # noqa: A001 - as the model's verb
     Returns
     -------
     Maximum
-        To rounding that of ``model.map``, in as many steps.
+        To rounding that of ``model.map``.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def map(  # noqa: A001 - as the model's verb
     reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
     over = _Over.of(model, reading)
     found = over.peak(model.prior_factors())
-    return model.maximum_at("MAP", found, over.log_likelihood(found), over.seen.features)
+    return model.maximum_at("MAP", found, over.seen.coefficients, over.seen.features)
 
 
 def laplace(
@@ -181,7 +181,7 @@ def laplace(
     reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
     over = _Over.of(model, reading)
     found = over.peak(model.prior_factors())
-    return model.laplace_at(found, over.log_likelihood(found), over.seen.features)
+    return model.laplace_at(found, over.seen.coefficients, over.seen.features)
 
 
 @dataclass(frozen=True)
@@ -221,9 +221,6 @@ class _Over:
 
         return penalized_fit.climb(coordinates, float(self.seen.classes.sum()), at, reach)
 
-    def log_likelihood(self, found: Peak) -> float:
-        return self.reading.fold(partial(_log_likelihood, self.model, found), words="value")
-
 
 # --- what is made of a chunk ----------------------------------------------------------------------
 
@@ -237,6 +234,7 @@ class _Seen:
     high: Array
     mean: Array
     classes: Array
+    coefficients: float
     features: Features
 
     def __add__(self, other: _Seen) -> _Seen:
@@ -249,6 +247,7 @@ class _Seen:
             # Between the two, and without their difference, which may be no number.
             (1 - share) * self.mean + share * other.mean,
             self.classes + other.classes,
+            self.coefficients + other.coefficients,
             same_features(self.features, other.features),
         )
 
@@ -259,7 +258,7 @@ def _seen(model: LogisticRegression, data: Any, _number: int) -> _Seen:
     low, high = X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf)
     size = np.maximum(np.abs(X).max(axis=0, initial=0), np.finfo(float).tiny)
     mean = (X / size).sum(axis=0) / max(len(X), 1) * size
-    return _Seen(len(X), low, high, mean, d.heavy.sum(0), d.features)
+    return _Seen(len(X), low, high, mean, d.heavy.sum(0), coefficients(d), d.features)
 
 
 @dataclass(frozen=True)
@@ -275,7 +274,7 @@ class _Joined:
 
 def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
     d = model.labelled(data)
-    return _Joined(penalized_fit.heard(frame.rows(d.X), d.heavy.sum(-1)), triangle)
+    return _Joined(penalized_fit.heard(frame, d.X, d.heavy.sum(-1)), triangle)
 
 
 @dataclass(frozen=True)
@@ -288,16 +287,9 @@ class _White:
     def sums(self, b: Array, data: Any, _number: int) -> Sums:
         d = self.model.labelled(data)
         with np.errstate(under="ignore"):
-            return Sums.of(Here(self._rows(d.X), d.heavy, b))
+            return Sums.of(Here([(self.white.rows(d.X), d.heavy)], b))
 
     def reach(self, factor: Array, data: Any, _number: int) -> _Joined:
         d = self.model.labelled(data)
         others = len(self.model.classes) - 1
-        return _Joined(penalized_fit.reach(factor, self._rows(d.X), others), max)
-
-    def _rows(self, X: Array) -> Array:
-        return self.white.rows(self.white.frame.rows(X))
-
-
-def _log_likelihood(model: LogisticRegression, found: Peak, data: Any, _number: int) -> float:
-    return model.log_likelihood_of(model.labelled(data), found)
+        return _Joined(penalized_fit.reach(factor, self.white.rows(d.X), others), max)

@@ -113,3 +113,21 @@ def test_chunks_of_other_columns_are_refused():
     parts = [FRAME[["height", "age", "ill"]], FRAME[["age", "height", "ill"]]]
     with pytest.raises(bm.DataError, match="in this order"):
         bm.scale.mle(TWO, parts, target="ill", intercept=True)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_many_rows_end_where_chunks_do_whatever_every_eleventh_of_them_says(apart):
+    rng = np.random.default_rng(7)
+    rows = 9000
+    x = np.column_stack([np.ones(rows), rng.normal(50, 3, (rows, 2))])
+    y = (x @ [-100, 1, 1] + rng.logistic(size=rows) > 0).astype(int)
+    if apart:  # where rows are looked at first, the classes are separated
+        y[::11] = x[::11, 1] > 50
+    model = bm.LogisticRegression([0, 0, 0], 100)
+    whole, chunks = (
+        model.mle((x, y)),
+        bm.scale.mle(model, [(x[:4000], y[:4000]), (x[4000:], y[4000:])]),
+    )
+    assert whole.w == pytest.approx(chunks.w, rel=1e-9)
+    assert whole.value == pytest.approx(chunks.value, rel=1e-12)
+    assert len(whole.trace.step) <= len(chunks.trace.step)

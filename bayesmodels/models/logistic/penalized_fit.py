@@ -7,20 +7,22 @@ finds is carried back to the weights of the columns as they came.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
+from scipy.linalg.blas import dtrsm
 
-from bayesmodels.numerics import Array, optimize, softmax
+from bayesmodels.numerics import Array, optimize, softmax, threads
 from bayesmodels.numerics.triangular import EPS, positive_diagonal, solve_upper, triangle
 
 _STEPS = 1000  # of Newton's method, at most
 _PROOF = 0.5  # of Newton decrement times reach; any number below 1 proves that there is a maximum
 _EVEN = 100.0  # ratio of diagonal entries of a factor up to which Cholesky's is good enough
+_MANY, _EVERY = 2**13, 11  # rows from which on every so many-th of them is looked at first
+_STEPS_OF_SOME = 4
+_BLOCK = 2**17  # numbers of rows that are worked on at a time
 _TRUSTED = 1e4  # reach up to which that product is not made of rounding errors
 
 
@@ -69,8 +71,13 @@ def frame_of_rows(X: Array) -> Frame:
     """Return how to scale and centre the columns of all rows."""
     if not len(X):
         return frame_of(*np.zeros((3, X.shape[1])))
-    size = _power(np.abs(X).max(axis=0))
-    return frame_of(X.min(axis=0), X.max(axis=0), (X / size).mean(axis=0) * size)
+
+    def ends(rows: slice) -> tuple[Array, Array, Array]:
+        columns = np.ascontiguousarray(X[rows].T)  # long loops
+        return columns.min(1), columns.max(1), columns.sum(1) / len(X)
+
+    low, high, share = zip(*threads.gathered(ends, _cuts(X), X.size), strict=True)
+    return frame_of(np.min(low, axis=0), np.max(high, axis=0), np.sum(share, axis=0))
 
 
 def frame_of(low: Array, high: Array, mean: Array) -> Frame:
@@ -97,11 +104,13 @@ class Peak:
     """Where a log likelihood or log joint is largest, and how sharply.
 
     Weights `w` of shape (K - 1, p) are those of the columns as they came, `factor` is upper
-    triangular R with R'R the negative second derivatives by the flattened weights. `proven` says
+    triangular R with R'R the negative second derivatives by the flattened weights. The log
+    likelihood is without coefficients of counts. `proven` says
     whether Newton's method converged to what is proven to be a maximum.
     """
 
     w: Array
+    log_likelihood: float
     factor: Array
     trace: optimize.Trace
     proven: bool
@@ -113,33 +122,76 @@ def dependent_columns(root: Array) -> NDArray[np.intp]:
     return np.flatnonzero(np.diagonal(root) <= 4 * len(root) * EPS * length)
 
 
-def heard(X: Array, totals: Array) -> Array:
-    """Return the triangular factor (p, p) of rows with the most that they can weigh."""
-    return triangle(np.sqrt(totals)[:, None] / 2 * X, np.zeros((X.shape[1],) * 2))
+def heard(frame: Frame, X: Array, totals: Array) -> Array:
+    """Return the triangular factor (p, p) of rows in the frame, weighing the most they can."""
+
+    def rows(cut: slice) -> Array:
+        return np.sqrt(totals[cut])[:, None] / 2 * frame.rows(X[cut])
+
+    grams = threads.gathered(lambda cut: _gram(rows(cut)), _cuts(X), X.size)
+    root = _root(np.sum(grams, axis=0))
+    return triangle(*map(rows, _cuts(X)), np.zeros((X.shape[1],) * 2)) if root is None else root
+
+
+def _gram(rows: Array) -> Array:
+    return rows.T @ rows
+
+
+def _root(gram: Array) -> Array | None:
+    """Return the triangular factor of columns with these products if they are nearly orthogonal.
+
+    Cholesky's is several times as fast as QR; its error grows with the square of the ratio of
+    diagonal entries, and is below 1e-12 as long as that ratio is below a hundred.
+    """
+    try:
+        root = np.linalg.cholesky(gram).T
+    except np.linalg.LinAlgError:
+        return None
+    diagonal = np.diagonal(root)
+    return root if diagonal.min() * _EVEN >= diagonal.max() else None
+
+
+def _cuts(X: Array) -> list[slice]:
+    """Cut rows into blocks that stay in the cache of a core while they are worked on."""
+    return list(threads.blocks(X, _BLOCK)) or [slice(0)]
 
 
 class Here:
     """Sums over rows at one point: minus the log likelihood and its derivatives.
 
-    Rows `X` (n, p) are in coordinates that make them nearly orthogonal, as are the weights `b`,
-    flattened; `counts` (n, K) say how often each class was seen at each row.
+    Each of `rows` is a block of rows X (n, p), in coordinates that make them nearly orthogonal, and
+    of `counts` (n, K), which say how often each class was seen at each row; `b` are the weights in
+    these coordinates, flattened.
     """
 
-    def __init__(self, X: Array, counts: Array, b: Array) -> None:
-        self._X, self._counts = X, counts
-        score = softmax.scores(b.reshape(counts.shape[1] - 1, X.shape[1]), X)
-        self._log_p = softmax.log_probabilities(score)
-        self.loss = -float((counts * self._log_p).sum())
+    def __init__(self, rows: Sequence[tuple[Array, Array]], b: Array) -> None:
+        self._rows, self._b = rows, b
+        found = threads.gathered(self._sums, rows, sum(X.size for X, _ in rows))
+        self.loss, self.gradient, self._gram = (sum(each) for each in zip(*found, strict=True))
 
-    @cached_property
-    def gradient(self) -> Array:
-        """The gradient of the loss."""
-        return -(softmax.residuals(self._counts, np.exp(self._log_p)).T @ self._X).ravel()
+    def _sums(self, block: tuple[Array, Array]) -> tuple[float, Array, Array]:
+        loss, residual, rows = self._terms(*block)
+        return loss, -(residual.T @ block[0]).ravel(), _gram(rows)
 
-    @cached_property
-    def rows(self) -> Array:
-        """Rows A with A'A the second derivatives of the loss."""
-        return softmax.curvature_rows(np.exp(self._log_p), self._counts.sum(-1), self._X)
+    def _terms(self, X: Array, counts: Array) -> tuple[float, Array, Array]:
+        """Return the loss, residuals (n, K - 1), and rows A with A'A the second derivatives."""
+        score = softmax.scores(self._b.reshape(counts.shape[1] - 1, X.shape[1]), X)
+        if score.shape[1] == 1:
+            loss, residual, curvature = softmax.two_classes(counts, score[:, 0])
+            return loss, residual[:, None], np.sqrt(curvature)[:, None] * X
+        log_p = softmax.log_probabilities(score)
+        p = np.exp(log_p)
+        rows = softmax.curvature_rows(p, counts.sum(-1), X)
+        return -float((counts * log_p).sum()), softmax.residuals(counts, p), rows
+
+    def factor(self, *prior: Array) -> Array:
+        """Return the triangular factor of the second derivatives, rows of the prior included."""
+        root = _root(self._gram + sum(map(_gram, prior)))
+        if root is not None:
+            return root
+        return triangle(
+            *(self._terms(*block)[2] for block in self._rows), *prior, np.zeros_like(self._gram)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,19 +200,23 @@ class Sums:
 
     loss: float
     gradient: Array
-    rows: Array
+    root: Array
 
     @classmethod
     def of(cls, here: Here) -> Sums:
         """Return the sums of some rows."""
-        return cls(here.loss, here.gradient, _factor(here.rows))
+        return cls(here.loss, here.gradient, here.factor())
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(
             self.loss + other.loss,
             self.gradient + other.gradient,
-            triangle(self.rows, other.rows),
+            triangle(self.root, other.root),
         )
+
+    def factor(self, *prior: Array) -> Array:
+        """Return the triangular factor of the second derivatives, rows of the prior included."""
+        return triangle(self.root, *prior)
 
 
 Prior = tuple[Array, Array]
@@ -173,7 +229,7 @@ class Whitening:
 
     They are rows in the `frame` times the inverse of `root`. `own` (K - 1, r, p) is the prior's
     precision factor of each class's weights in the frame, with r = 0 without prior; `aim` is its
-    product with the mean, and `start` is the mean in the steps' coordinates, flattened.
+    product with the mean, and `start` (K - 1, p) are weights of columns as they came to begin with.
     """
 
     frame: Frame
@@ -188,27 +244,30 @@ class Whitening:
         width = len(heard)
         own = np.zeros((others, 0, width)) if prior is None else prior[1] @ frame.outward
         root = triangle(heard, own.reshape(-1, width), np.zeros((width, width)))
-        start, aim = np.zeros((others, width)), np.zeros(own.shape[:2])
-        if prior is not None:
-            aim = (prior[1] * prior[0][:, None, :]).sum(-1)
-            start = prior[0] @ frame.inward.T @ root.T
-        return cls(frame, root, own, aim, start.ravel())
+        start = np.zeros((others, width)) if prior is None else prior[0]
+        aim = np.zeros(own.shape[:2]) if prior is None else (prior[1] * start[:, None, :]).sum(-1)
+        return cls(frame, root, own, aim, start)
 
     def rows(self, X: Array) -> Array:
-        """Return rows of the frame in the steps' coordinates."""
-        return solve_upper(self.root, X.T, transposed=True).T
+        """Return rows in the steps' coordinates, column by column in memory."""
+        return dtrsm(1.0, self.root, self.frame.rows(X), side=1)
 
 
-def peak(frame: Frame, X: Array, counts: Array, prior: Prior | None) -> Peak:
-    """Maximise by Newton's method, for rows in the frame with `counts` (n, K) of the classes."""
-    totals, others = counts.sum(-1), counts.shape[1] - 1
-    white = Whitening.of(frame, heard(X, totals), others, prior)
-    X = white.rows(X)
+def peak(white: Whitening, X: Array, counts: Array, most: int = _STEPS) -> Peak:
+    """Maximise by Newton's method, for rows with `counts` (n, K) of the classes.
+
+    Of many rows it starts near the maximum of some of them, which weigh as much as all.
+    """
+    if len(X) >= _MANY:
+        some = peak(white, X[::_EVERY], _EVERY * counts[::_EVERY], _STEPS_OF_SOME)
+        white = replace(white, start=some.w)
+    rows = threads.gathered(lambda cut: (white.rows(X[cut]), counts[cut]), _cuts(X), X.size)
     return climb(
         white,
-        float(totals.sum()),
-        lambda b: Here(X, counts, b),
-        lambda factor: reach(factor, X, others),
+        float(counts.sum()),
+        lambda b: Here(rows, b),
+        lambda factor: max(reach(factor, Z, counts.shape[1] - 1) for Z, _ in rows),
+        most,
     )
 
 
@@ -217,6 +276,7 @@ def climb(
     total: float,
     at: Callable[[Array], Here | Sums],
     reach: Callable[[Array], float],
+    most: int = _STEPS,
 ) -> Peak:
     """Maximise by Newton's method, given what is added up over rows.
 
@@ -225,17 +285,20 @@ def climb(
     """
     others, width = white.own.shape[0], len(white.root)
     pull = np.stack([solve_upper(white.root, block.T, transposed=True).T for block in white.own])
-    prior_rows = block_diag(*pull)
+    of, aim = np.arange(others), white.aim.ravel()
+    prior_rows = np.zeros((*pull.shape[:2], others, width))  # each class's, on the diagonal
+    prior_rows[of, :, of] = pull
+    prior_rows = prior_rows.reshape(len(aim), others * width)
     kept: list[tuple[Array, Here | Sums]] = []
 
     def here(b: Array) -> Here | Sums:
         # Loss, gradient and curvature are asked for at one point after the other.
-        if not kept or kept[0][0] is not b:
+        if not kept or not np.array_equal(kept[0][0], b):
             kept[:] = [(b, at(b))]
         return kept[0][1]
 
     def strain(b: Array) -> Array:
-        return (pull * b.reshape(others, 1, width)).sum(-1) - white.aim
+        return prior_rows @ b - aim
 
     def loss(b: Array) -> tuple[float, float]:
         square = float((strain(b) ** 2).sum() / 2)
@@ -243,17 +306,19 @@ def climb(
         return value, value + total
 
     def gradient(b: Array) -> Array:
-        return (pull * strain(b)[..., None]).sum(1).ravel() + here(b).gradient
+        return prior_rows.T @ strain(b) + here(b).gradient
 
     def factor(b: Array) -> Array:
-        return _factor(here(b).rows, prior_rows)
+        return here(b).factor(prior_rows)
 
     with np.errstate(under="ignore"):
-        begin = np.zeros(others * width)
+        begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
         # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
-        if white.start.any() and loss(white.start)[0] < loss(begin)[0]:
-            begin = white.start
-        trace, found = optimize.newton(loss, gradient, factor, begin, most=_STEPS)
+        flat = total * np.log(others + 1) + aim @ aim / 2  # the loss without weights
+        if begin.any() and loss(begin)[0] >= flat:
+            begin = np.zeros_like(begin)
+        trace, found = optimize.newton(loss, gradient, factor, begin, most=most)
+        log_likelihood = -here(trace.last).loss
     back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = optimize.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
@@ -261,28 +326,12 @@ def climb(
     with_prior = bool(white.own.shape[1])
     return Peak(
         points[-1],
+        log_likelihood,
         positive_diagonal(np.linalg.qr(found @ there, mode="r")),
         trace,
         # A proper prior needs no proof: the log joint falls without end in every direction.
         trace.converged and (with_prior or _proves(reach(found), float(trace.slope[-1]))),
     )
-
-
-def _factor(*rows: Array) -> Array:
-    """Return the triangular factor of stacked rows, whose columns are nearly orthogonal.
-
-    Cholesky's is several times as fast as QR; its error grows with the square of the ratio of
-    diagonal entries, and is below 1e-12 as long as that ratio is below a hundred.
-    """
-    size = rows[0].shape[1]
-    try:
-        root = np.linalg.cholesky(sum((block.T @ block for block in rows), np.zeros((size, size))))
-        diagonal = np.diagonal(root)
-        if diagonal.min() * _EVEN >= diagonal.max():
-            return root.T
-    except np.linalg.LinAlgError:
-        pass
-    return triangle(*rows, np.zeros((size, size)))
 
 
 def reach(factor: Array, X: Array, others: int) -> float:

@@ -37,6 +37,7 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models.logistic import penalized_fit
 from bayesmodels.models.logistic.laplace import LaplaceApproximation
 from bayesmodels.models.logistic.normal_weights import NormalWeights, deviations
+from bayesmodels.models.logistic.penalized_fit import Whitening
 from bayesmodels.numerics import Array, optimize, softmax
 from bayesmodels.numerics.separation import Separation, find_separation
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
@@ -293,12 +294,16 @@ class LogisticRegression(NormalWeights):
         """
         d = self.labelled(data)
         frame = penalized_fit.frame_of_rows(d.X)
-        X = frame.rows(d.X)
-        self.check_independent(penalized_fit.heard(X, d.heavy.sum(-1)), d.features)
-        found = penalized_fit.peak(frame, X, d.heavy, None)
-        if not found.proven and (apart := find_separation(X, d.heavy, frame.intercept)):
+        counts = d.heavy
+        heard = penalized_fit.heard(frame, d.X, counts.sum(-1))
+        self.check_independent(heard, d.features)
+        white = Whitening.of(frame, heard, len(self.classes) - 1, None)
+        found = penalized_fit.peak(white, d.X, counts)
+        if not found.proven and (
+            apart := find_separation(frame.rows(d.X), counts, frame.intercept)
+        ):
             raise SeparationError(self._separated(d, apart))
-        return self.maximum_at("MLE", found, self.log_likelihood_of(d, found), d.features)
+        return self.maximum_at("MLE", found, coefficients(d), d.features)
 
     def map(self, data: Any) -> Maximum:
         """Return the mode of the posterior; separated classes are no trouble under a prior.
@@ -315,7 +320,7 @@ class LogisticRegression(NormalWeights):
         """
         d = self.labelled(data)
         found = self._posterior_peak(d)
-        return self.maximum_at("MAP", found, self.log_likelihood_of(d, found), d.features)
+        return self.maximum_at("MAP", found, coefficients(d), d.features)
 
     def laplace(self, data: Any) -> LaplaceApproximation:
         """Return the normal law that touches the posterior at its mode, an approximation.
@@ -327,11 +332,13 @@ class LogisticRegression(NormalWeights):
         """
         d = self.labelled(data)
         found = self._posterior_peak(d)
-        return self.laplace_at(found, self.log_likelihood_of(d, found), d.features)
+        return self.laplace_at(found, coefficients(d), d.features)
 
     def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
-        frame = penalized_fit.frame_of_rows(d.X)
-        return penalized_fit.peak(frame, frame.rows(d.X), d.heavy, self.prior_factors())
+        frame, counts = penalized_fit.frame_of_rows(d.X), d.heavy
+        heard = penalized_fit.heard(frame, d.X, counts.sum(-1))
+        white = Whitening.of(frame, heard, len(self.classes) - 1, self.prior_factors())
+        return penalized_fit.peak(white, d.X, counts)
 
     def separation(self, data: Any) -> str:
         """Say in words which columns separate the classes; empty if the classes overlap.
@@ -476,11 +483,6 @@ class LogisticRegression(NormalWeights):
         blocks = self.factor.reshape(others, width, others, width)
         return self.location.reshape(others, width), np.einsum("kikj->kij", blocks)
 
-    def log_likelihood_of(self, d: checked.Labelled, found: penalized_fit.Peak) -> float:
-        """Return the log likelihood of rows at a maximum."""
-        w = found.w.reshape(self.location.shape)
-        return float(self._rows_log_likelihood({"w": w}, d).sum())
-
     def check_independent(self, root: Array, features: tuple[Hashable, ...] | None) -> None:
         """Refuse columns that are combinations of others, by the factor of `heard` rows."""
         flat = penalized_fit.dependent_columns(root)
@@ -495,14 +497,14 @@ class LogisticRegression(NormalWeights):
         self,
         kind: Literal["MLE", "MAP"],
         found: penalized_fit.Peak,
-        log_likelihood: float,
+        coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> Maximum:
-        """Return a maximum that was found, with its standard errors."""
+        """Return a maximum that was found, given the log coefficients of all counts."""
         _require_converged(found)
         shape = self.location.shape
         w = found.w.reshape(shape)
-        value = log_likelihood
+        value = found.log_likelihood + coefficients
         if kind == "MAP":
             value += float(self.log_density({"w": w}))
         return Maximum(
@@ -518,13 +520,13 @@ class LogisticRegression(NormalWeights):
     def laplace_at(
         self,
         found: penalized_fit.Peak,
-        log_likelihood: float,
+        coefficients: float,
         features: tuple[Hashable, ...] | None,
     ) -> LaplaceApproximation:
         """Return the normal law that touches the posterior at the mode that was found."""
         _require_converged(found)
         w = found.w.reshape(self.location.shape)
-        joint = log_likelihood + float(self.log_density({"w": w}))
+        joint = found.log_likelihood + coefficients + float(self.log_density({"w": w}))
         evidence = float(joint + w.size * HALF_LOG_2PI - half_log_det(found.factor))
         met = self._met(features)
         return checked.made(
@@ -706,9 +708,14 @@ def _require_converged(found: penalized_fit.Peak) -> None:
         )
 
 
-def _coefficients(d: checked.Labelled) -> Array:
+def coefficients(d: checked.Labelled) -> float:
+    """Return the sum of the log multinomial coefficients of all rows."""
+    return float(np.sum(_coefficients(d)))
+
+
+def _coefficients(d: checked.Labelled) -> Array | float:
     """Return the log multinomial coefficient of each row, 0 where classes were seen one by one."""
     if not d.counted:
-        return np.zeros(len(d.counts))
+        return 0.0
     weight = 1.0 if d.weights is None else d.weights
     return weight * log_multinomial_coefficient(d.counts)
