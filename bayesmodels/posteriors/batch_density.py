@@ -70,9 +70,9 @@ class BatchDensity:
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
-            outputs = plain(in_double([written.logp(), *natural], {}))
+            as_written = plain(in_double([written.logp(), *natural], {}))
             # Of one point shapes are known, and rewriting is quick.
-            outputs = rewrite_graph(outputs, exclude=SUMS, clone=True)
+            outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
             # what depends on one of both alone is worked out once.
             each = ((None, 1), (1, None)) if whole else ((None,),)
