@@ -47,6 +47,15 @@ def test_the_version_is_one():
     assert PROJECT["version"] == bm.__version__
 
 
+def test_the_readme_is_short_and_leads_to_what_is_there():
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert all(verb in text for verb in ("partial=True", "bm.integrate", "bm.calibrate", "bm.same"))
+    addresses = re.findall(r"\]\(([^:)#]+)(?:#[^)]*)?\)", text)
+    assert len(addresses) > 15
+    assert [each for each in addresses if not (DOCS.parent / each).exists()] == []
+
+
 @pytest.mark.parametrize("name", bm.__all__)
 def test_every_public_name_is_in_the_reference(name):
     entries = ENTRY.findall((DOCS / "reference.md").read_text(encoding="utf-8"))
