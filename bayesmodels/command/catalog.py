@@ -531,7 +531,7 @@ ENTRIES = (
     Entry(
         "logistic-regression",
         LogisticRegression.title,
-        "which class a row belongs to, from any columns (no closed form)",
+        "which class a row belongs to, from columns of numbers (no closed form)",
         {"scale": 2.5},
         _logistic_regression,
         "target features formula success",

@@ -62,9 +62,11 @@ def target_of(both: Any) -> str:
 
 def references(coding: Any) -> dict[str, Any]:
     """Return the first level of each column that is coded, which has no indicator."""
+    text = str(coding.formula)
+    coded = sorted(coding.factor_contrasts.items(), key=lambda pair: text.find(str(pair[0])))
     return {
         _CODED.sub(lambda found: found[1] or "", f"{factor}[")[:-1]: state.levels[0]
-        for factor, state in coding.factor_contrasts.items()
+        for factor, state in coded
     }
 
 

@@ -20,14 +20,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import optimize, stats
 from scipy.special import gammaln, xlog1py, xlogy
 
 from bayesmodels.belief import conditioning, conjugate, reading, values
 from bayesmodels.belief.declaring import Names, declare, prior_and_statistic
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
 from bayesmodels.belief.values import value
-from bayesmodels.errors import ModeError
+from bayesmodels.errors import ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input import labels
 from bayesmodels.input.labels import Coords
@@ -207,6 +207,74 @@ class BetaBernoulli:
 
     def __init__(self, alpha: ArrayLike, beta: ArrayLike, coords: Any = None) -> None:
         conjugate.fill(self, coords, _RULES, alpha=alpha, beta=beta)
+
+    @classmethod
+    def from_mean(cls, mean: ArrayLike, n: ArrayLike) -> Self:
+        """Return the belief with this mean that weighs as much as n rows: Beta(n m, n (1 - m)).
+
+        Parameters
+        ----------
+        mean : array_like
+            Between 0 and 1.
+        n : array_like
+            Number of rows; positive.
+
+        Raises
+        ------
+        PriorError
+            If a mean is not between 0 and 1, or n is not positive.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> bm.BetaBernoulli.from_mean(0.1, n=20)
+        BetaBernoulli(alpha=2, beta=18)
+        """
+        mean = checked.parameter(mean, "mean", positive=True)
+        if (mean >= 1).any():
+            raise PriorError(f"mean: must be between 0 and 1; got {mean.max():g}.")
+        n = checked.parameter(n, "n", positive=True)
+        return cls(n * mean, n * (1 - mean))
+
+    @classmethod
+    def from_interval(cls, low: float, high: float, prob: float = 0.89) -> Self:
+        """Return the belief whose equal-tailed interval of this probability is from low to high.
+
+        Raises
+        ------
+        PriorError
+            Unless 0 < low < high < 1 and 0 < prob < 1, or if no Beta law is found that has it.
+
+        Examples
+        --------
+        Between 5 % and 20 % of visitors buy, nine times out of ten:
+
+        >>> import bayesmodels as bm
+        >>> prior = bm.BetaBernoulli.from_interval(0.05, 0.2, prob=0.9)
+        >>> prior.alpha.round(2), prior.beta.round(2)
+        (np.float64(5.43), np.float64(41.49))
+        >>> np.round(prior.interval(0.9)["theta"], 6)
+        array([0.05, 0.2 ])
+        """
+        if not 0 < low < high < 1:
+            raise PriorError(f"low, high: must be 0 < low < high < 1; got {low} and {high}.")
+        if not 0 < prob < 1:
+            raise PriorError(f"prob: must be between 0 and 1; got {prob}.")
+        tail, middle = (1 - prob) / 2, (low + high) / 2
+        spread = (high - low) / 2 / stats.norm.isf(tail)
+        n = max(middle * (1 - middle) / spread**2 - 1, 1.0)
+
+        def gaps(logs: Array) -> list[Any]:
+            law = stats.beta(*np.exp(logs))
+            return [law.logcdf(low) - np.log(tail), law.logsf(high) - np.log(tail)]
+
+        found = optimize.root(gaps, np.log([n * middle, n * (1 - middle)]), tol=1e-13)
+        if not np.abs(found.fun).max() < 1e-8:  # noqa: PLR2004 - of a probability, relatively
+            raise PriorError(
+                f"low, high: no Beta law was found with {prob:g} between {low} and {high}. Give "
+                "mean and n to from_mean."
+            )
+        return cls(*np.exp(found.x))
 
     batch_axes = conjugate.batch_axes
     dims = conjugate.dims("theta")

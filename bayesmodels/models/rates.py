@@ -130,7 +130,11 @@ class EventStatistic:
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
-        pooled = {"number of events": self.events, "log base measure": self.log_base}
+        pooled = {
+            "number of events": self.events,
+            "log base measure": self.log_base,
+            "total exposure": self.exposure,  # of waiting times their sum
+        }
         return {name: float(np.sum(x)) for name, x in pooled.items()}
 
 

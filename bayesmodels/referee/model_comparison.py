@@ -66,6 +66,7 @@ def compare_evidence(
     if not models:
         raise DataError("models: must hold at least one model; got none.")
     logs: dict[str, float] = {}
+    known: dict[str, tuple[str, float]] = {}
     for name, model in models.items():
         prior, rows = model if isinstance(model, tuple) else (model, data)
         if rows is None:
@@ -74,9 +75,8 @@ def compare_evidence(
             )
         statistic = prior.statistic(rows)
         seen = statistic.seen()
-        if not logs:
-            first, wanted = name, seen
-        _same_observations(first, wanted, name, seen)
+        _same_observations(known, name, seen)
+        known = {what: (name, value) for what, value in seen.items()} | known
         logs[name] = float(np.sum(prior.log_evidence(statistic)))
     table = pd.DataFrame({"log_evidence": logs}).sort_values("log_evidence", ascending=False)
     table["log_bayes_factor"] = table["log_evidence"] - table["log_evidence"].max()
@@ -86,14 +86,15 @@ def compare_evidence(
 
 
 def _same_observations(
-    before: str, wanted: dict[str, float], name: str, seen: dict[str, float]
+    known: dict[str, tuple[str, float]], name: str, seen: dict[str, float]
 ) -> None:
-    """Refuse to compare models whose data differ, as far as their statistics tell."""
+    """Refuse a model whose data differ from what is known of others', as far as statistics tell."""
     rounding = 1e-8 + 1e-14 * seen.get("number of observations", 0.0)
-    for what, value in wanted.items():
-        if what in seen and not np.isclose(value, seen[what], rtol=1e-8, atol=rounding):
+    for what, value in seen.items():
+        before, wanted = known.get(what, (name, value))
+        if not np.isclose(wanted, value, rtol=1e-8, atol=rounding):
             raise DataError(
-                f"data: must be the same observations for all models; the {what} is {value:.10g} "
-                f"for {before!r} and {seen[what]:.10g} for {name!r}. Give every model the same "
+                f"data: must be the same observations for all models; the {what} is {wanted:.10g} "
+                f"for {before!r} and {value:.10g} for {name!r}. Give every model the same "
                 "rows; counts as they were taken, since a model adds them up by itself."
             )

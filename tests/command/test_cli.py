@@ -125,7 +125,7 @@ def test_report_of_ones_own_file(table, args):
     [
         (("report", "no-such-model"), "model: must be one of"),
         (("report", "beta-bernoulli", "missing.csv"), "there is no file"),
-        (("report", "beta-bernoulli", "table.txt"), "must end in .csv or .parquet"),
+        (("report", "beta-bernoulli", "table.xlsx"), "must end in .csv, .tsv, .txt, .parquet"),
         (("report", "beta-bernoulli", "{table}", "--target", "nope"), "no column 'nope'"),
         (("report", "beta-bernoulli", "{table}", "--target", "y"), "must hold only 0 and 1"),
         (("report", "beta-bernoulli", "{table}", "--target", "won", "--features", "x"),

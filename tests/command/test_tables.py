@@ -53,7 +53,7 @@ NOTES = {
         "standard deviation scale; scale = 2.5.",
     ],
     "ucb_admissions.csv": ["Its 24 rows stand for 4,526", "'Admitted' in column 'Admit' is 1"],
-    "penguins.csv": ["Dropped 11 of 344 rows", "the reference is sex[female], species[Adelie]."],
+    "penguins.csv": ["Dropped 11 of 344 rows", "the reference is species[Adelie], sex[female]."],
     "mtcars.csv": ["Formula: mpg ~ wt + C(cyl).", "the reference is cyl[4].", "shape = 2."],
     "warpbreaks.csv": ["the reference is wool[A], tension[H]."],
     "quine.csv": ["Prior: shape = 1, rate = 1."],

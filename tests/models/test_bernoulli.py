@@ -103,3 +103,37 @@ def test_a_batch_meets_only_data_with_the_same_labels():
         first.update(bm.Grouped([1, 0], by=["a", "c"]))
     with pytest.raises(bm.DataError, match="leading axes"):
         first.update(bm.Grouped([1, 0, 1], by=["a", "b", "c"]))
+
+
+# --- priors from what people say -----------------------------------------------------------------
+
+
+def test_a_prior_from_its_mean_and_weight():
+    prior = bm.BetaBernoulli.from_mean([0.1, 0.5], n=20)
+    np.testing.assert_allclose(prior.mean()["theta"], [0.1, 0.5])
+    np.testing.assert_allclose(prior.equivalent_sample_size(), 20)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "prob"),
+    [(0.05, 0.2, 0.9), (1e-6, 1e-3, 0.95), (0.001, 0.999, 0.9), (0.4, 0.6, 0.5),
+     (0.9, 0.99999, 0.89), (0.4999, 0.5001, 0.99), (1e-5, 0.9, 0.9)],
+)  # fmt: skip
+def test_a_prior_from_its_interval(low, high, prob):
+    prior = bm.BetaBernoulli.from_interval(low, high, prob)
+    np.testing.assert_allclose(prior.interval(prob)["theta"], [low, high], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: bm.BetaBernoulli.from_mean(1.2, n=3), "mean: must be between 0 and 1; got 1.2"),
+        (lambda: bm.BetaBernoulli.from_mean(0.2, n=0), "n: must be positive"),
+        (lambda: bm.BetaBernoulli.from_interval(0.3, 0.2), "low, high: must be 0 < low < high < 1"),
+        (lambda: bm.BetaBernoulli.from_interval(0.1, 0.2, 90), "prob: must be between 0 and 1"),
+        (lambda: bm.BetaBernoulli.from_interval(1e-300, 0.5), "no Beta law was found .* from_mean"),
+    ],
+)
+def test_a_prior_that_cannot_be_is_refused(make, words):
+    with pytest.raises(bm.PriorError, match=words):
+        make()

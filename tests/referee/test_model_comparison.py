@@ -62,6 +62,15 @@ def test_pooled_counts_are_not_the_same_rows_as_counts_by_arm():
     np.testing.assert_allclose(table[column], wanted[column], rtol=1e-10)
 
 
+def test_every_two_models_must_have_the_same_rows_not_only_each_and_the_first():
+    """A rate of counts tells other things about its rows than a probability does."""
+    by_arm = COIN, bm.Grouped(bm.BinomialCounts(SUCCESSES, TRIALS), by=ARM)
+    pooled = COIN, bm.BinomialCounts(sum(SUCCESSES), sum(TRIALS))
+    rate = bm.GammaPoisson(1, 1), bm.Counts(SUCCESSES, TRIALS)
+    with pytest.raises(bm.DataError, match=r"is 53\.0.* for 'same' and 24\.9.* for 'different'"):
+        bm.compare_evidence({"rate": rate, "same": pooled, "different": by_arm})
+
+
 ROWS = np.random.default_rng(1).normal(size=(30, 2))
 TARGET = np.exp(ROWS[:, 0])
 CLASSES = (ROWS[:, 0] > 0).astype(int)
@@ -92,6 +101,11 @@ DICE = bm.DirichletCategorical([1, 1])
             (bm.NaiveBayes(SPLIT, DICE), (bm.MultinomialCounts(WORDS), CLASSES)),
             (bm.NaiveBayes(SPLIT, DICE), (bm.MultinomialCounts(WORDS[::-1] + 1), CLASSES)),
             "number of observations",
+        ),
+        (
+            (bm.GammaExponential(1, 1), [1.0, 2.0, 3.0]),
+            (bm.GammaExponential(1, 1), [60.0, 120.0, 180.0]),  # the same in other units
+            "total exposure",
         ),
         ((NUMBERS, (ROWS, CLASSES)), (NUMBERS, (ROWS[:, :1], CLASSES)), "number of observations"),
         (
