@@ -79,6 +79,16 @@ _sampler = _options(
         help="Number of chains.",
     ),
 )
+_look = _options(
+    click.option("--title", help="Title of the report."),
+    click.option("--notes", help="What else stands at the head of the report."),
+    click.option(
+        "--prob",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Probability of the intervals in the report's answer.  [default: 0.89]",
+    ),
+    click.option("--brief", is_flag=True, help="One page: the answer, the verdict, and why."),
+)
 _columns = _options(
     click.option("--target", help="Column to model.  [default: the last one]"),
     click.option(
@@ -160,6 +170,7 @@ def models(as_json: bool) -> None:
     type=click.Choice(["rows", "statistic"]),
     help="How PyMC's model holds the data; rows, up to 10,000 of them, if not given.",
 )
+@_look
 @_json
 def report(
     model: str,
@@ -171,6 +182,10 @@ def report(
     rng: int,
     chains: int,
     likelihood: Literal["rows", "statistic"] | None,
+    title: str | None,
+    notes: str | None,
+    prob: float | None,
+    brief: bool,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv or .parquet), check it, and write an HTML report.
@@ -181,6 +196,7 @@ def report(
     """
     from bayesmodels.command import catalog, preparation
     from bayesmodels.report import validate
+    from bayesmodels.report.html import styled
 
     parameters = _parameters(prior)
     if file is None:
@@ -192,9 +208,11 @@ def report(
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
     with _steps(total=7) as step:
-        found = validate(belief, data, progress=step, **how)
+        found = styled(
+            validate(belief, data, progress=step, **how), title=title, notes=notes, prob=prob
+        )
         step("writing the report")
-        _write(found, path)
+        _write(found, path, brief=brief)
     if as_json:
         click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
     else:
@@ -246,6 +264,7 @@ def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> st
     help="Compare with draws of PyMC's sampler.  [default: only with --html]",
 )
 @_sampler
+@_look
 @_json
 def exact(
     target: str,
@@ -255,6 +274,10 @@ def exact(
     draws: int,
     chains: int,
     as_json: bool,
+    title: str | None,
+    notes: str | None,
+    prob: float | None,
+    brief: bool,
 ) -> str | None:
     """Solve the PyMC model NAME of a Python file: in closed form, or else by integration.
 
@@ -275,15 +298,17 @@ def exact(
             from bayesmodels.command.model_file import load_model
             from bayesmodels.posteriors.ladder import solved
             from bayesmodels.report import validate
+            from bayesmodels.report.html import styled
 
             step("loading the model")
             model, found = load_model(target), None
             if check:
                 size = {"draws": draws, "tune": draws, "chains": chains}
                 found = validate(model, rng=rng, source=target, progress=step, **size)
+                found = styled(found, title=title, notes=notes, prob=prob)
                 if html:
                     step("writing the report")
-                    _write(found, html)
+                    _write(found, html, brief=brief)
             else:
                 step("closed form, or integration")
             generator = np.random.default_rng(rng)
@@ -618,11 +643,11 @@ def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
     return result
 
 
-def _write(found: Any, path: Path) -> None:
+def _write(found: Any, path: Path, *, brief: bool = False) -> None:
     """Write a report that shows the command."""
     from bayesmodels.report.html import write
 
-    write(found, path, click.get_current_context().meta["command"])
+    write(found, path, click.get_current_context().meta["command"], brief=brief)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -53,6 +53,13 @@ _STYLE: dict[str, Any] = {
 _POINTS = 100  # of a line, in its numbers
 _ALL_POINTS = 2000  # of many lines
 _PATH = re.compile(r' d="([^"]*)"')
+_UNSEEN = re.compile(
+    r'<metadata>.*?</metadata>|<!--.*?-->| id="[\w.]+_\d+"|(?<=>)\s+(?=<)|(?<=")\s+(?=/>)',
+    re.DOTALL,
+)
+"""What nobody sees, and nothing refers to."""
+_PLACE = re.compile(r'(?:translate\([^)]*\)| [xy]="[^"]*")')
+_DIGITS = re.compile(r"(\.\d\d)\d+")
 _STEP = re.compile(r"([MLz])(?:\s*(\S+)\s+(\S+))?")
 _LONG = 300  # characters of a path of many points; shorter ones are ticks and letters
 
@@ -208,8 +215,9 @@ def _cells(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
 def svg(axes: Axes) -> bytes:
     """Return the axes' figure as SVG: the same bytes for the same picture."""
     buffer = io.StringIO()
-    cast("Figure", axes.figure).savefig(buffer, format="svg", dpi=200, metadata={"Date": None})
-    return _PATH.sub(_shortened, buffer.getvalue()).encode()
+    cast("Figure", axes.figure).savefig(buffer, format="svg", dpi=130, metadata={"Date": None})
+    text = _PATH.sub(_shortened, _UNSEEN.sub("", buffer.getvalue()))
+    return _PLACE.sub(lambda place: _DIGITS.sub(r"\1", place[0]), text).encode()
 
 
 def _boxed(value: Any) -> xr.DataArray:
@@ -236,7 +244,7 @@ def _shortened(path: re.Match[str]) -> str:
                 parts.append(f"M{end[0] / 10:g} {end[1] / 10:g}" if x else "z")
             place = end
         return f' d="{"".join(parts)}"'
-    text = re.sub(r"(\.\d\d)\d+", r"\1", path[1])
+    text = _DIGITS.sub(r"\1", path[1])
     return f' d="{re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(text.split()))}"'
 
 

@@ -32,8 +32,8 @@ MOST_SCALARS = 8
 EDGE = 0.001
 """Probability left out at each end of a density's axis."""
 
-_MOST = 2000  # draws that a line goes through
-_TRACE = 1000  # draws of a trace, over all chains
+_MOST = 1500  # draws that a line goes through
+_TRACE = 800  # draws of a trace, over all chains
 _BINS = 40
 _HIDDEN = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
 _FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)

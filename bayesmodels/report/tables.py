@@ -17,6 +17,7 @@ from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.protocol import Conditioned, LatentClasses, Product
 from bayesmodels.belief.reading import halves_of_symmetric, levels, places
+from bayesmodels.numerics import Array
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
@@ -75,11 +76,9 @@ def parts(belief: Any) -> list[tuple[Any, Names]]:
 
 def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
     before, after = prior.parameters(), posterior.parameters()
-    tables = []
+    matrices, tables = _matrices(before, after, posterior, names), []
+    after = {symbol: x for symbol, x in after.items() if symbol not in matrices}
     for shape in dict.fromkeys(map(np.shape, after.values())):
-        if matrices := _matrices(before, after, shape, posterior, names):
-            tables += matrices
-            continue
         variables, rows = _places(posterior, names, shape)
         found = [labels(rows)]
         for symbol in (symbol for symbol, x in after.items() if np.shape(x) == shape):
@@ -90,42 +89,51 @@ def _parameters(prior: Any, posterior: Any, names: Names) -> list[Table]:
         flat = any("flat" in column.cells for column in found)
         note = "Flat: the prior prefers no value of this coefficient to any other." if flat else ""
         tables.append(cut(Table(f"Parameters of {' and '.join(variables)}", tuple(found), note)))
-    return tables
+    return tables + [table for each in matrices.values() for table in each]
 
 
-def _matrices(
-    before: Any, after: Any, shape: tuple[int, ...], posterior: Any, names: Names
-) -> list[Table]:
-    """Return parameters that are symmetric matrices as such, each number of them once.
+def _matrices(before: Any, after: Any, posterior: Any, names: Names) -> dict[str, list[Table]]:
+    """Return parameters that are covariances as matrices by symbol, each number of them once.
 
-    There are none, if the shape is another or the matrices are wider than a page.
+    Wider ones than a page are none of them.
     """
-    width = shape[-1] if shape else 0
-    if len(shape) < 2 or shape[-2] != width or not 1 < width <= _WIDEST:  # noqa: PLR2004
-        return []
-    every = {symbol: x for symbol, x in after.items() if np.shape(x) == shape}
-    if not all(np.array_equal(x, np.swapaxes(x, -1, -2)) for x in every.values()):
-        return []
-    variables, _ = _places(posterior, names, shape)
-    axes = max((a for a in posterior.dims.values() if len(a) == len(shape)), key=len, default=None)
-    if axes is None or len(set(map(len, (posterior.coords[a] for a in axes[-2:])))) > 1:
-        return []
-    labelled = list(map(str, posterior.coords[axes[-1]]))
-    tables = []
-    for at in np.ndindex(*shape[:-2]):
-        inner = [str(posterior.coords[axis][i]) for axis, i in zip(axes, at, strict=False)]
-        for symbol in every:
-            for when, values in (("prior", before), ("posterior", after)):
-                matrix = np.broadcast_to(values[symbol], shape)[at]
-                cells = [
-                    [significant(float(x), 4) if j <= i else "" for j, x in enumerate(row)]
-                    for i, row in enumerate(matrix)
+    labelled = {
+        name: [*map(str, posterior.coords[axes[-1]])]
+        for name, axes in posterior.dims.items()
+        if len(axes) > 1 and posterior.coords[axes[-1]] == posterior.coords[axes[-2]]
+    }
+    found = {}
+    for name, rows in labelled.items():
+        axes = posterior.dims[name]
+        shape = tuple(len(posterior.coords[axis]) for axis in axes)
+        for symbol, x in after.items():
+            square = np.shape(x) == shape and shape[-1] <= _WIDEST
+            if square and np.array_equal(x, np.swapaxes(x, -1, -2)) and _positive(x):
+                found[symbol] = [
+                    _matrix(", ".join([f"{symbol} of {names(name)}", *inner, when]), rows, values)
+                    for at in np.ndindex(*shape[:-2])
+                    for inner in [
+                        [str(posterior.coords[axis][i]) for axis, i in zip(axes, at, strict=False)]
+                    ]
+                    for when, values in (
+                        ("prior", np.broadcast_to(before[symbol], shape)[at]),
+                        ("posterior", x[at]),
+                    )
                 ]
-                each = zip(labelled, zip(*cells, strict=True), strict=True)
-                heads = tuple(Column(head, column) for head, column in each)
-                what = ", ".join([f"{symbol} of {' and '.join(variables)}", *inner, when])
-                tables.append(Table(what, (labels(labelled), *heads)))
-    return tables
+    return found
+
+
+def _positive(x: Array) -> bool:
+    return bool((np.diagonal(x, axis1=-2, axis2=-1) > 0).all())
+
+
+def _matrix(caption: str, names: list[str], values: Array) -> Table:
+    """Return a symmetric matrix, without the half above its diagonal."""
+    heads = [
+        Column(name, ("",) * j + tuple(significant(float(x), 4) for x in values[j:, j]))
+        for j, name in enumerate(names)
+    ]
+    return Table(caption, (labels(names), *heads))
 
 
 def numbers(head: str, values: Any, group: str = "") -> Column:

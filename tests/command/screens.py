@@ -155,7 +155,7 @@ def screens(name):
     terminal = {"FORCE_COLOR": "1", "TERM": "dumb", "LINES": "50"}
     with (
         patch.object(report, "validate", Validate()),
-        patch.object(cli, "_write", lambda *_: None),
+        patch.object(cli, "_write", lambda *_, **__: None),
         patch.object(parallel, "validate_examples", examples),
         patch.object(calibration, "calibrate", Once(calibration.calibrate)),
     ):

@@ -10,6 +10,7 @@ import pytest
 
 import bayesmodels as bm
 from tests.browser import chromium, emulate
+from tests.report import samples
 from tests.report.samples import DRAWS, HOSTILE, MARKUP, SAMPLES, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -54,6 +55,10 @@ def test_a_page_fits_is_silent_accessible_and_loads_nothing(browser, show, name,
     address, messages, asked = show(name, width, scheme=scheme)
     assert browser.execute_script("return innerWidth") == width
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    if width == DESKTOP:
+        tables = "return [...document.querySelectorAll('.scroll')]"
+        cut = browser.execute_script(f"{tables}.filter(s => s.scrollWidth > s.clientWidth)")
+        assert [each.get_attribute("aria-label") for each in cut] == []
     assert messages == []
     assert address in asked
     assert not [url for url in asked if url != address and not url.startswith("data:")]
@@ -211,4 +216,26 @@ def test_the_page_follows_the_reader_s_scheme(browser, show, scheme, dark):
         "e => getComputedStyle(e).backgroundColor.match(/\\d+/g).map(Number))"
     )
     assert (sum(paper) < 150) == dark
-    assert image == [255, 255, 255]
+    assert image == [255, 255, 255]  # which a filter turns dark
+    shown = browser.execute_script("return getComputedStyle(document.images[0]).filter")
+    assert ("invert" in shown) == dark
+
+
+def test_the_contents_stay_in_sight(browser, show):
+    show("coin", DESKTOP)
+    top = "scrollTo(0, 900); return document.querySelector('.contents').getBoundingClientRect().top"
+    assert browser.execute_script(top) == 0
+
+
+def test_a_discriminant_is_no_scroll_without_end(browser, tmp_path):
+    """At most 2 MB and 8,000 pixels."""
+    from bayesmodels.command import catalog
+
+    prior, data, source = catalog.example("discriminant-full", {})
+    found = samples.report(prior, data, source=source, rows=data.features.iloc[:5])
+    path = tmp_path / "page.html"
+    found.to_html(path)
+    assert path.stat().st_size < 2_000_000
+    emulate(browser, DESKTOP, mobile=False, media="screen", scheme="light")
+    browser.get(path.as_uri())
+    assert browser.execute_script("return document.documentElement.scrollHeight") <= 8000

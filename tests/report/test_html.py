@@ -16,6 +16,7 @@ import bayesmodels as bm
 from bayesmodels import report
 from bayesmodels.belief import values
 from bayesmodels.belief.notebook import mathml
+from bayesmodels.command import catalog
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import belief_validation, html, tables
 from bayesmodels.report.html import render
@@ -136,7 +137,14 @@ def test_the_answer_comes_first_then_the_verdict_then_evidence(name):
 
 
 def test_a_page_stays_small(name):
-    assert len(page(name)) < 3_000_000
+    assert len(page(name)) < 2_000_000
+
+
+@pytest.mark.slow
+def test_a_regression_is_smaller_yet():
+    prior, data, source = catalog.example("linear-regression", {})
+    report = samples.report(prior, data, source=source, settings={"draws a chain": 1000})
+    assert len(render(report).encode()) < 1_200_000
 
 
 def test_the_contents_lead_to_every_section(name):
