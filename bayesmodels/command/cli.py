@@ -8,7 +8,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _UNBOUNDED = 10**6  # columns of a pipe
@@ -238,21 +239,29 @@ def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> st
     every = [e.name for e in catalog.ENTRIES]
     chosen = every if not names or "all" in names else list(names)
     examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
-    with _steps(total=len(examples)) as step:
-        rows = parallel.validate_examples(examples, seed=rng, progress=step, **size)
+    found: list[tuple[str, ...]] = []
+    with _steps(len(examples), lambda: _table(_CHECKED, found)) as step:
+        rows = parallel.validate_examples(
+            examples, seed=rng, progress=step, each=lambda row: found.append(_cells(row)), **size
+        )
     if as_json:
         click.echo(json.dumps(rows))
     else:
-        cells = []
-        for row in rows:
-            identity = "holds" if row["identity_holds"] else "FAILS"
-            told = row["model"], row["dataset"], row["outcome"], identity
-            cells.append((*told, _worst(row), f"{row['smallest_ess']:.0f}"))
-        _print_table(("model", "data", "verdict", "identity", "worst", "ESS"), cells)
+        _print_table(_CHECKED, [_cells(row) for row in rows])
         for row in rows:
             if row["outcome"] != "agree":
                 _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
     return next((row["outcome"] for row in rows if row["outcome"] != "agree"), "agree")
+
+
+_CHECKED = ("model", "data", "verdict", "identity", "worst", "ESS")
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return what is shown of a validated example, in the columns `_CHECKED`."""
+    identity = "holds" if row["identity_holds"] else "FAILS"
+    told = row["model"], row["dataset"], row["outcome"], identity
+    return (*told, _worst(row), f"{row['smallest_ess']:.0f}")
 
 
 @main.command()
@@ -297,12 +306,13 @@ def exact(
         with _steps(total=6 if check else 2) as step:
             from bayesmodels.command.model_file import load_model
             from bayesmodels.posteriors.ladder import solved
-            from bayesmodels.report import validate
-            from bayesmodels.report.html import styled
 
             step("loading the model")
             model, found = load_model(target), None
             if check:
+                from bayesmodels.report import validate
+                from bayesmodels.report.html import styled
+
                 size = {"draws": draws, "tune": draws, "chains": chains}
                 found = validate(model, rng=rng, source=target, progress=step, **size)
                 found = styled(found, title=title, notes=notes, prob=prob)
@@ -682,46 +692,62 @@ def _speaking_errors(way: str) -> Iterator[None]:
 
 
 @contextmanager
-def _steps(total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show a progress bar on a terminal; `step(words)` begins the next step."""
-    from rich.console import Console
+def _steps(
+    total: int | None, table: Callable[[], Table] | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal, above a table as it is by then, if there is one.
+
+    ``step(words)`` begins the next step.
+    """
+    from rich.console import Console, Group
+    from rich.live import Live
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (BarColumn(bar_width=12), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("starting", total=total)
-        begun = -1
+    bar, begun = Progress(*columns, console=console), -1
+    task = bar.add_task("starting", total=total)
 
-        def step(words: str) -> None:
-            nonlocal begun
-            begun += 1
-            bar.update(task, description=words, completed=begun)
+    def step(words: str) -> None:
+        nonlocal begun
+        begun += 1
+        bar.update(task, description=words, completed=begun)
 
+    def shown() -> Group:
+        return Group(bar, table()) if table else Group(bar)
+
+    live = Live(get_renderable=shown, console=console, transient=True)
+    with live if console.is_terminal else nullcontext():
         yield step
+
+
+def _table(
+    head: tuple[str, ...], rows: Sequence[tuple[str, ...]], prose: Sequence[str] = ()
+) -> Table:
+    from rich import box
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
+    for i, name in enumerate(head):
+        widest = 0 if name in prose else max(cell_len(row[i]) for row in (head, *rows))
+        table.add_column(name, no_wrap=name not in prose, min_width=widest)
+    for row in rows:
+        table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
+    return table
 
 
 def _print_table(
     head: tuple[str, ...], rows: Sequence[tuple[str, ...]], prose: Sequence[str] = ()
 ) -> None:
     """Print a table, or one block a row if it is too wide: only columns of prose are wrapped."""
-    from rich import box
-    from rich.cells import cell_len
     from rich.columns import Columns
     from rich.measure import Measurement
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    console = _console()
-    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, collapse_padding=True)
-    for name, *cells in zip(head, *rows, strict=True):
-        widest = 0 if name in prose else max(map(cell_len, (name, *cells)))
-        table.add_column(name, no_wrap=name not in prose, min_width=widest)
-    for row in rows:
-        table.add_row(*map(Text, row))  # plain: w[age] is a label, no markup
+    console, table = _console(), _table(head, rows, prose)
     needed = Measurement.get(console, console.options.update_width(_UNBOUNDED), table).minimum
     if needed <= console.width:
         console.print(table)

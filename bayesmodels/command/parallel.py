@@ -21,11 +21,13 @@ def validate_examples(
     draws: int,
     chains: int,
     progress: Callable[[str], object] = lambda _: None,
+    each: Callable[[dict[str, Any]], object] = lambda _: None,
 ) -> list[dict[str, Any]]:
     """Validate models of the catalogue, each on a data set; return what each report says.
 
     Most of the time goes into compiling, on one core; models therefore run side by side, all with
-    the same seed. `progress` is told, in words, what is being waited for.
+    the same seed. `progress` is told, in words, what is being waited for, and `each` what a report
+    says as soon as it is there.
     """
     workers = min(len(examples), os.cpu_count() or 1)
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -34,6 +36,7 @@ def validate_examples(
     with closing(side_by_side(check, examples, workers)) as results:
         for example, row in results:
             rows[example] = row
+            each(row)
             left = [e for e in examples if e not in rows]
             progress(_checking(left) if left else "done")
     return [rows[e] for e in examples]

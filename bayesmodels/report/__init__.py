@@ -1,14 +1,22 @@
 """A validated model as a report for people: tables, figures and one self-contained HTML file."""
 
-from bayesmodels.report.draws_validation import validate_draws
-from bayesmodels.report.reports import ApproximationReport, DrawsReport, ModelReport, Report
-from bayesmodels.report.validation import validate
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "ApproximationReport",
-    "DrawsReport",
-    "ModelReport",
-    "Report",
-    "validate",
-    "validate_draws",
-]
+# Loaded when asked for: what prints a few numbers needs neither figures nor pages.
+_HOMES = {
+    "ApproximationReport": "reports",
+    "DrawsReport": "reports",
+    "ModelReport": "reports",
+    "Report": "reports",
+    "validate": "validation",
+    "validate_draws": "draws_validation",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, of the names above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -19,8 +19,8 @@ from bayesmodels.command import catalog, cli, parallel
 from bayesmodels.report import belief_validation, html
 
 
-def run(*args, width=100):
-    return CliRunner().invoke(cli.main, args, env={"COLUMNS": str(width)})
+def run(*args, width=100, **environment):
+    return CliRunner().invoke(cli.main, args, env={"COLUMNS": str(width), **environment})
 
 
 @pytest.fixture
@@ -191,6 +191,32 @@ def test_validate_ends_with_0_only_if_all_agree(monkeypatch, outcomes, code):
     assert result.exit_code == code
     assert ("In words." in result.output) == (code == 1)
     assert json.loads(run("validate", "beta-bernoulli", "linear-regression", "--json").stdout)
+
+
+def test_a_terminal_shows_rows_as_they_come_and_a_pipe_only_the_table_at_the_end(monkeypatch):
+    def rows(examples, *, each, **_):
+        found = [
+            {
+                "model": name,
+                "dataset": dataset,
+                "outcome": "agree",
+                "identity_holds": True,
+                "largest_z": 1.0,
+                "smallest_ess": 900.0,
+            }
+            for name, dataset in examples
+        ]
+        each(found[-1])
+        return found
+
+    monkeypatch.setattr(parallel, "validate_examples", rows)
+    names = "beta-bernoulli", "linear-regression"
+    live = run("validate", *names, FORCE_COLOR="1", TERM="xterm")
+    assert "linear-regression" in live.stderr
+    assert "beta-bernoulli" not in live.stderr
+    piped = run("validate", *names)
+    assert not piped.stderr
+    assert "beta-bernoulli" in piped.stdout
 
 
 def test_of_an_approximation_the_error_is_shown(monkeypatch):
