@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from bayesmodels.decisions.assurance import assurance as assurance
+    from bayesmodels.decisions.decision import Decision as Decision
+    from bayesmodels.decisions.decision import decide as decide
+    from bayesmodels.decisions.stopping import stopping_rates as stopping_rates
     from bayesmodels.draws import exact_draws as exact_draws
     from bayesmodels.draws import mcmc_draws as mcmc_draws
     from bayesmodels.errors import DataError as DataError
@@ -114,6 +118,7 @@ if TYPE_CHECKING:
     from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
     from bayesmodels.report.concept import plot_hypotheses as plot_hypotheses
     from bayesmodels.report.concept import plot_membership as plot_membership
+    from bayesmodels.report.decisions import plot_assurance as plot_assurance
     from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
     from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
@@ -129,6 +134,7 @@ _HOMES = {
     "Censored": "input.wrappers",
     "Counts": "input.wrappers",
     "DataError": "errors",
+    "Decision": "decisions.decision",
     "Design": "input.wrappers",
     "DirichletCategorical": "models.categorical",
     "EMResult": "models.mixture.em",
@@ -161,6 +167,7 @@ _HOMES = {
     "SharedNormalStatistic": "models.shared_covariance",
     "Weighted": "input.wrappers",
     "approximation_error": "referee",
+    "assurance": "decisions.assurance",
     "bayes_risk": "models.classifiers.decision",
     "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
@@ -174,6 +181,8 @@ _HOMES = {
     "compare_evidence": "referee.model_comparison",
     "compare_until_decided": "referee",
     "datasets": "",
+    "decisions": "",
+    "decide": "decisions.decision",
     "diagnose": "referee",
     "estimators": "",
     "exact": "posteriors.exact",
@@ -190,6 +199,7 @@ _HOMES = {
     "mutual_information": "models.classifiers.information",
     "mutual_information_normal": "models.classifiers.information",
     "numpyro_density": "referee.numpyro_density",
+    "plot_assurance": "report.decisions",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_class_profiles": "report.mixtures",
@@ -207,6 +217,7 @@ _HOMES = {
     "same": "referee",
     "save": "store",
     "scale": "",
+    "stopping_rates": "decisions.stopping",
     "testing": "",
     "validate": "report",
     "validate_draws": "report",

@@ -21,7 +21,7 @@ ORDER = (
     ("datasets", "input"),
     ("belief",),
     ("models",),
-    ("draws", "posteriors", "store"),
+    ("decisions", "draws", "posteriors", "store"),
     ("referee",),
     ("report",),
     ("estimators", "scale", "testing"),

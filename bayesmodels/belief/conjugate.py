@@ -9,7 +9,7 @@ is said here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bayesmodels.input.labels import Coords
 POSITIVE: Mapping[str, Any] = {"positive": True}
 
 
+@runtime_checkable
 class Batched(Protocol):
     """A statistic or a belief about a batch of problems."""
 

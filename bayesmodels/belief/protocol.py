@@ -228,6 +228,33 @@ class Product(Protocol):
 
 
 @runtime_checkable
+class Separable(Protocol):
+    """A posterior that knows which elements of its variables depend on each other."""
+
+    def separate(self, name: str) -> bool:
+        """Return whether all elements of a variable are independent."""
+
+
+@runtime_checkable
+class Preposterior(Protocol):
+    """A belief that knows what its means may become."""
+
+    def mean_after(self, n: int) -> dict[str, Any]:
+        """Return the law of each variable's posterior mean after n more rows."""
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A belief about counts, all of which can be gone through."""
+
+    def predictive(self, n: Any = 1, /) -> Any:
+        """Return the law of the number of events in n rows."""
+
+    def counted(self, events: Any, n: int) -> Any:
+        """Return the statistic of numbers of events in n rows each."""
+
+
+@runtime_checkable
 class Modal(Protocol):
     """A belief that states where its density is largest."""
 

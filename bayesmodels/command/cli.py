@@ -171,6 +171,7 @@ def models(as_json: bool) -> None:
     type=click.Choice(["rows", "statistic"]),
     help="How PyMC's model holds the data; rows, up to 10,000 of them, if not given.",
 )
+@click.option("--decide", is_flag=True, help="Say which group is best, and what choosing it costs.")
 @_look
 @_json
 def report(
@@ -187,6 +188,7 @@ def report(
     notes: str | None,
     prob: float | None,
     brief: bool,
+    decide: bool,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv or .parquet), check it, and write an HTML report.
@@ -203,23 +205,28 @@ def report(
     if file is None:
         belief, data, source = catalog.example(model, parameters)
     else:
-        frame, chosen, notes = preparation.prepared(model, _read(file), **columns)
+        frame, chosen, said = preparation.prepared(model, _read(file), **columns)
         belief, data = catalog.from_frame(model, frame, chosen, parameters)
-        source = " ".join((f"{file.name}.", *notes, catalog.prior_in_words(model, parameters)))
+        source = " ".join((f"{file.name}.", *said, catalog.prior_in_words(model, parameters)))
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
+    decision = _decision(belief, data, rng, columns["by"]) if decide else None
     with _steps(total=7) as step:
-        found = styled(
-            validate(belief, data, progress=step, **how), title=title, notes=notes, prob=prob
-        )
+        found: Any = validate(belief, data, progress=step, **how)
+        if decision is not None:
+            from bayesmodels.report.decisions import with_decision
+
+            found = with_decision(found, decision)
+        found = styled(found, title=title, notes=notes, prob=prob)
         step("writing the report")
         _write(found, path, brief=brief)
     if as_json:
-        click.echo(json.dumps({**found.to_dict(), "file": str(path)}))
+        more = {} if decision is None else {"decision": decision.to_dict()}
+        click.echo(json.dumps({**found.to_dict(), **more, "file": str(path)}))
     else:
         _say(found.source, "", *found.answer, "")
         _print_summary(found.posterior)
-        _say(*found.sentences())
+        _say(*([*decision.sentences(), ""] if decision else []), *found.sentences())
         click.echo(f"Report: {path}")
     return str(found.outcome)
 
@@ -607,6 +614,16 @@ def _as_values(posterior: Any, reason: str) -> dict[str, Any]:
         "log_evidence_error": float(posterior.errors["log_evidence"]),
         "errors": errors.to_dict(orient="index"),
     }
+
+
+def _decision(belief: Any, data: Any, rng: int, by: str | None) -> Any:
+    """Return what is decided between groups, before anything that takes long."""
+    from bayesmodels.belief.protocol import Conjugate
+    from bayesmodels.decisions.decision import decide
+
+    if not by or not isinstance(belief, Conjugate):
+        _refuse("--decide: needs groups to choose between; give their column by --by.")
+    return decide(belief.update(data), rng=rng)
 
 
 def _worst(row: dict[str, Any]) -> str:

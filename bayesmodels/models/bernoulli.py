@@ -34,8 +34,8 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members, log_bits
+from bayesmodels.numerics.laws import Stepped, beta_binomial, dirichlet_draws, log_beta_density
 from bayesmodels.numerics.laws import beta as beta_law
-from bayesmodels.numerics.laws import beta_binomial, dirichlet_draws, log_beta_density
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
     log_given_total,
@@ -460,6 +460,17 @@ class BetaBernoulli:
     def equivalent_sample_size(self) -> Array:
         """Return alpha + beta: the number of rows that the belief weighs as much as."""
         return self.alpha + self.beta
+
+    def mean_after(self, n: int) -> dict[str, Any]:
+        """Return the law of (alpha + k) / (alpha + beta + n), k of n new rows being ones."""
+        total = self.alpha + self.beta + n
+        return {
+            "theta": Stepped(beta_binomial(n, self.alpha, self.beta), self.alpha / total, 1 / total)
+        }
+
+    def counted(self, events: ArrayLike, n: int) -> BernoulliStatistic:
+        """Return the statistic of numbers of ones among n rows each."""
+        return BernoulliStatistic(events, n - np.asarray(events))
 
     def shrinkage(self, data: Any) -> Array:
         """Return the weight of the prior mean in the posterior mean.

@@ -22,7 +22,7 @@ from scipy import stats
 
 from bayesmodels.belief import conditioning, conjugate, reading, simulation
 from bayesmodels.belief.declaring import declare
-from bayesmodels.belief.protocol import Draws, Rows
+from bayesmodels.belief.protocol import Draws, Law, Rows
 from bayesmodels.belief.values import value
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import Coords
@@ -30,6 +30,7 @@ from bayesmodels.models import rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members
+from bayesmodels.numerics.laws import beta
 
 
 @value
@@ -127,6 +128,10 @@ class GammaExponential:
         np.float64(2.0)
         """
         return stats.lomax(self.shape, scale=self.rate)
+
+    def mean_after(self, n: int) -> dict[str, Law]:
+        """Return the law of (a + n) / (b + T), n waiting times being T: b / (b + T) is a Beta."""
+        return {"lam": beta(self.shape, n, scale=(self.shape + n) / self.rate)}
 
     def plug_in(self, parameters: Draws) -> Any:
         """Return the law of a new waiting time as if `parameters` were known: Exponential(lam)."""

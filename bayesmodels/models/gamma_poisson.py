@@ -31,7 +31,7 @@ from bayesmodels.models import rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members
-from bayesmodels.numerics.laws import log_poisson, negative_binomial
+from bayesmodels.numerics.laws import Stepped, log_poisson, negative_binomial
 
 MOST_EVENTS = 9e18  # expected ones: NumPy draws whole numbers of 64 bits
 
@@ -138,6 +138,15 @@ class GammaPoisson:
         """
         new = checked.parameter(exposure, "exposure", positive=True)
         return negative_binomial(self.shape, self.rate, new)
+
+    def mean_after(self, n: int) -> dict[str, Any]:
+        """Return the law of (a + k) / (b + n), k events being in n rows of exposure 1."""
+        total = self.rate + n
+        return {"lam": Stepped(self.predictive(n), self.shape / total, 1 / total)}
+
+    def counted(self, events: ArrayLike, n: int) -> EventStatistic:
+        """Return the statistic of numbers of events in n rows of exposure 1 each."""
+        return EventStatistic(events, np.full(np.shape(events), float(n)))
 
     def plug_in(self, parameters: Draws, exposure: ArrayLike = 1) -> Any:
         """Return the law of new events as if `parameters` were known: Poisson(lam e)."""

@@ -319,6 +319,11 @@ class NormalInverseGamma:
         spread = self.scale / self.shape * (1 + 1 / self.kappa)
         return student_t(2 * self.shape, loc=self.location, scale=np.sqrt(spread))
 
+    def mean_after(self, n: int) -> dict[str, Law]:
+        """Return the law of (kappa m + sum of n new rows) / (kappa + n): Student-t about m."""
+        spread = self.scale / self.shape * n / (self.kappa * (self.kappa + n))
+        return {"mu": student_t(2 * self.shape, loc=self.location, scale=np.sqrt(spread))}
+
     def plug_in(self, parameters: Draws) -> Any:
         """Return the law of a new row as if `parameters` were known: Normal(mu, sigma2).
 

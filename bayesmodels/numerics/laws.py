@@ -433,6 +433,53 @@ class PointMass:
     isf = ppf
 
 
+class Stepped:
+    """The law of start + step k, elementwise, where k is a number of events."""
+
+    def __init__(self, law: Any, start: Array, step: Array) -> None:
+        self.law, self.start, self.step = law, start, step
+
+    def entry(self, at: tuple[int, ...]) -> Stepped:
+        """Return the law of one element."""
+        shape = np.shape(self.std())
+        start, step = (np.broadcast_to(part, shape)[at] for part in (self.start, self.step))
+        return Stepped(element(self.law, at), start, step)
+
+    def mean(self) -> Array:
+        """Return the mean."""
+        return np.asarray(self.start + self.step * self.law.mean())
+
+    def std(self) -> Array:
+        """Return the standard deviation."""
+        return np.asarray(self.step * self.law.std())
+
+    def var(self) -> Array:
+        """Return the variance."""
+        return self.std() ** 2
+
+    def steps(self) -> tuple[Array, Array]:
+        """Return the values of one element, all but 1e-16 of them, and probabilities up to each."""
+        most = self.law.isf(_BEYOND) if np.isinf(self.law.support()[1]) else self.law.support()[1]
+        if not most <= _MOST_SUMMED:
+            raise DataError(
+                f"n: the sum over numbers of events goes up to {_MOST_SUMMED:,}; got {most:,.0f}. "
+                "Take fewer rows, or a smaller exposure."
+            )
+        k = np.arange(most + 1)
+        return self.start + self.step * k, np.cumsum(np.exp(self.law.logpmf(k)))
+
+
+_BEYOND = 1e-17
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A law whose values can be gone through."""
+
+    def steps(self) -> tuple[Array, Array]:
+        """Return the values of one element, and probabilities up to each."""
+
+
 class MixtureLaw:
     r"""Mixture of laws on the line, elementwise over an array: :math:`F(x) = \sum_t w_t F_t(x)`.
 

@@ -23,7 +23,13 @@ from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.enumeration import Finite
-from bayesmodels.posteriors.families import ElementLaw, Factor, Gaussian, ScaledGaussian
+from bayesmodels.posteriors.families import (
+    ElementLaw,
+    Factor,
+    Gaussian,
+    Independent,
+    ScaledGaussian,
+)
 from bayesmodels.posteriors.normal_matrix import NormalMatrix
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
@@ -251,6 +257,15 @@ class ExactPosterior:
             result[name] = Scattered(self._shapes[name], parts)
         return result
 
+    def separate(self, name: str) -> bool:
+        """Return whether all elements of a variable are independent of each other."""
+        if name in self.levels or name in self._zero_sums or self._solution.finite:
+            return False
+        field = self._solution.field
+        number = [s.name for s in field.continuous].index(name)
+        own = [f for f in self.blocks if (field.owner[f.elements] == number).any()]
+        return all(len(f.elements) == 1 or _elementwise(f) for f in own)
+
     def mode(self) -> dict[str, Array]:
         """Return where the joint density is largest.
 
@@ -377,6 +392,16 @@ class ExactPosterior:
     def __repr__(self) -> str:
         families = ", ".join(f"{name}: {family}" for name, family in self.families.items())
         return f"ExactPosterior({families}; verified {self.verified})"
+
+
+def _elementwise(factor: Factor) -> bool:
+    """Whether a factor's elements are independent."""
+    match factor:
+        case Independent():
+            return factor.family.kind != "simplex"
+        case Gaussian():
+            return not factor.joint
+    return False
 
 
 def _digits_lost_by(factor: Factor) -> float:

@@ -1,0 +1,83 @@
+"""The same of quantities that depend on each other, from draws of all, with Monte-Carlo errors."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from bayesmodels.decisions.contrasts import MAPS, Kind, check_range
+from bayesmodels.input.parameters import proportion
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.empirical_law import EmpiricalLaw
+from bayesmodels.numerics.ess import effective_draws
+
+
+class DrawnContrast(EmpiricalLaw):
+    """The law of a contrast that draws stand for."""
+
+    def sf(self, t: Any) -> Array:
+        """Return the part of the draws beyond t."""
+        return 1 - self.cdf(t)
+
+    def interval(self, prob: float = 0.89) -> tuple[float, float]:
+        """Return an equal-tailed interval."""
+        tail = (1 - proportion(prob, "prob")) / 2
+        return float(self.ppf(tail)), float(self.isf(tail))
+
+
+class Drawn:
+    """Draws of the shape (chain, draw, quantity)."""
+
+    how: Literal["draws"] = "draws"
+
+    def __init__(self, draws: Array, law: Any = None) -> None:
+        self.draws = draws
+        self.law = EmpiricalLaw(draws.reshape(-1, draws.shape[-1])) if law is None else law
+
+    def mean(self) -> Array:
+        """Return the means: exact ones, if the law of each is known."""
+        return np.ravel(self.law.mean())
+
+    def std(self) -> Array:
+        """Return standard deviations, likewise."""
+        return np.ravel(self.law.std())
+
+    def interval(self, prob: float) -> tuple[Array, Array]:
+        """Return the ends of equal-tailed intervals, likewise."""
+        tail = (1 - prob) / 2
+        return np.ravel(self.law.ppf(tail)), np.ravel(self.law.isf(tail))
+
+    def best(self, *, largest: bool) -> tuple[Array, Array]:
+        """Return how often each is best, and Monte-Carlo standard errors."""
+        winner = self.draws.argmax(-1) if largest else self.draws.argmin(-1)
+        return _averages(winner == np.arange(self.draws.shape[-1])[:, None, None])
+
+    def order(self) -> tuple[Array, Array]:
+        """Return how often one exceeds another, rows over columns; and errors."""
+        x = np.moveaxis(self.draws, -1, 0)
+        pairs = [_averages(one > x) for one in x]
+        found, off = (np.array(part) for part in zip(*pairs, strict=True))
+        np.fill_diagonal(found, 0.0)  # nothing exceeds itself
+        return found, off
+
+    def expected_loss(self, *, largest: bool) -> tuple[Array, Array]:
+        """Return by how much the best is better than each on average; and errors."""
+        x = np.moveaxis(self.draws, -1, 0) * (1 if largest else -1)
+        return _averages(x.max(0) - x)
+
+    def contrast(self, kind: Kind, a: int, b: int) -> DrawnContrast:
+        """Return the law of a difference, or a ratio, of two."""
+        x, y = (self.draws[..., i].ravel() for i in (a, b))
+        check_range(kind, min(x.min(), y.min()), max(x.max(), y.max()))
+        return DrawnContrast(MAPS[kind].of(x, y))
+
+
+def _averages(values: Array) -> tuple[Array, Array]:
+    """Return averages over chains and draws, the last two axes, and their standard errors.
+
+    What is the same in all draws is known to one in their number.
+    """
+    given = values.astype(float)
+    number = effective_draws(given).number
+    return given.mean((-1, -2)), np.maximum(given.std((-1, -2)), 1 / number) / np.sqrt(number)

@@ -1,0 +1,90 @@
+"""A decision in a report: its sentences and its table; and the curve of an assurance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bayesmodels.report import canvas
+from bayesmodels.report.page import Pairs, Section, Table, columns
+from bayesmodels.report.reports import Report
+from bayesmodels.report.rounding import decimals_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bayesmodels.decisions.decision import Decision
+
+_PROBABILITIES = 4  # decimals
+
+
+def decision_section(found: Decision) -> Section:
+    """Return what was decided in words, the groups side by side, and each two of them."""
+    values = found.table()
+    digits = [decimals_of(sd, 3) for sd in values["sd"]]
+    losses = [decimals_of(max(loss, 1e-12), 3) for loss in values["expected_loss"]]
+    names = {"mean": "mean", "sd": "sd", "eti89_lb": "from", "eti89_ub": "to"}
+    shown: list[Any] = [(head, name, found.quantity, digits) for name, head in names.items()]
+    shown += [("best with probability", "best", "", _PROBABILITIES)]
+    shown += [("expected loss", "expected_loss", "", losses)]
+    order = found.order
+    order.columns = order.columns.map(str)
+    pairs = [(str(label), str(label), "is larger than", _PROBABILITIES) for label in order]
+    note = f"From, to: the equal-tailed 89 % interval. Worked out by {found.how}."
+    return Section(
+        "decision",
+        "Decision",
+        [
+            " ".join(found.sentences()),
+            Table("Groups", tuple(columns(values, *shown)), note),
+            Table("Probability that one group is larger", tuple(columns(order, *pairs))),
+        ],
+    )
+
+
+def with_decision(report: Report, found: Decision) -> Report:
+    """Return the same report with a decision before all other sections."""
+
+    def contents(own: Any, command: str) -> tuple[Pairs, Sequence[Section]]:
+        glance, sections = report.contents(own, command)
+        return glance, [decision_section(found), *sections]
+
+    return replace(report, contents=contents)
+
+
+def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:
+    """Draw the probability of a decision over the number of rows, with twice its error.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        What `assurance` returned.
+    figure : matplotlib Figure, optional
+        An empty one to draw on; a new one by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> found = bm.assurance(bm.BetaBernoulli(30, 70), bm.BetaBernoulli(1, 1), [20, 50],
+    ...                      lambda posterior: posterior.marginals()["theta"].sf(0.2) > 0.95)
+    >>> bm.plot_assurance(found).get_ylabel()
+    'probability of a decision'
+    """
+    if figure is None:
+        from matplotlib.pyplot import figure as new
+
+        figure = new(figsize=(canvas.WIDE, 3.0), layout="constrained")
+    axes: Any = figure.subplots()
+    rows, value, error = found.index.to_numpy(), found["probability"], found["error"]
+    axes.plot(rows, value, "o-", color=canvas.BLUE, ms=4)
+    if error.any():
+        axes.fill_between(rows, value - 2 * error, value + 2 * error, color=canvas.SKY, alpha=0.3)
+    axes.set(xlabel="rows in each group", ylabel="probability of a decision", ylim=(0, 1.02))
+    return axes

@@ -1,0 +1,124 @@
+"""Assurance and stopping rules: sums against simulation, and what they promise."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesmodels as bm
+
+FLAT = bm.BetaBernoulli(1, 1)
+
+
+def better(posterior):
+    return bm.decisions.probability_best(posterior)[:, 1] > 0.95
+
+
+DESIGNS = {
+    "one share": (bm.BetaBernoulli(30, 70), FLAT, lambda p: p.marginals()["theta"].sf(0.2) > 0.95),
+    "two shares": (bm.BetaBernoulli([10, 16], [90, 84]), FLAT, better),
+    "two rates": (bm.GammaPoisson([10, 13], [9, 8]), bm.GammaPoisson(1, 1), better),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_sums_are_what_simulation_finds(name):
+    design, analysis, rule = DESIGNS[name]
+    exact = bm.assurance(design, analysis, [3, 5], rule)
+    drawn = bm.assurance(design, analysis, [3, 5], rule, most=1, n=4000, rng=1)
+    assert exact["exact"].all()
+    assert not drawn["exact"].any()
+    assert (exact["error"] == 0).all()
+    assert ((drawn["probability"] - exact["probability"]).abs() < 4 * drawn["error"]).all()
+
+
+def test_a_sum_worked_out_by_hand():
+    """With a flat prior, k of 10 successes say that theta exceeds 1/2 by 0.95 from k = 8 on."""
+    found = bm.assurance(FLAT, FLAT, [10], lambda p: p.marginals()["theta"].sf(0.5) > 0.95)
+    least = next(k for k in range(11) if stats.beta.sf(0.5, 1 + k, 11 - k) > 0.95)
+    assert found.loc[10, "probability"] == pytest.approx((11 - least) / 11, abs=1e-12)
+
+
+def test_rows_that_are_no_counts_are_simulated():
+    design = bm.NormalInverseGamma([0, 0.5], 50, 50, 50)
+    found = bm.assurance(
+        design, bm.NormalInverseGamma(0, 0.1, 1, 1), [10, 80], better, n=500, rng=1
+    )
+    assert not found["exact"].any()
+    assert found["probability"].is_monotonic_increasing
+
+
+def test_rows_of_ones_own():
+    def rows(n, rng):
+        return rng.random((n, 2)) < [0.1, 0.6]
+
+    def rule(posterior):
+        return bool(bm.decide(posterior).best[1] > 0.95)
+
+    found = bm.assurance(None, FLAT, [20], rule, simulate=rows, n=20, rng=1)
+    assert found.loc[20, "probability"] > 0.8
+
+
+def test_an_average_loss_is_acceptable_however_often_one_looks():
+    """With truths from the prior, stopping does not bias a loss (Deng, Lu and Chen 2016)."""
+    found = bm.stopping_rates(FLAT, batch=5, acceptable_loss=0.02, most=200, n=500, rng=1)
+    assert found.loc["loss", "value"] < 0.02 + 3 * found.loc["loss", "error"]
+    assert found.loc["stopped", "value"] > 0.9
+
+
+def test_a_larger_difference_is_found_sooner():
+    how = {"batch": 10, "acceptable_loss": 0.005, "most": 300, "n": 200, "rng": 1}
+    near = bm.stopping_rates(FLAT, {"theta": [0.1, 0.15]}, **how)["value"]
+    far = bm.stopping_rates(FLAT, {"theta": [0.1, 0.5]}, **how)["value"]
+    assert far["rows"] < near["rows"]
+    assert far["wrong"] < near["wrong"]
+
+
+def test_many_posteriors_are_decided_as_one_is():
+    rng = np.random.default_rng(1)
+    belief = bm.BetaBernoulli(*rng.uniform(1, 30, (2, 6, 3)))
+    many = bm.decisions.probability_best(belief), bm.decisions.expected_losses(belief)
+    for i in range(6):
+        one = bm.decide(bm.BetaBernoulli(belief.alpha[i], belief.beta[i]))
+        np.testing.assert_allclose(many[0][i], one.best, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(many[1][i], one.expected_loss, rtol=0, atol=1e-5)
+    least = bm.decisions.probability_best(belief, best="smallest")
+    np.testing.assert_allclose(least.sum(-1), 1, atol=1e-5)
+
+
+BAD = [
+    (lambda: bm.assurance(FLAT, FLAT, [], better), "sizes: must hold at least one number"),
+    (lambda: bm.assurance(FLAT, FLAT, [0], better), "sizes: must be at least 1"),
+    (
+        lambda: bm.assurance(FLAT, FLAT, [5], lambda _: True),
+        "rule: must return one boolean for each",
+    ),
+    (lambda: bm.assurance(FLAT, FLAT, [5], better), "posterior: must have groups along its last"),
+    (
+        lambda: bm.stopping_rates(FLAT, {}, batch=5, acceptable_loss=0.1, most=10),
+        "truth: must hold .*; 'theta' is missing",
+    ),
+    (
+        lambda: bm.stopping_rates(FLAT, {"theta": 0.1}, batch=5, acceptable_loss=0.1, most=10),
+        "truth: must have one value a group",
+    ),
+    (
+        lambda: bm.stopping_rates(FLAT, batch=5, acceptable_loss=0, most=10),
+        "acceptable_loss: must be positive; got 0",
+    ),
+    (
+        lambda: bm.stopping_rates(FLAT, batch=5, acceptable_loss=0.1, most=4),
+        "most: must be at least 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD)
+def test_what_can_not_be_simulated_is_said(call, words):
+    with pytest.raises(bm.DataError, match=words):
+        call()
+
+
+def test_a_curve_is_drawn():
+    found = bm.assurance(*DESIGNS["one share"][:2], [5, 10, 20], DESIGNS["one share"][2])
+    axes = bm.plot_assurance(found)
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), found["probability"])
