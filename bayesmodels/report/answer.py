@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,6 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
-
-if TYPE_CHECKING:
-    from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
 
 _LABEL = 40  # characters
 _SHOWN = 6  # numbers that a paragraph goes through
@@ -69,7 +66,7 @@ class Confusion(NamedTuple):
     by: str
 
 
-def of_belief(report: Report) -> list[str]:
+def of_belief(report: Any) -> list[str]:
     """Say what the posterior of a belief is."""
     posterior: Any = report.posterior
     if isinstance(report.prior, Linear):
@@ -85,12 +82,12 @@ def of_belief(report: Report) -> list[str]:
     return _numbers(posterior, report.prob)
 
 
-def of_model(report: ModelReport) -> list[str]:
+def of_model(report: Any) -> list[str]:
     """Say what the posterior of a PyMC model is."""
     return _numbers(report.posterior, report.prob)
 
 
-def of_approximation(report: ApproximationReport) -> list[str]:
+def of_approximation(report: Any) -> list[str]:
     """Say what weights are, and how well they classify."""
     return [*_weights(report), *_classified(report.confusion)]
 
@@ -109,7 +106,7 @@ def effects(posterior: Any, name: str, prob: float) -> list[Effect]:
     ]
 
 
-def weights(report: Report | ApproximationReport) -> list[Effect]:
+def weights(report: Any) -> list[Effect]:
     """Return the weights of columns, the largest effects of a standard deviation first.
 
     Without rows, whose deviations they are, the weights farthest from zero in their own spread. The
@@ -130,7 +127,7 @@ def weights(report: Report | ApproximationReport) -> list[Effect]:
     return sorted(each, key=lambda e: -abs(e.low + e.high) / (e.high - e.low))
 
 
-def _weights(report: Report | ApproximationReport) -> list[str]:
+def _weights(report: Any) -> list[str]:
     each, prob = weights(report), _percent(report.prob)
     clear, unclear = [e for e in each if e.told], [e for e in each if not e.told]
     of = "one weight" if len(each) == 1 else f"{len(each):,} weights"
@@ -153,7 +150,7 @@ def _weights(report: Report | ApproximationReport) -> list[str]:
     return [*said, f"Not told from zero: {names}."] if unclear else said
 
 
-def _explained(report: Report) -> list[str]:
+def _explained(report: Any) -> list[str]:
     """Say which share of the target's variance the columns explain, one share a target."""
     if isinstance(report.data, Statistic) or weighted(report.data):
         return []
@@ -227,7 +224,7 @@ def probably_largest(law: Any, number: int) -> Array:
 # --- classes --------------------------------------------------------------------------------------
 
 
-def confusion_of_belief(report: Report) -> Confusion | str | None:
+def confusion_of_belief(report: Any) -> Confusion | str | None:
     """Classify rows of a classifier by the others; say why where that can't be done."""
     if not isinstance(report.prior, Classifier) or isinstance(report.prior, LatentClasses):
         return None
@@ -243,7 +240,7 @@ def confusion_of_belief(report: Report) -> Confusion | str | None:
     )
 
 
-def confusion_of_approximation(report: ApproximationReport) -> Confusion | str | None:
+def confusion_of_approximation(report: Any) -> Confusion | str | None:
     """Classify rows of a logistic regression by the others."""
     prior = report.prior
     counts = prior.labelled(report.data).counts
