@@ -156,10 +156,16 @@ def models(as_json: bool) -> None:
 @click.option("--trials", help="Column with numbers of trials, if the target counts successes.")
 @click.option("--exposure", help="Column with exposures, if the target counts events.")
 @click.option("--observed", help="Column with 0 for waiting times that were cut short, else 1.")
-@click.option("--freq", "--weights", help="Column with the number of rows that a row stands for.")
+@click.option(
+    "--freq",
+    "--weights",
+    metavar="COLUMN",
+    help="Column with the number of rows that a row stands for.",
+)
 @click.option("--success", metavar="LABEL", help="The target's label that counts, such as yes.")
 @click.option(
     "--formula",
+    metavar="FORMULA",
     help="Target and features of a regression, such as 'mpg ~ wt + C(cyl)'.",
 )
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
@@ -203,6 +209,8 @@ def report(
 
     parameters = _parameters(prior)
     if file is None:
+        for part in filter(columns.get, columns):
+            _refuse(f"--{part.replace('_', '-')}: is about columns of FILE; name one.")
         belief, data, source = catalog.example(model, parameters)
     else:
         frame, chosen, said = preparation.prepared(model, _read(file), **columns)

@@ -84,7 +84,7 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
 def _parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     import pandas as pd
 
-    table = pd.read_parquet(path)
+    table = pd.read_parquet(path).reset_index(drop=True)
     return table.rename(columns=lambda name: str(name).strip()), []
 
 

@@ -130,6 +130,7 @@ def test_report_of_ones_own_file(table, args):
         (("report", "beta-bernoulli", "{table}", "--target", "y"), "must hold only 0 and 1"),
         (("report", "beta-bernoulli", "{table}", "--target", "won", "--features", "x"),
          "has no use for it"),
+        (("report", "beta-bernoulli", "--success", "yes"), "--success: is about columns of FILE"),
         (("report", "beta-bernoulli", "--prior", "alpha"), "must be KEY=NUMBER"),
         (("report", "beta-bernoulli", "--prior", "alpha=-1"), "alpha: must be positive"),
         (("report", "beta-bernoulli", "--prior", "gamma=1"), "has the parameters"),

@@ -61,7 +61,7 @@ def test_true_and_false_with_gaps_stay_what_they_are(tmp_path):
 
 
 def test_parquet_is_read_alike(tmp_path):
-    pd.DataFrame({" a ": [" x", "y "]}).to_parquet(tmp_path / "t.parquet")
+    pd.DataFrame({" a ": [" x", "y "]}, index=["p", "q"]).to_parquet(tmp_path / "t.parquet")
     table = bm.read_table(tmp_path / "t.parquet")
     assert table.to_dict("list") == {"a": ["x", "y"]}
 
