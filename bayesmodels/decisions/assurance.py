@@ -87,9 +87,9 @@ def assurance(
     >>> found.round(3)
          probability  error  exact
     rows
-    20         0.404    0.0   True
-    50         0.577    0.0   True
-    100        0.759    0.0   True
+    20         0.397    0.0   True
+    50         0.537    0.0   True
+    100        0.697    0.0   True
     """
     import pandas as pd
 

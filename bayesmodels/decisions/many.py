@@ -48,7 +48,7 @@ def probability_best(
     >>> import bayesmodels as bm
     >>> three = bm.BetaBernoulli([[11, 16], [11, 11], [16, 11]], 91)
     >>> bm.decisions.probability_best(three)[:, 1].round(4)
-    array([0.8419, 0.5   , 0.1581])
+    array([0.8203, 0.5   , 0.1797])
     """
 
     def probability(density: Array, below: Array, weights: Array) -> Array:
@@ -78,8 +78,8 @@ def expected_losses(
     --------
     >>> import bayesmodels as bm
     >>> bm.decisions.expected_losses(bm.BetaBernoulli([[11, 16], [11, 11]], 91)).round(4)
-    array([[0.0486, 0.0038],
-           [0.0166, 0.0166]])
+    array([[0.0462, 0.0045],
+           [0.0171, 0.0171]])
     """
 
     def loss(_: Array, below: Array, weights: Array) -> Array:

@@ -92,7 +92,7 @@ BAD = [
         lambda: bm.assurance(FLAT, FLAT, [5], lambda _: True),
         "rule: must return one boolean for each",
     ),
-    (lambda: bm.assurance(FLAT, FLAT, [5], better), "posterior: must have groups along its last"),
+    (lambda: bm.decisions.probability_best(FLAT), "posterior: must have groups along its last"),
     (
         lambda: bm.stopping_rates(FLAT, {}, batch=5, acceptable_loss=0.1, most=10),
         "truth: must hold .*; 'theta' is missing",
