@@ -47,9 +47,11 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesmodels as bm
+    >>> import tempfile
     >>> from pathlib import Path
-    >>> _ = Path("apples.csv").write_text("sort ; weight\nElstar; 0,15\nBraeburn; 0,21\n")
-    >>> frame = bm.read_table("apples.csv")
+    >>> file = Path(tempfile.mkdtemp(), "apples.csv")
+    >>> _ = file.write_text("sort ; weight\nElstar; 0,15\nBraeburn; 0,21\n")
+    >>> frame = bm.read_table(file)
     >>> frame["weight"].tolist()
     [0.15, 0.21]
     >>> frame.attrs["notes"]
