@@ -19,7 +19,6 @@ from bayesmodels.numerics.laws import element
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
 
-_LABEL = 40  # characters
 _SHOWN = 6  # numbers that a paragraph goes through
 _ONE_BY_ONE = 200  # rows; more are left out in ten parts
 _FOLDS = 10
@@ -54,8 +53,8 @@ class Effect(NamedTuple):
         digits = decimals_of((self.high - self.low) / 4, 2)
         low, high = rounded(self.low, digits), rounded(self.high, digits)
         if np.isnan(self.mean):
-            return f"{_short(self.label)} between {low} and {high}"
-        return f"{_short(self.label)} {rounded(self.mean, digits)} ({low} to {high})"
+            return f"{self.label} between {low} and {high}"
+        return f"{self.label} {rounded(self.mean, digits)} ({low} to {high})"
 
 
 class Confusion(NamedTuple):
@@ -139,14 +138,14 @@ def _weights(report: Any) -> list[str]:
     else:
         regressing = isinstance(report.prior, Regressing)
         unit = "standard deviations of the target" if regressing else "log odds"
-        sizes = [f"{_short(e.label)} {e.size:+.2f}".replace("-", "−") for e in clear[:_SHOWN]]
+        sizes = [f"{e.label} {e.size:+.2f}".replace("-", "−") for e in clear[:_SHOWN]]
         largest = ", ".join(sizes) + _more(clear)
         said = [
             f"{head}.",
             f"Largest effects of one standard deviation of a column, in {unit}: {largest}.",
             f"In the columns’ own units, with {prob} intervals: {_listed(clear)}.",
         ]
-    names = ", ".join(_short(e.label) for e in unclear[:_SHOWN]) + _more(unclear)
+    names = ", ".join(e.label for e in unclear[:_SHOWN]) + _more(unclear)
     return [*said, f"Not told from zero: {names}."] if unclear else said
 
 
@@ -202,7 +201,7 @@ def _groups(posterior: Any, name: str, prob: float) -> list[str]:
     largest = probably_largest(posterior.marginals()[name], len(each))
     best = int(largest.argmax())
     probability = _probability(largest[best])
-    said.append(f"{_short(each[best].label)} is the largest with a probability of {probability}.")
+    said.append(f"{each[best].label} is the largest with a probability of {probability}.")
     return said
 
 
@@ -291,7 +290,7 @@ def _classified(found: Confusion | str | None) -> list[str]:
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     if wrong.any():
         c, d = np.unravel_index(wrong.argmax(), wrong.shape)
-        labels = _short(found.labels[c]), _short(found.labels[d])
+        labels = found.labels[c], found.labels[d]
         of = f"{wrong[c, d]:,} of {counts[c].sum():,} rows"
         said.append(f"Most often confused: {labels[0]} taken for {labels[1]}, {of}.")
     return said
@@ -318,7 +317,7 @@ def _numbers(posterior: Any, prob: float) -> list[str]:
         mass = np.asarray(posterior.mean()[name])
         if mass.ndim == 1:
             order = np.argsort(-mass, kind="stable")[:3]
-            each = ", ".join(f"{_short(finite[name][k])} ({_probability(mass[k])})" for k in order)
+            each = ", ".join(f"{finite[name][k]} ({_probability(mass[k])})" for k in order)
             said.append(f"Most probable values of {name}: {each}.")
     return said
 
@@ -338,8 +337,3 @@ def _probability(p: float) -> str:
 
 def _percent(prob: float) -> str:
     return f"{100 * prob:g} %"
-
-
-def _short(label: Any) -> str:
-    text = str(label)
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"

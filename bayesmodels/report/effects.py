@@ -109,7 +109,9 @@ def fitted(report: Any) -> list[Picture]:
     X, y = report.prior.design(report.data)
     if y.ndim > 1:
         return []
-    mean = report.posterior.plug_in(report.posterior.mean(), X).mean()
+    # A variance of which no mean exists does not move the fit.
+    known = {k: np.where(np.isfinite(v), v, 1) for k, v in report.posterior.mean().items()}
+    mean = report.posterior.plug_in(known, X).mean()
     some = slice(None, None, -(-len(y) // _DOTS))
     r2 = float(np.median(answer.explained(report)))
     axes = canvas.axes_of()

@@ -91,9 +91,8 @@ class Reported:
     def page(self, command: str = "", *, brief: bool = False) -> Page:
         """Return what the report shows, and the command line that makes it again, if any."""
         glance, sections = self.contents(self, command)
-        said = [*self.said[1:], *(each.summary for each in sections if each.summary)]
         findings = [Part("findings", self.further)] if self.further else []
-        reasons = Section("reasons", "Evidence for the verdict", [*said, *findings])
+        reasons = Section("reasons", "Evidence for the verdict", [*self.said[1:], *findings])
         first = next((i for i, each in enumerate(sections) if each.name == "model"), 0)
         every = [*sections[:first], reasons, *sections[first:]]
         return Page(
@@ -103,6 +102,7 @@ class Reported:
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,
             verdict=self.said[0],
+            beside=[each.summary for each in sections if each.summary],
             glance=glance,
             sections=every[: first + 1] if brief else every,
             version=self.versions["bayesmodels"],

@@ -161,6 +161,7 @@ class Page:
     notes: Sequence[str]
     answer: Sequence[str]
     verdict: str
+    beside: Sequence[str]
     glance: Pairs
     sections: Sequence[Section]
     version: str

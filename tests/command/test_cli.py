@@ -152,7 +152,7 @@ def test_a_failing_report_leaves_the_old_file(tmp_path, monkeypatch):
     out = tmp_path / "out.html"
     out.write_text("old")
 
-    def fail(*_):
+    def fail(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(html, "write", fail)
