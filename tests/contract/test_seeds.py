@@ -109,6 +109,9 @@ QUICK = {
     "NaiveBayesMixture.sample_given": lambda rng: MIXTURE.update(SEEN.without_rows()).sample_given(
         SEEN, np.full((3, len(SEEN.labels), 2), 0.5), rng
     ),
+    "assurance": lambda rng: bm.assurance(
+        COIN, COIN, [5], lambda found: found.mean()["theta"] > 0.5, most=1, n=10, rng=rng
+    ),
     "bayes_risk": lambda rng: bm.bayes_risk(
         [0.5, 0.5], [[0, 1], [1, 0]], [np.eye(2)] * 2, draws=50, rng=rng
     ),
@@ -116,6 +119,7 @@ QUICK = {
     "compare_until_decided": lambda rng: bm.compare_until_decided(
         HEADS, lambda n: HEADS.to_datatree(n, rng=1), draws=100, rng=rng
     ).verdict.table,
+    "decide": lambda rng: bm.decide(COIN.update(bm.Grouped(BITS, by=[*"ababab"])), rng=rng).best,
     "exact_draws": lambda rng: bm.exact_draws(COIN, BITS, draws=5, rng=rng),
     "gibbs_draws": lambda rng: bm.gibbs_draws(MIXTURE, TABLE, draws=5, tune=1, rng=rng),
     "least_squares_descent": lambda rng: bm.least_squares_descent(
@@ -126,6 +130,9 @@ QUICK = {
         [0, 1], points=3, draws=5, rng=rng,
     ).get_xlabel(),
     "rank_features": lambda rng: bm.rank_features(NAIVE, draws=5, rng=rng),
+    "stopping_rates": lambda rng: bm.stopping_rates(
+        COIN, batch=5, acceptable_loss=0.01, most=10, n=5, rng=rng
+    ),
     "scale.em": lambda rng: bm.scale.em(
         MIXTURE, [TABLE], starts=1, tolerance=0.1, rng=rng
     ).parameters,
