@@ -26,8 +26,8 @@ class NormalIntegral(Operation):
     """From slopes and the form of P to the mean, from the centre, and half the log determinant."""
 
     _value = staticmethod(integral)
-    # Of an array in another order the loops would be compiled again.
-    of_many = staticmethod(lambda slopes, *form: integrals(np.ascontiguousarray(slopes), *form))
+    # Of an array in another order, or one that is read only, the loops would be compiled again.
+    of_many = staticmethod(lambda slopes, *form: integrals(np.require(slopes, None, "CW"), *form))
 
     def _shape(self, *shapes: Any) -> Any:
         size = shapes[0][1]
