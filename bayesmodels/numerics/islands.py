@@ -32,7 +32,7 @@ _DEEP = 8.0  # below the top: what the shape of an island is read off
 _MOST = 20_000
 _ROUNDS = 12
 _ROUND = 1.6  # ratio of sds that is round enough
-_WIDE, _TARGET = 11.0, 9.0  # half widths, in sd: of tails that are stretched, and after it
+_WIDE, _TARGET = 9.0, 6.5  # half widths, in sd: of tails that are stretched, and after it
 _SOON = 10  # distances, to most of what falls off
 _FAR_BELOW = 200.0  # the highest top: what no width makes up for
 _WIDER = 2.0**10
@@ -256,11 +256,9 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
         If along some axis the function does not fall.
     """
     logs, frame = logs_of(f), island.frame
-    d = len(frame.centre)
     distances = 4 * 2 ** (np.arange(100) / 2)
-    stretch = np.zeros(d)
-    for axis in range(d):
-        width = 0.0
+    widths = np.zeros(len(frame.centre))
+    for axis in range(len(widths)):
         for sign in (1.0, -1.0):
             direction = frame.root[:, axis]
             for some in (distances[:_SOON], distances):
@@ -277,13 +275,25 @@ def stretched(f: Function, island: Island, depth: float) -> Frame:
                 level = values[k - 1] if k else island.height
                 if level > island.height - depth / 2:
                     raise Unbounded(int(np.abs(before).argmax()))
-            width = max(width, distances[k])
-        if width > _WIDE:
-            low, high = 0.0, 20.0
-            for _ in range(60):
-                a = (low + high) / 2
-                low, high = (a, high) if np.arcsinh(a * width) / a > _TARGET else (low, a)
-            stretch[axis] = high
+            widths[axis] = max(widths[axis], distances[k])
+    return _as_wide(frame, widths)
+
+
+def wider(lattice: Lattice) -> Frame:
+    """Return a frame in which tails beside the axes of a lattice fall fast too."""
+    x, _ = lattice.frame.points(lattice.coordinates[~lattice.halo])
+    return _as_wide(lattice.frame, np.abs(lattice.frame.stretched(x)).max(0, initial=0.0))
+
+
+def _as_wide(frame: Frame, widths: Array) -> Frame:
+    """Return a frame that is stretched to some half widths along its axes, in sds."""
+    stretch = frame.stretch.copy()
+    for axis in np.flatnonzero(widths > _WIDE):
+        low, high = 0.0, 20.0
+        for _ in range(60):
+            a = (low + high) / 2
+            low, high = (a, high) if np.arcsinh(a * widths[axis]) / a > _TARGET else (low, a)
+        stretch[axis] = max(stretch[axis], high)
     return replace(frame, stretch=stretch)
 
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from scipy.spatial import KDTree
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.islands import Island, Search, shares, stretched
+from bayesmodels.numerics.islands import Island, Search, shares, stretched, wider
 from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
 
 _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
@@ -103,7 +104,7 @@ def integral(
     Unbounded
         If the mass grows without end.
     """
-    end = time.thread_time() + seconds
+    end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
     islands = _islands(_within(f, end), starts, rng)
@@ -112,8 +113,10 @@ def integral(
     lattices = []
     for k, island in enumerate(some):
         own = f if len(some) == 1 else _shared(f, some, k)
-        frame = stretched(own, island, _DEPTH)
-        lattices.append(cubic(own, frame, top - _DEPTH, _DEPTH, _MOST, _FIRST_STEP))
+
+        grown = partial(cubic, own, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
+        first = grown(frame=stretched(own, island, _DEPTH))
+        lattices.append(grown(frame=wider(first.refined(_MOST))))
     history: list[Array] = []
     exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
     unknown: list[Array] = []
@@ -129,7 +132,7 @@ def integral(
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
         error = float(np.max(errors[exists]))
         size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
-        needs, left = number * each, end - time.thread_time()
+        needs, left = number * each, end - time.process_time()
         finest = any(lattice.finest for lattice in lattices)
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
@@ -142,9 +145,9 @@ def integral(
             if settled:
                 return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
-        begun = time.thread_time()
+        begun = time.process_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
-        each = (time.thread_time() - begun) / max(sum(map(len, lattices)) - size, 1)
+        each = (time.process_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
 def _point(f: Function) -> Integral:
@@ -160,7 +163,7 @@ def _within(f: Function, end: float) -> Function:
     """Return a function that refuses to be evaluated after some time."""
 
     def timed(x: Array) -> tuple[Array, Array]:
-        if time.thread_time() > end:
+        if time.process_time() > end:
             raise NotSettled("the search for modes takes more time than it may")
         return f(x)
 

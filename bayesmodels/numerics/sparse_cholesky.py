@@ -39,7 +39,7 @@ _ZERO = 1e-6  # of what a slope changes by: more is no zero
 
 def _compiled(loops: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function; a precision that is not definite makes NaN in it, not an error."""
-    return numba.njit(cache=True, error_model="numpy")(loops)
+    return numba.njit(cache=True, error_model="numpy", nogil=True)(loops)
 
 
 class Read(NamedTuple):

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
 from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
 from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
@@ -81,7 +82,8 @@ class BatchDensity:
                 for rv, v in zip(written.free_RVs, values, strict=True)
             ]
             every = vectorize_graph(outputs, dict(zip(values, many, strict=True)))
-            self._run: Callable[..., list[Any]] = compiled(many, every, BATCH_MODE)
+            self._compiled: Any = compiled(many, every, BATCH_MODE).__wrapped__
+            self._idle = [self._compiled]
         start = written.initial_point(random_seed=0)
         self._values = [(v.name, v.dtype, np.shape(start[v.name])) for v in values]
         self._is_finite = [not str(dtype).startswith("float") for _, dtype, _ in self._values]
@@ -91,8 +93,7 @@ class BatchDensity:
         self.start: Array = np.where(np.isfinite(whole_start), whole_start, 0.0)
         self.size = len(self.start)
         shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
-        widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
-        self._rows = max(1, _TOGETHER // widest)
+        self._widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
         self.slices = self._places()
 
     @property
@@ -207,9 +208,7 @@ class BatchDensity:
 
     def __call__(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n) and numbers (n, k) at points (n, d)."""
-        found = [self._added_up(*self._some(piece)) for piece in self._pieces(points)]
-        logs, numbers = zip(*found, strict=True)
-        return np.concatenate(logs), np.concatenate(numbers)
+        return self._joined(points, lambda piece: self._added_up(*self._some(piece)))
 
     def _added_up(self, each: Array, natural: Array) -> tuple[Array, Array]:
         if not self.finite:
@@ -227,12 +226,29 @@ class BatchDensity:
 
     def by_level(self, points: Array) -> tuple[Array, Array]:
         """Return log densities (n, configurations), and natural values (n, k)."""
-        logs, natural = zip(*map(self._some, self._pieces(points)), strict=True)
-        return np.concatenate(logs), np.concatenate(natural)
+        return self._joined(points, self._some)
 
-    def _pieces(self, points: Array) -> list[Array]:
-        many = max(1, self._rows // len(self.levels))
-        return [points[at : at + many] for at in range(0, len(points), many)]
+    def _joined(
+        self, points: Array, some: Callable[[Array], tuple[Array, Array]]
+    ) -> tuple[Array, Array]:
+        """Return what some points after the other give, on several threads if there are many."""
+        size = self._widest * len(self.levels)
+        many = max(1, _TOGETHER // size)
+        pieces = [points[at : at + many] for at in range(0, len(points), many)]
+        found = zip(*gathered(some, pieces, len(points) * size), strict=True)
+        logs, numbers = map(np.concatenate, found)
+        return logs, numbers
+
+    def _run(self, *inputs: Any) -> list[Any]:
+        """Evaluate the graph by a function that no other thread has meanwhile."""
+        try:
+            run = self._idle.pop()
+        except IndexError:
+            run = self._compiled.copy()
+        try:
+            return list(run(*inputs))
+        finally:
+            self._idle.append(run)
 
     def _some(self, points: Array) -> tuple[Array, Array]:
         n, many = len(points), len(self.levels)

@@ -27,7 +27,9 @@ class NormalIntegral(Operation):
 
     _value = staticmethod(integral)
     # Of an array in another order, or one that is read only, the loops would be compiled again.
-    of_many = staticmethod(lambda slopes, *form: integrals(np.require(slopes, None, "CW"), *form))
+    of_many = staticmethod(
+        lambda slopes, *form: integrals(np.require(slopes, None, ["C", "W"]), *form)
+    )
 
     def _shape(self, *shapes: Any) -> Any:
         size = shapes[0][1]

@@ -62,9 +62,9 @@ def rows_left_out(
     log_volumes = np.log(found.weights[fine]) - start
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))
-    end = time.thread_time() + seconds
+    end = time.process_time() + seconds
     for number, (name, at) in enumerate(rows):
-        begun = time.thread_time()
+        begun = time.process_time()
         indicator = np.zeros_like(out[name].get_value())
         indicator[at] = 1.0
         out[name].set_value(indicator)
@@ -76,7 +76,7 @@ def rows_left_out(
         ]
         logs[number] = both[0]
         errors[number] = abs(both[0] - both[1]) + 2 * found.log_error
-        each = time.thread_time() - begun
+        each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
             raise DataError(
                 f"leave_one_out: {len(rows):,} observed numbers take about {each * len(rows):.0f} "
