@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
 from bayesmodels.numerics import Array
@@ -264,13 +265,13 @@ def _chosen(
         if i != j
     ]
     each = np.concatenate([np.zeros((0, 2), dtype=int), *pairs])
-    a, b = np.divmod(np.unique(each[:, 0] * number + each[:, 1]), number)
-    start = np.searchsorted(a, np.arange(number + 1))
+    linked = csr_array((np.ones(len(each), dtype=bool), each.T), shape=(number, number))
+    start, b = linked.indptr, linked.indices
     degree = np.diff(start)
     able = left & (degree <= max(path, degree[left].min()))
     rank = np.where(able, rng.permutation(number), number)
     least = np.full(number, number)
-    np.minimum.at(least, a, rank[b])
+    np.minimum.at(least, np.repeat(np.arange(number), degree), rank[b])
     return np.flatnonzero(able & (rank < least)), start, b
 
 
@@ -283,8 +284,10 @@ def _uses(scopes: Scopes, scope: Integers, number: int) -> list[_Use]:
         rows, which = np.nonzero(place[each] >= 0)
         to = place[each[rows, which]]
         axes = (each[rows][:, :, None] == scope[to][:, None, :]).argmax(-1)
-        kinds, kind = np.unique(axes, axis=0, return_inverse=True)
-        for i, own in enumerate(kinds):
-            some = np.flatnonzero(kind.ravel() == i)
-            uses.append(_Use(w, rows[some], to[some], tuple(map(int, own))))
+        if len(axes):
+            kinds = Merge.of(axes)
+            uses += [
+                _Use(w, rows[some], to[some], tuple(map(int, axes[some[0]])))
+                for some in np.split(kinds.order, kinds.first[1:])
+            ]
     return uses

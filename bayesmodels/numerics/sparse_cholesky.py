@@ -370,7 +370,7 @@ def coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
             break  # as many colours as an element and its neighbours there must be
         near = csr_array(inner @ inner)
         colour = np.full(len(degree), -1)
-        colour[rest] = _greedy(near.indptr.astype(np.intp), near.indices.astype(np.intp))
+        colour[rest] = least_colours(near.indptr, near.indices)
         own = colour < 0
         colour[own] = colour.max() + 1 + np.arange(own.sum())
         if colour.max() < best.max():
@@ -378,9 +378,13 @@ def coloured(links: Any) -> tuple[Elements, NDArray[np.bool_]]:
     return best, hubs
 
 
+def least_colours(start: Any, near: Any) -> Elements:
+    """Return the least colour of each element that none of those near to it has."""
+    return np.asarray(_greedy(start.astype(np.intp), near.astype(np.intp)))
+
+
 @_compiled
 def _greedy(start: Any, near: Any) -> Any:
-    """Return the least colour of each element that none of those near to it has."""
     n = len(start) - 1
     colour, taken = np.empty(n, np.intp), np.empty(n + 1, np.intp)
     for i in range(n):

@@ -16,6 +16,7 @@ import numpy as np
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import MOST, Integers, Merge, Plan, Tables, TooWide
+from bayesmodels.numerics.sparse_cholesky import least_colours
 from bayesmodels.posteriors.gradient import Levels
 
 _MOST_COLOURS = 62
@@ -47,7 +48,12 @@ class FiniteTables:
         met = np.flatnonzero(rows.sum(1))
         rows = rows[met]
         rows.sort_indices()
-        self._colour = colour = _coloured(rows.T @ rows, names)
+        linked = rows.T @ rows
+        self._colour = colour = least_colours(linked.indptr, linked.indices)
+        if colour.max() >= _MOST_COLOURS:
+            raise NotConjugate(
+                f"too many elements of {names} depend on each other to be summed out."
+            )
         masks, mask = np.unique(rows @ (1 << colour), return_inverse=True)
         self._kinds = list[_Kind]()
         for number, bits in enumerate(masks):
@@ -57,9 +63,10 @@ class FiniteTables:
             merge = Merge.of(scope)
             scope = scope[merge.order[merge.first]]
             rank = np.argsort(np.argsort(colour[scope], axis=1), axis=1)
+            kinds = Merge.of(rank)
             ways = [
-                (np.flatnonzero((rank == way).all(1)), tuple(map(int, way)))
-                for way in np.unique(rank, axis=0)
+                (some, tuple(map(int, rank[some[0]])))
+                for some in np.split(kinds.order, kinds.first[1:])
             ]
             self._kinds.append(_Kind(colours, met[own], merge, scope, ways))
         width = max([0, *(len(kind.colours) for kind in self._kinds)])
@@ -148,14 +155,3 @@ class FiniteTables:
             each = np.moveaxis(table.reshape(batch, n, -1), 1, 2)[:, :, kind.merge.inverse]
             result[:, some, kind.summands] = each
         return result
-
-
-def _coloured(linked: Any, names: str) -> Integers:
-    """Return a colour of each element, another one than those of all that it is linked to."""
-    colour = np.full(linked.shape[0], -1)
-    for i in range(len(colour)):
-        taken = set(colour[linked.indices[linked.indptr[i] : linked.indptr[i + 1]]].tolist())
-        colour[i] = next(c for c in range(len(colour)) if c not in taken)
-    if colour.max() >= _MOST_COLOURS:
-        raise NotConjugate(f"too many elements of {names} depend on each other to be summed out.")
-    return colour
