@@ -19,13 +19,12 @@ from bayesmodels.referee.equivalence import Equivalence, same
 from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
-from bayesmodels.referee.sequential import Decision, compare_until_decided
+from bayesmodels.referee.sequential import Look, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
     "BeliefCheck",
     "Calibration",
-    "Decision",
     "Diagnosis",
     "Equivalence",
     "EvidenceCheck",
@@ -33,6 +32,7 @@ __all__ = [
     "Identity",
     "JointIdentity",
     "LeaveOneOut",
+    "Look",
     "Verdict",
     "approximation_error",
     "bridge_sampling",

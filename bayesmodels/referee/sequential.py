@@ -20,15 +20,15 @@ AGAIN = "draws a chain, sampled again"
 """What a report calls the number of draws at a second look."""
 
 
-class Decision(NamedTuple):
-    """A verdict, the draws that it is about, and how many they are a chain."""
+class Look(NamedTuple):
+    """The last look at draws: its verdict, the draws, and how many they are a chain."""
 
     verdict: Verdict
     sampled: Any
     draws: int
 
 
-def decide(
+def until_decided(
     sample: Callable[[int], Any],
     judge: Callable[[Any, float], Verdict],
     draws: int,
@@ -37,7 +37,7 @@ def decide(
     *,
     looks: int = LOOKS,
     most: int = sys.maxsize,
-) -> Decision:
+) -> Look:
     """Sample and judge; if more draws would decide, sample once more and judge these alone.
 
     Each set of draws is a new one, of at most `most` a chain. Each of the `looks` has its part of
@@ -54,7 +54,7 @@ def decide(
             break
         draws = min(math.ceil(draws * min(max(verdict.more, look), MOST)), most)
         progress(f"sampling again, {draws:,} draws a chain: {verdict.findings[0]}")
-    return Decision(verdict, sampled, draws)
+    return Look(verdict, sampled, draws)
 
 
 def compare_until_decided(
@@ -66,7 +66,7 @@ def compare_until_decided(
     tolerance: float = TOLERANCE,
     rng: np.random.Generator | int | None = None,
     progress: Callable[[str], object] = lambda _: None,
-) -> Decision:
+) -> Look:
     """Sample and compare with a law; if that leaves the verdict open, sample once more.
 
     The second time as many draws are asked for as should decide it, at most ten times as many, and
@@ -92,7 +92,7 @@ def compare_until_decided(
 
     Returns
     -------
-    Decision
+    Look
         With `verdict`, the draws that it is about as `sampled`, and `draws`, how many they are a
         chain.
 
@@ -120,4 +120,4 @@ def compare_until_decided(
     def judge(sampled: Any, share: float) -> Verdict:
         return compare(law, sampled, level=share, tolerance=tolerance, rng=rng)
 
-    return decide(sample, judge, number, level, progress)
+    return until_decided(sample, judge, number, level, progress)

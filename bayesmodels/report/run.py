@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels import __version__
-from bayesmodels.referee.sequential import AGAIN, decide
+from bayesmodels.referee.sequential import AGAIN, until_decided
 from bayesmodels.referee.verdict import Verdict
 
 
@@ -50,7 +50,7 @@ class Run:
     ) -> tuple[Verdict, Any]:
         """Sample and judge, once more if the verdict stays open; return verdict and draws."""
         draws = self.settings["draws a chain"]
-        verdict, found, number = decide(
+        verdict, found, number = until_decided(
             lambda n: self.sampled(sample, n),
             lambda x, share: self.timed("comparison", "comparing draws", judge, x, share),
             draws,

@@ -75,7 +75,7 @@ def assert_posterior(
     __tracebackhide__ = True  # pytest shows the line that asserts
     from bayesmodels.belief.declaring import is_pymc
     from bayesmodels.input.parameters import count
-    from bayesmodels.referee.sequential import decide
+    from bayesmodels.referee.sequential import until_decided
     from bayesmodels.referee.verdict import compare
 
     first, most = count(first, "first", 4), count(most, "most", 4)
@@ -92,7 +92,7 @@ def assert_posterior(
     if not callable(draws):
         found, asked = judge(draws, level), ""
     else:
-        found, _, number = decide(draws, judge, first, level, looks=LOOKS, most=most)
+        found, _, number = until_decided(draws, judge, first, level, looks=LOOKS, most=most)
         asked = f" The last draws were {number:,} a chain."
     return _passed(found, level, found.table.sort_values("z", key=abs, ascending=False), asked)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.referee.sequential import LOOKS, MOST, decide
+from bayesmodels.referee.sequential import LOOKS, MOST, until_decided
 
 LAW = bm.BetaBernoulli(5, 19)
 
@@ -28,7 +28,7 @@ def judge(draws, level):
 
 def test_enough_draws_are_looked_at_once():
     sample, asked = sampler(np.random.default_rng(1))
-    verdict, draws, number = decide(sample, judge, 1000, 0.01)
+    verdict, draws, number = until_decided(sample, judge, 1000, 0.01)
     assert (verdict.outcome, number, asked) == ("agree", 1000, [1000])
     assert verdict.level == 0.01 / LOOKS
     assert draws["theta"].shape == (4, 1000)
@@ -37,7 +37,7 @@ def test_enough_draws_are_looked_at_once():
 def test_few_draws_lead_to_as_many_as_decide():
     said = []
     sample, asked = sampler(np.random.default_rng(1))
-    verdict, draws, number = decide(sample, judge, 120, 0.01, said.append)
+    verdict, draws, number = until_decided(sample, judge, 120, 0.01, said.append)
     assert verdict.outcome == "agree"
     assert asked == [120, number]
     assert draws["theta"].shape == (4, number)
@@ -47,7 +47,7 @@ def test_few_draws_lead_to_as_many_as_decide():
 
 def test_what_is_wrong_at_once_is_not_looked_at_again():
     sample, asked = sampler(np.random.default_rng(3), shift=0.1)
-    assert decide(sample, judge, 500, 0.01).verdict.outcome == "disagree"
+    assert until_decided(sample, judge, 500, 0.01).verdict.outcome == "disagree"
     assert asked == [500]
 
 
@@ -56,7 +56,7 @@ def test_chains_that_do_not_mix_are_no_matter_of_more_draws():
         start = LAW.sample(4, np.random.default_rng(4))["theta"]
         return {"theta": np.repeat(start[:, None], draws, axis=1)}
 
-    verdict, _, number = decide(stuck, judge, 4000, 0.01)
+    verdict, _, number = until_decided(stuck, judge, 4000, 0.01)
     assert verdict.outcome == "inconclusive"
     assert number == 4000
 
@@ -65,7 +65,9 @@ def test_chains_that_do_not_mix_are_no_matter_of_more_draws():
 def test_the_level_holds_over_both_looks():
     rng = np.random.default_rng(5)
     sample, asked = sampler(rng)
-    wrong = sum(decide(sample, judge, 200, 0.05).verdict.outcome == "disagree" for _ in range(300))
+    wrong = sum(
+        until_decided(sample, judge, 200, 0.05).verdict.outcome == "disagree" for _ in range(300)
+    )
     assert len(asked) > 300
     # 300 trials at 5 %: more than 28 alarms has probability below 1e-3.
     assert wrong <= 28
@@ -99,6 +101,6 @@ def test_later_sets_grow_where_the_advice_did_not_do_and_the_looks_share_the_lev
         levels.append(level)
         return SimpleNamespace(outcome="inconclusive", more=1.0, findings=("open.",))
 
-    decide(sample, always_open, 100, 0.01, looks=4, most=500)
+    until_decided(sample, always_open, 100, 0.01, looks=4, most=500)
     assert asked == [100, 100, 200, 500]
     assert levels == [0.01 / 4] * 4

@@ -10,7 +10,7 @@ import pytensor
 
 import bayesmodels as bm
 from bayesmodels.posteriors.posterior import sampled
-from bayesmodels.referee.sequential import decide
+from bayesmodels.referee.sequential import until_decided
 from tests.posteriors.check import AS_WRITTEN
 
 LEVEL = 1e-3
@@ -56,7 +56,7 @@ NAMES = (
 
 def from_nuts(build, law, rng):
     """Return the verdict on draws of PyMC's sampler, of which more are made if it stays open."""
-    verdict, _, number = decide(
+    verdict, _, number = until_decided(
         lambda n: sampled(build(), n, rng, tune=1000, chains=CHAINS, target_accept=0.95, **QUIET),
         lambda tree, share: bm.compare(law, tree, level=share, tolerance=0.2),
         1000,
