@@ -163,19 +163,20 @@ def _deviation(law: Law, name: str) -> Array:
     return _defined(np.asarray(law.std()), "variance", name)
 
 
-def summary_or_intervals(self: Readable) -> pd.DataFrame:
+def summary_or_intervals(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     """Return the summary; only its intervals if some law's tails are too heavy for moments."""
     import pandas as pd
 
     try:
-        return summary(self)
+        return summary(self, prob)
     except PriorError:
         rows = {
             text: [float(np.asarray(end)[at]) for end in ends]
-            for name, ends in interval(self).items()
+            for name, ends in interval(self, prob).items()
             for text, at in places(self, name, np.shape(ends[0]))
         }
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["eti89_lb", "eti89_ub"])
+        columns = [f"eti{100 * prob:g}_{bound}" for bound in ("lb", "ub")]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def to_datatree(

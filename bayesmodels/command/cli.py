@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
+_PROB = 0.89  # of intervals
 _UNBOUNDED = 10**6  # columns of a pipe
 _FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
 _MOST_SCALARS = 400  # rows of any summary
@@ -86,7 +87,7 @@ _look = _options(
     click.option(
         "--prob",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="Probability of the intervals in the report's answer.  [default: 0.89]",
+        help=f"Probability of the intervals.  [default: {_PROB}]",
     ),
     click.option("--brief", is_flag=True, help="One page: the answer, the verdict, and why."),
 )
@@ -178,6 +179,19 @@ def models(as_json: bool) -> None:
     help="How PyMC's model holds the data; rows, up to 10,000 of them, if not given.",
 )
 @click.option("--decide", is_flag=True, help="Say which group is best, and what choosing it costs.")
+@click.option(
+    "--rope",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="With --decide: differences that are too small to matter (the region of practical "
+    "equivalence), such as -0.01 0.01.",
+)
+@click.option(
+    "--acceptable-loss",
+    type=click.FloatRange(0, min_open=True),
+    help="With --decide: stop where the expected loss of the best choice is at most this.",
+)
 @_look
 @_json
 def report(
@@ -195,6 +209,8 @@ def report(
     prob: float | None,
     brief: bool,
     decide: bool,
+    rope: tuple[float, float] | None,
+    acceptable_loss: float | None,
     **columns: Any,
 ) -> str:
     """Fit MODEL to FILE (.csv, .tsv or .parquet), check it, and write an HTML report.
@@ -218,7 +234,12 @@ def report(
         source = " ".join((f"{file.name}.", *said, catalog.prior_in_words(model, parameters)))
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
-    decision = _decision(belief, data, rng, columns["by"]) if decide else None
+    wanted = {"rope": rope, "acceptable_loss": acceptable_loss}
+    for part in filter(lambda part: wanted[part] is not None and not decide, wanted):
+        _refuse(f"--{part.replace('_', '-')}: is about a decision; add --decide.")
+    if rope and not rope[0] < rope[1]:
+        _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
+    decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
     with _steps(total=7) as step:
         found: Any = validate(belief, data, progress=step, **how)
         if decision is not None:
@@ -229,12 +250,12 @@ def report(
         step("writing the report")
         _write(found, path, brief=brief)
     if as_json:
-        more = {} if decision is None else {"decision": decision.to_dict()}
+        more = {} if decision is None else {"decision": decision.to_dict(found.prob)}
         click.echo(json.dumps({**found.to_dict(), **more, "file": str(path)}))
     else:
         _say(found.source, "", *found.answer, "")
-        _print_summary(found.posterior)
-        _say(*([*decision.sentences(), ""] if decision else []), *found.sentences())
+        _print_summary(found.posterior, found.prob)
+        _say(*([*decision.sentences(found.prob), ""] if decision else []), *found.sentences())
         click.echo(f"Report: {path}")
     return str(found.outcome)
 
@@ -338,6 +359,7 @@ def exact(
                 step("closed form, or integration")
             generator = np.random.default_rng(rng)
             known = (found.posterior, found.reason) if found else solved(model, generator)
+            posterior, why = known
     except NotConjugate as no:
         if as_json:
             refused = {"closed_form": False, "rung": None, "reason": no.reason}
@@ -347,10 +369,10 @@ def exact(
         sys.exit(NO_CLOSED_FORM)
     if as_json:
         report = {"report": found.to_dict()} if found else {}
-        values = {**_as_values(*known), **report, **_file(html)}
+        values = {**_as_values(posterior, why, prob or _PROB), **report, **_file(html)}
         click.echo(json.dumps(values))
     else:
-        _print_posterior(*known)
+        _print_posterior(posterior, why, prob or _PROB)
         _say(*([*found.answer, *found.sentences()] if found else ()))
         if html:
             click.echo(f"Report: {html}")
@@ -471,6 +493,7 @@ def statistic(
     help="How many standard deviations draws that agree may differ by.",
 )
 @click.option("--html", **_OUTPUT | {"help": "Write a report here."})
+@_look
 @_json
 def compare(
     first: Path,
@@ -478,6 +501,10 @@ def compare(
     var_names: list[str] | None,
     html: Path | None,
     as_json: bool,
+    title: str | None,
+    notes: str | None,
+    prob: float | None,
+    brief: bool,
     **limits: Any,
 ) -> str:
     """Compare two files of draws of one posterior, of any samplers or libraries.
@@ -493,8 +520,11 @@ def compare(
         chosen = [name.strip() for name in var_names] if var_names else None
         found = validate_draws(first, second, var_names=chosen, progress=step, **limits)
         if html:
+            from bayesmodels.report.html import styled
+
+            found = styled(found, title=title, notes=notes, prob=prob)
             step("writing the report")
-            _write(found, html)
+            _write(found, html, brief=brief)
     if as_json:
         click.echo(json.dumps({**found.to_dict(), **_file(html)}, allow_nan=False))
     else:
@@ -529,7 +559,7 @@ def _file(html: Path | None) -> dict[str, str]:
     return {"file": str(html)} if html else {}
 
 
-def _print_posterior(posterior: Any, reason: str) -> None:
+def _print_posterior(posterior: Any, reason: str, prob: float) -> None:
     """Print what is known in closed form; or by integration, and why there is no closed form."""
     from bayesmodels.belief.protocol import Integrated
     from bayesmodels.errors import PriorError
@@ -538,12 +568,12 @@ def _print_posterior(posterior: Any, reason: str) -> None:
 
     if not isinstance(posterior, Integrated):
         _say(posterior.explain(), "")
-        _print_summary(posterior)
+        _print_summary(posterior, prob)
         error, last = "", [f"Verified {posterior.verified}."]
     else:
         _say(f"Integrated numerically, for no closed form was found: {reason}")
         _say(posterior.explain(), "")
-        _print_summary(posterior, errors_of(posterior).max(axis=1))
+        _print_summary(posterior, prob, errors_of(posterior, prob).max(axis=1))
         error, last = f" ± {off(posterior.errors['log_evidence'])}", []
     try:
         _say(f"Log evidence: {rounded(posterior.log_evidence, 6)}{error}", *last)
@@ -551,7 +581,7 @@ def _print_posterior(posterior: Any, reason: str) -> None:
         _say(f"Log evidence: none. {none}", *last)
 
 
-def _print_summary(posterior: Any, errors: Any = None) -> None:
+def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
     """Print means, standard deviations and intervals; where there are many no covariances.
 
     Beside them stands the largest error of each row, if errors are given.
@@ -560,7 +590,7 @@ def _print_summary(posterior: Any, errors: Any = None) -> None:
     from bayesmodels.report.integration import off
     from bayesmodels.report.rounding import beside
 
-    table = summary_or_intervals(posterior)
+    table = summary_or_intervals(posterior, prob)
     upper, lower = halves_of_symmetric(posterior)
     table = table.drop(index=lower)  # the same numbers once more
     if many := len(table) > _FEW_SCALARS:
@@ -596,7 +626,7 @@ def _print_compared(table: Any) -> None:
         _say(f"{left:,} more rows are not shown; --json has them all.")
 
 
-def _as_values(posterior: Any, reason: str) -> dict[str, Any]:
+def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
     """Return a closed form, or what was integrated, as plain values, for JSON."""
     from bayesmodels.belief.protocol import Integrated
     from bayesmodels.belief.reading import summary_or_intervals
@@ -611,11 +641,11 @@ def _as_values(posterior: Any, reason: str) -> dict[str, Any]:
         "rung": "exact",
         "explanation": posterior.explain(),
         "log_evidence": log_evidence,
-        "summary": summary_or_intervals(posterior).to_dict(orient="index"),
+        "summary": summary_or_intervals(posterior, prob).to_dict(orient="index"),
     }
     if not isinstance(posterior, Integrated):
         return found | {"verified": posterior.verified, "families": posterior.families}
-    errors = errors_of(posterior).astype(object).where(lambda x: x.notna(), None)
+    errors = errors_of(posterior, prob).astype(object).where(lambda x: x.notna(), None)
     return found | {
         "rung": "integrated",
         "reason": reason,
@@ -624,14 +654,14 @@ def _as_values(posterior: Any, reason: str) -> dict[str, Any]:
     }
 
 
-def _decision(belief: Any, data: Any, rng: int, by: str | None) -> Any:
+def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:
     """Return what is decided between groups, before anything that takes long."""
     from bayesmodels.belief.protocol import Conjugate
     from bayesmodels.decisions.decision import decide
 
     if not by or not isinstance(belief, Conjugate):
         _refuse("--decide: needs groups to choose between; give their column by --by.")
-    return decide(belief.update(data), rng=rng)
+    return decide(belief.update(data), **how)
 
 
 def _worst(row: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from bayesmodels.decisions.groups import Groups, groups
 from bayesmodels.decisions.next_batch import value_of_batch
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import index_of, listed
-from bayesmodels.input.parameters import count, parameter, randomness
+from bayesmodels.input.parameters import count, parameter, proportion, randomness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,23 +187,27 @@ class Decision:
 
     # --- in words ---------------------------------------------------------------------------------
 
-    def table(self) -> pd.DataFrame:
-        """Return mean, deviation, 89 % interval, probability of being best and expected loss."""
+    def table(self, prob: float = _PROB) -> pd.DataFrame:
+        """Return mean, deviation, `prob` interval, probability of being best, expected loss."""
         import pandas as pd
 
-        joint, (low, high) = self._groups.joint, self._groups.joint.interval(_PROB)
-        columns = {"mean": joint.mean(), "sd": joint.std(), "eti89_lb": low, "eti89_ub": high}
+        joint, kind = self._groups.joint, f"eti{100 * prob:g}"
+        low, high = joint.interval(proportion(prob, "prob"))
+        columns = {"mean": joint.mean(), "sd": joint.std(), f"{kind}_lb": low, f"{kind}_ub": high}
         columns |= {"best": self._best[0], "expected_loss": self._loss[0]}
         return pd.DataFrame(columns, index=index_of(self.labels))
 
-    def sentences(self) -> list[str]:
-        """Say in words which group to choose, how sure that is, and what it may cost."""
+    def sentences(self, prob: float = _PROB) -> list[str]:
+        """Say in words which group to choose, how sure that is, and what it may cost.
+
+        `prob` is the probability of the interval of the difference of the best two.
+        """
         choice, what = self.choice, "largest" if self.largest else "smallest"
         at = self.labels.index(choice)
         others = [label for label in self.labels if label != choice]
         runner = min(others, key=lambda label: self._loss[0][self.labels.index(label)])
         law = self.difference(choice, runner)
-        low, high = law.interval(_PROB)
+        low, high = law.interval(prob)
         loss, other = self._loss[0][at], self._loss[0][self.labels.index(runner)]
         said = [
             (
@@ -211,8 +215,8 @@ class Decision:
                 f"probability {_probability(self._best[0][at])}."
             ),
             (
-                f"{choice} minus {runner} is {float(law.mean()):.3g} (89 % interval {low:.3g} to "
-                f"{high:.3g})."
+                f"{choice} minus {runner} is {float(law.mean()):.3g} ({100 * prob:g} % interval "
+                f"{low:.3g} to {high:.3g})."
             ),
             (
                 f"The expected loss of choosing {choice} is {loss:.3g}; of choosing {runner} it is "
@@ -223,14 +227,14 @@ class Decision:
             inside = float(law.cdf(self.rope[1]) - law.cdf(self.rope[0]))
             ends = "from {:g} to {:g}".format(*self.rope)
             said.append(
-                f"It lies {ends}, which makes no difference, with probability "
-                f"{_probability(inside)}."
+                f"{choice} minus {runner} lies {ends}, too little to matter (the region of "
+                f"practical equivalence, ROPE), with probability {_probability(inside)}."
             )
         if self.acceptable_loss is not None:
             verb = ("Stop", "is at most") if self.stop else ("Go on", "exceeds")
             said.append(
-                f"{verb[0]}: the expected loss of choosing {choice} {verb[1]} the acceptable "
-                f"{self.acceptable_loss:g}."
+                f"{verb[0]}: the expected loss of choosing {choice} {verb[1]} the acceptable loss "
+                f"of {self.acceptable_loss:g}."
             )
         if self.how == "draws":
             off = self._best[1][at]
@@ -240,8 +244,8 @@ class Decision:
             )
         return said
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, for JSON."""
+    def to_dict(self, prob: float = _PROB) -> dict[str, Any]:
+        """Return everything as plain values, for JSON; `prob` is that of intervals."""
         return {
             "quantity": self.quantity,
             "best_is": "largest" if self.largest else "smallest",
@@ -249,11 +253,11 @@ class Decision:
             "stop": self.stop,
             "acceptable_loss": self.acceptable_loss,
             "how": self.how,
-            "table": {str(k): _by_text(row) for k, row in self.table().iterrows()},
+            "table": {str(k): _by_text(row) for k, row in self.table(prob).iterrows()},
             "order": {str(k): _by_text(row) for k, row in self.order.iterrows()},
             "rope": None if self.rope is None else list(self.rope),
             "in_rope": None if self.rope is None else self.in_rope.to_dict(orient="index"),
-            "sentences": self.sentences(),
+            "sentences": self.sentences(prob),
         }
 
     def _repr_html_(self) -> str:

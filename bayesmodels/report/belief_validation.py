@@ -48,12 +48,13 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     prior, verdict = cast("Any", report.prior), report.comparison
     drawn = [*pictures(report), *(rows.pictures if rows else ())]
     parameters = Part("tables", tables.parameters(report))
+    compared = tables.comparison(verdict, report.prob)
     again = sections.call("validate", ["prior", "data"], report.settings)
     shown = [
         *effects.sections(report),
         Section("model", "Model", [Part("equations", prior.equations)]),
         Section("parameters", "Prior and posterior", [parameters]),
-        Section("comparison", "Exact and sampled posterior", tables.comparison(verdict)),
+        Section("comparison", "Exact and sampled posterior", compared),
         *_classes(report),
         _evidence(report),
         *([rows] if rows else []),

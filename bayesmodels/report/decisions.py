@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.report import canvas
-from bayesmodels.report.page import Pairs, Section, Table, columns
+from bayesmodels.report.page import Pairs, Section, Shown, Table, columns
 from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of
 
@@ -19,30 +19,34 @@ if TYPE_CHECKING:
     from bayesmodels.decisions.decision import Decision
 
 _PROBABILITIES = 4  # decimals
+_ROPE = "ROPE: the region of practical equivalence, in which a difference is too small to matter."
 
 
-def decision_section(found: Decision) -> Section:
+def decision_section(found: Decision, prob: float = 0.89) -> Section:
     """Return what was decided in words, the groups side by side, and each two of them."""
-    values = found.table()
+    values = found.table(prob)
+    low, high = values.columns[2:4]
     digits = [decimals_of(sd, 3) for sd in values["sd"]]
     losses = [decimals_of(max(loss, 1e-12), 3) for loss in values["expected_loss"]]
-    names = {"mean": "mean", "sd": "sd", "eti89_lb": "from", "eti89_ub": "to"}
+    names = {"mean": "mean", "sd": "sd", low: "from", high: "to"}
     shown: list[Any] = [(head, name, found.quantity, digits) for name, head in names.items()]
     shown += [("best with probability", "best", "", _PROBABILITIES)]
     shown += [("expected loss", "expected_loss", "", losses)]
     order = found.order
     order.columns = order.columns.map(str)
     pairs = [(str(label), str(label), "is larger than", _PROBABILITIES) for label in order]
-    note = f"From, to: the equal-tailed 89 % interval. Worked out by {found.how}."
-    return Section(
-        "decision",
-        "Decision",
-        [
-            " ".join(found.sentences()),
-            Table("Groups", tuple(columns(values, *shown)), note),
-            Table("Probability that one group is larger", tuple(columns(order, *pairs))),
-        ],
-    )
+    note = f"From, to: the equal-tailed {100 * prob:g} % interval. Worked out by {found.how}."
+    parts: list[Shown] = [
+        " ".join(found.sentences(prob)),
+        Table("Groups", tuple(columns(values, *shown)), note),
+        Table("Probability that one group is larger", tuple(columns(order, *pairs))),
+    ]
+    if found.rope is not None:
+        ends, where = "{:g} to {:g}".format(*found.rope), ("below", "inside", "above")
+        rope = [(name, name, f"the ROPE, {ends}", _PROBABILITIES) for name in where]
+        caption = "Probability that a difference is too small to matter"
+        parts.append(Table(caption, tuple(columns(found.in_rope, *rope)), _ROPE))
+    return Section("decision", "Decision", parts)
 
 
 def with_decision(report: Report, found: Decision) -> Report:
@@ -50,7 +54,7 @@ def with_decision(report: Report, found: Decision) -> Report:
 
     def contents(own: Any, command: str) -> tuple[Pairs, Sequence[Section]]:
         glance, sections = report.contents(own, command)
-        return glance, [decision_section(found), *sections]
+        return glance, [decision_section(found, own.prob), *sections]
 
     return replace(report, contents=contents)
 

@@ -31,7 +31,8 @@ _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 def contents(report: DrawsReport, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     found = report.comparison
-    table = tables.moments(found.table, found)
+    values = tables.with_intervals(found, report.prob, report.variables)
+    table = tables.moments(values, found, report.prob)
     given, what = ((), "") if report.files else (SIDES, ", the two sets of draws,")
     sizes = (tree["posterior"].sizes for tree in (report.first, report.second))
     first, second = (f"{n['chain']} chains of {n['draw']:,} draws" for n in sizes)

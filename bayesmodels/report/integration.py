@@ -14,38 +14,33 @@ from bayesmodels.report.rounding import beside, powers, rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-_HEADS = {"mean": "mean", "sd": "sd", "eti89_lb": "89 %, from", "eti89_ub": "89 %, to"}
 
-
-def errors_of(posterior: Integrated) -> pd.DataFrame:
+def errors_of(posterior: Integrated, prob: float = 0.89) -> pd.DataFrame:
     """Return how far off each number of the summary may be, in its place."""
     import pandas as pd
 
-    table = summary_or_intervals(posterior)
-    ends, known = posterior.interval_errors(), posterior.errors
+    table = summary_or_intervals(posterior, prob)
+    ends, known = posterior.interval_errors(prob), posterior.errors
+    moments = [part for part in ("mean", "sd") if part in table]
     rows = {}
     for name in posterior.dims:
-        of = {
-            "mean": known["mean"][name],
-            "sd": known["sd"][name],
-            "eti89_lb": ends[name][0],
-            "eti89_ub": ends[name][1],
-        }
-        each = [np.asarray(of[column], dtype=float) for column in table.columns]
+        of = [*(known[part][name] for part in moments), *ends[name]]
+        each = [np.asarray(x, dtype=float) for x in of]
         for text, at in places(posterior, name, np.shape(each[0])):
             rows[text] = [float(x[at]) for x in each]
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(table.columns))
 
 
-def numbers(posterior: Integrated) -> Table:
+def numbers(posterior: Integrated, prob: float = 0.89) -> Table:
     """Return means, deviations and intervals, each beside how far off it may be."""
-    values, errors = summary_or_intervals(posterior), errors_of(posterior)
-    spreads = values["sd"] if "sd" in values else values["eti89_ub"] - values["eti89_lb"]
+    values, errors = summary_or_intervals(posterior, prob), errors_of(posterior, prob)
+    *moments, low, high = values.columns
+    spreads = values["sd"] if moments else values[high] - values[low]
     found = [labels(values.index)]
-    for name in values.columns:
-        cells = tuple(map(beside, values[name], spreads))
-        found.append(Column("value", cells, _HEADS[name]))
-        found.append(Column("± at most", tuple(map(off, errors[name])), _HEADS[name]))
+    ends = [f"{100 * prob:g} %, {end}" for end in ("from", "to")]
+    for name, head in zip(values.columns, [*moments, *ends], strict=True):
+        found.append(Column("value", tuple(map(beside, values[name], spreads)), head))
+        found.append(Column("± at most", tuple(map(off, errors[name])), head))
     note = (
         "How far off a number may be is worked out from how it changed with the last refinements "
         "of the lattice, from what is beyond it, and from rounding."

@@ -47,7 +47,7 @@ def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
         *effects.of_model(report),
         Section("model", "Model", model),
         *parameters,
-        Section("comparison", compared, tables.comparison(verdict)),
+        Section("comparison", compared, tables.comparison(verdict, report.prob)),
         evidence,
         sections.pictures(pictures(report), len(tables.continuous(verdict))),
         sections.data([*observed(report.exact), *tables.digits(posterior)]),
@@ -86,10 +86,11 @@ def _integrated(report: ModelReport, posterior: Integrated) -> _Known:
         "in these numbers, and draws that were there would disagree with them."
     )
     facts = integration.evidence(posterior, report.log_evidence)
+    known = integration.numbers(posterior, report.prob)
     return (
         about,
         [Part("heading", "Integration"), none, posterior.explain()],
-        [Section("parameters", "Numbers of the posterior", [integration.numbers(posterior)])],
+        [Section("parameters", "Numbers of the posterior", [known])],
         Section("evidence", "Evidence and errors", [searched, Part("facts", facts)]),
     )
 

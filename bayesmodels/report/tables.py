@@ -6,6 +6,7 @@ of the Monte-Carlo error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,19 @@ from numpy.typing import NDArray
 from bayesmodels.belief.conditioning import DIGITS
 from bayesmodels.belief.declaring import Names
 from bayesmodels.belief.protocol import Conditioned, LatentClasses, Product
-from bayesmodels.belief.reading import halves_of_symmetric, levels, places
+from bayesmodels.belief.reading import (
+    halves_of_symmetric,
+    levels,
+    places,
+    summary_or_intervals,
+)
 from bayesmodels.numerics import Array
+from bayesmodels.referee.bounds import PROB
 from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
+from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.two_samples import pairs
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
 from bayesmodels.report.page import (
@@ -165,7 +174,7 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     return every, [", ".join(map(str, at)) or ", ".join(every) for at in inner]
 
 
-def comparison(verdict: Verdict) -> list[Table]:
+def comparison(verdict: Verdict, prob: float = PROB) -> list[Table]:
     r"""Return exact beside sampled values, one row a scalar, each with its largest discrepancy.
 
     The discrepancy z is the difference of a sampled average from its exact value in Monte-Carlo
@@ -177,9 +186,9 @@ def comparison(verdict: Verdict) -> list[Table]:
     Rows with a significant discrepancy are marked; of more than `MOST_ROWS` rows, those with the
     largest discrepancies are kept.
     """
-    every, other = verdict.table, continuous(verdict)
+    every, other = with_intervals(verdict, prob), continuous(verdict)
     finite = ~every.index.isin(other)
-    found = [moments(every[~finite], verdict)] if len(other) else []
+    found = [moments(every[~finite], verdict, prob)] if len(other) else []
     if finite.any():
         found.append(visits(every[finite], verdict))
     if isinstance(verdict.law, InvariantLaw):
@@ -201,7 +210,28 @@ def continuous(verdict: Verdict) -> pd.Index[Any]:
     return verdict.table.index.difference(counted, sort=False)
 
 
-def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
+def with_intervals(
+    verdict: Verdict, prob: float, var_names: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return a verdict's table, with intervals of another probability than 89 %, too."""
+    table, tails = verdict.table, ((1 - prob) / 2, (1 + prob) / 2)
+    if prob == PROB:
+        return table
+    if verdict.exact:
+        table = table.join(summary_or_intervals(verdict.law, prob).iloc[:, -2:])
+        every = scalar_draws(verdict.law, verdict.draws)
+        drawn = {"sampled": {label: x for label, *_, x in every}}
+    else:
+        both = pairs(verdict.law, verdict.draws, var_names)
+        drawn = {"first": {s[0]: s[1] for s in both}, "second": {s[0]: s[2] for s in both}}
+    for name, draws in drawn.items():
+        ends = np.array([np.quantile(draws[label], tails) for label in table.index])
+        for bound, end in zip(("lb", "ub"), ends.T, strict=True):
+            table = table.assign(**{f"{name}_eti{100 * prob:g}_{bound}": end})
+    return table
+
+
+def moments(values: pd.DataFrame, verdict: Verdict, prob: float = PROB) -> Table:
     """Return means, spreads and intervals of some rows of a verdict, and how draws have mixed.
 
     Exact ones stand beside sampled ones, or those of one set of draws beside another's. The last
@@ -213,6 +243,7 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
     of = {"first": "first_", "second": "second_"}
     if exact:
         of = {verdict.kind: "", "sampled": "sampled_"}
+    percent = f"{100 * prob:g}"
     spread = values["sd"] if exact else np.fmax(values["first_sd"], values["second_sd"])
     places = places_of(spread, 3)
     found = columns(
@@ -220,7 +251,7 @@ def moments(values: pd.DataFrame, verdict: Verdict) -> Table:
         *((head, f"{prefix}mean", "Mean", places) for head, prefix in of.items()),
         *((head, f"{prefix}sd", "Standard deviation", places) for head, prefix in of.items()),
         *(
-            (end, f"{prefix}eti89_{bound}", f"89 % interval, {head}", places)
+            (end, f"{prefix}eti{percent}_{bound}", f"{percent} % interval, {head}", places)
             for head, prefix in of.items()
             for end, bound in (("from", "lb"), ("to", "ub"))
         ),

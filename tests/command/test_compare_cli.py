@@ -77,6 +77,18 @@ def test_files_that_disagree_or_are_too_short_end_with_1(second, words):
     assert words in result.stdout
 
 
+def test_a_report_looks_as_asked():
+    options = ["--html", "look.html", "--title", "Two samplers", "--notes", "Run on Monday."]
+    result = run("one.nc", "other.zarr", *options, "--prob", "0.5", "--brief")
+    assert result.exit_code == 0, result.output
+    brief = Path("look.html").read_text()
+    assert "Two samplers</h1>" in brief
+    assert "Run on Monday." in brief
+    assert "50 % interval" not in brief
+    run("one.nc", "other.zarr", "--html", "whole.html", "--prob", "0.5")
+    assert "50 % interval, first" in Path("whole.html").read_text()
+
+
 def test_one_file_twice_is_said():
     result = run("one.nc", "one.nc")
     assert result.exit_code == 1

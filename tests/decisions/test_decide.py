@@ -315,6 +315,9 @@ def test_rope_stop_and_words(arms):
     assert row.sum() == pytest.approx(1)
     assert (found.choice, found.stop) == ("new", True)
     assert found.sentences()[-1].startswith("Stop: the expected loss of choosing new is at most")
+    assert "(the region of practical equivalence, ROPE), with probability" in found.sentences()[3]
+    assert "(95 % interval" in found.sentences(0.95)[1]
+    assert [*found.table(0.95)][2:4] == ["eti95_lb", "eti95_ub"]
     assert not bm.decide(arms, acceptable_loss=0.003).stop
     assert bm.decide(arms).stop is None
     least = bm.decide(arms, best="smallest")

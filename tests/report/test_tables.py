@@ -157,6 +157,18 @@ def test_a_long_table_shows_the_largest_discrepancies_and_says_what_it_leaves_ou
     assert "20 are not shown" in parameters.note
 
 
+def test_intervals_have_the_probability_that_is_asked_for():
+    """A tenth of the draws is below each end of an 80 % interval; exact ends are the law's."""
+    report = SAMPLES["coin"]()
+    (table,) = tables.comparison(report.comparison, prob=0.8)
+    cells = {(column.group, column.head): column.cells[0] for column in table.columns}
+    law, x = report.posterior.marginals()["theta"], report.sampled.posterior["theta"]
+    for group, low in (("exact", law.ppf(0.1)), ("sampled", np.quantile(x, 0.1))):
+        assert float(cells[f"80 % interval, {group}", "from"]) == pytest.approx(low, abs=1e-4)
+    values = tables.with_intervals(report.comparison, 0.8)
+    assert {"eti89_lb", "eti80_lb", "sampled_eti80_ub"} <= {*values}
+
+
 @pytest.mark.slow
 def test_every_column_is_as_long_as_the_first():
     for make in SAMPLES.values():
