@@ -463,15 +463,16 @@ def statistic(
 ) -> None:
     """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
 
-    FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. While they are
+    FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. In regressions text
+    is coded by indicators. While they are
     read, how far that is stands in OUTPUT.pass; if it is stopped, --resume goes on after the last
     whole chunk.
     """
     from bayesmodels.command.shards import statistic_of_files
 
     how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
-    found = statistic_of_files(model, files, output, **how)
-    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+    found, notes = statistic_of_files(model, files, output, **how)
+    _say(*notes, f"{output}: {type(found).__name__} of {len(files)} files")
 
 
 @main.command()

@@ -208,30 +208,49 @@ def _by_formula(frame: Any, formula: str, notes: list[str]) -> Any:
 
 def _coded(frame: Any, names: Sequence[str], notes: list[str]) -> tuple[Any, list[str]]:
     """Return a frame with indicators for text, and the names of its columns."""
-    import pandas as pd
-
-    made, reference, columns = [], {}, []
+    every = {}
     for name in names:
-        column = frame[name]
-        if not _text(column):
-            columns.append(name)
+        if not _text(frame[name]):
             continue
-        levels = levels_of(complete(frame, name))
-        if len(levels) == 1:
+        every[name] = levels_of(complete(frame, name))
+        check_levels(name, every[name], len(frame))
+    coded = coded_names(names, every, notes)
+    return with_indicators(frame, every), coded
+
+
+def check_levels(name: str, levels: Sequence[Any], rows: int) -> None:
+    """Refuse a column of text that differs from row to row."""
+    if len(levels) > max(2, rows / 2):
+        raise DataError(
+            f"column {name!r}: holds {len(levels):,} different texts in {rows:,} rows, which tells "
+            "nothing. Choose other columns with --features."
+        )
+
+
+def coded_names(
+    names: Sequence[str], levels: Mapping[str, Sequence[Any]], notes: list[str]
+) -> list[str]:
+    """Return names of columns, in place of text those of its indicators."""
+    for name, own in levels.items():
+        if len(own) == 1:
             raise DataError(
                 f"column {name!r}: holds a single value, which tells nothing; leave it out."
             )
-        if len(levels) > max(2, len(frame) / 2):
-            raise DataError(
-                f"column {name!r}: holds {len(levels)} different texts in {len(frame)} rows, which "
-                "tells nothing. Choose other columns with --features."
-            )
-        reference[name] = levels[0]
-        for level in levels[1:]:
-            made.append((column == level).astype(float).rename(f"{name}[{level}]"))
-            columns.append(f"{name}[{level}]")
-    notes += _reference(reference)
-    return pd.concat([frame, *made], axis=1), columns
+    notes += _reference({name: own[0] for name, own in levels.items()})
+    found: list[str] = []
+    for name in names:
+        found += [f"{name}[{level}]" for level in levels[name][1:]] if name in levels else [name]
+    return found
+
+
+def with_indicators(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a frame with columns of 0 and 1 for levels of text, but for the first of each."""
+    made = {
+        f"{name}[{level}]": (frame[name] == level).astype(float)
+        for name, own in levels.items()
+        for level in own[1:]
+    }
+    return frame.assign(**made)
 
 
 def _text(column: Any) -> bool:

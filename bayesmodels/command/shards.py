@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bayesmodels.command import catalog
 from bayesmodels.command.catalog import Columns
+from bayesmodels.command.preparation import check_levels, coded_names, with_indicators
 from bayesmodels.errors import DataError
+from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale import statistic
 from bayesmodels.scale.sources import dataset
 from bayesmodels.store import is_npz, save
@@ -26,8 +30,10 @@ def statistic_of_files(
     categories: Mapping[str, Sequence[str]] | None = None,
     resume: bool = False,
     progress: bool = False,
-) -> Any:
-    """Make the statistic of a model of the catalogue in one pass over files, and save it.
+) -> tuple[Any, list[str]]:
+    """Make the statistic of a model of the catalogue in one pass over files, save and return it.
+
+    Beside it are sentences about what was done. Of regressions text is coded by indicators.
 
     While the pass runs its state is kept beside the output, in a file that ends in ``.pass``, from
     which `resume` goes on. Of a column of text, and of classes, whose categories are not given,
@@ -64,15 +70,45 @@ def statistic_of_files(
         for name in used
         if name in given or (name == target and entry.categories) or _is_text(source, name)
     }
-    for name in every if entry.reads == "line" else ():
-        raise DataError(
-            f"column {name!r}: must hold numbers; it holds categories. Leave it out of --features."
-        )
-    frame = _example(source, used, every, entry.valid)
+    notes: list[str] = []
+    if entry.reads == "line" and every:
+        if target in every:
+            raise DataError(f"column {target!r}: must hold numbers; it holds categories.")
+        for name in every.keys() - given.keys():
+            check_levels(name, every[name], source.count_rows())
+        features = coded_names(chosen, every, notes)
+        rows = partial(_coded, features=features, target=str(target), weights=weights, levels=every)
+        asked = {"columns": [*used, *filter(None, [weights])], "to_data": rows}
+        frame = _example(source, [name for name in used if name not in every], {}, entry.valid)
+        made = [name for name in features if name not in frame]
+        frame = frame.assign(**dict.fromkeys(made, entry.valid))
+    else:
+        asked["weights"] = weights
+        frame = _example(source, used, every, entry.valid)
     belief, _ = catalog.from_frame(model, frame, Columns(target, features), {})
-    found = statistic(belief, source, weights=weights, checkpoint=state, progress=progress, **asked)
+    found = statistic(belief, source, checkpoint=state, progress=progress, **asked)
     save(found, output)
-    return found
+    return found, notes
+
+
+def _coded(
+    rows: Any,
+    *,
+    features: Sequence[str],
+    target: str,
+    weights: str | None,
+    levels: Mapping[str, Sequence[Any]],
+) -> Any:
+    """Return a chunk as data of a regression, its text coded by indicators."""
+    frame = rows.to_pandas()
+    for name, own in levels.items():
+        if len(other := frame[name][~frame[name].isin(list(own))]):
+            raise DataError(
+                f"column {name!r}: must hold one of {listed(own)}; got {shown(other.iloc[0])}."
+            )
+    frame = with_indicators(frame, levels)
+    data = Design(frame[features], frame[target], intercept=True)
+    return data if weights is None else Weighted(data, frame[weights])
 
 
 def _type(source: Any, name: str) -> Any:

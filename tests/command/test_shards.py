@@ -20,6 +20,7 @@ FRAME = pd.DataFrame(
         "smokes": RNG.random(N) < 0.3,
         "weight": RNG.uniform(0.5, 2, N),
         "level": RNG.integers(1, 4, N),
+        "row": [f"row {i}" for i in range(N)],
         "y": RNG.normal(size=N),
     }
 )
@@ -145,6 +146,21 @@ def test_a_stopped_pass_goes_on_only_if_told(files, tmp_path, monkeypatch):
     assert not state.exists()
 
 
+def test_text_of_a_regression_is_coded_as_in_a_report(files, tmp_path):
+    """The indicator of v, weights included, as by hand."""
+    out = tmp_path / "s.json"
+    asked = ["--target", "y", "--features", "group,level", "--weights", "weight", "-o", out]
+    done = run("statistic", "linear-regression", *files, *asked)
+    assert done.exit_code == 0, done.output
+    assert "Text is coded by indicators; the reference is group[u]." in done.output
+    found = bm.scale.load(out)
+    X = pd.DataFrame({"group[v]": (FRAME["group"] == "v").astype(float), "level": FRAME["level"]})
+    flat = bm.LinearRegression.flat(["intercept", *X])
+    rows = bm.Weighted(bm.Design(X, FRAME["y"], intercept=True), FRAME["weight"])
+    assert found.features == ("intercept", "group[v]", "level")
+    np.testing.assert_allclose(found.mle()["w"], flat.statistic(rows).mle()["w"], rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -159,8 +175,16 @@ def test_a_stopped_pass_goes_on_only_if_told(files, tmp_path, monkeypatch):
         (["normal-inverse-gamma", "FILES", "-o", "out.txt"], r"must end in .json or .npz"),
         (["normal-inverse-gamma", "FILES", "-o", "no/out.json"], "there is no folder"),
         (
-            ["linear-regression", "FILES", "--features", "group"],
+            ["linear-regression", "FILES", "--target", "group"],
             "column 'group': must hold numbers; it holds cat",
+        ),
+        (
+            ["linear-regression", "FILES", "--features", "row"],
+            "column 'row': holds 900 different texts in 900 rows",
+        ),
+        (
+            ["linear-regression", "FILES", "--features", "group", "--categories", "group=u,w"],
+            "column 'group': must hold one of ['u', 'w']; got 'v'.",
         ),
     ],
 )
