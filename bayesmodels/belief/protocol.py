@@ -236,6 +236,14 @@ class Separable(Protocol):
 
 
 @runtime_checkable
+class Elliptical(Protocol):
+    """A belief about weights that are jointly normal or Student-t, so that their sums are, too."""
+
+    def combination(self, coefficients: Any) -> Law | None:
+        """Return the law of a linear combination of the weights; None if it has no closed form."""
+
+
+@runtime_checkable
 class Preposterior(Protocol):
     """A belief that knows what its means may become."""
 

@@ -189,13 +189,28 @@ class Contrast:
         return f"Contrast({self.kind}, 89 % interval {low:.4g} to {high:.4g})"
 
 
+class KnownContrast(NamedTuple):
+    """The law of a contrast in closed form: a frozen SciPy law, whose other verbs it has."""
+
+    law: Any
+
+    def interval(self, prob: float = 0.89) -> tuple[float, float]:
+        """Return an equal-tailed interval."""
+        low, high = self.law.interval(proportion(prob, "prob"))
+        return float(low), float(high)
+
+    def __getattr__(self, verb: str) -> Any:
+        return getattr(self.law, verb)
+
+
 def power_mean(law: Any, k: int, *, odds: bool = False) -> float:
     r"""Return the mean of a power of a quantity, or of its odds, by the law's own formula.
 
     .. math:: E[x^k (1 - x)^{-k}] = B(\alpha + k, \beta - k) / B(\alpha, \beta), \qquad
         E[x^k] = s^k \, \Gamma(a + k) / \Gamma(a)
 
-    of Beta and gamma laws; infinite where an argument is not positive.
+    of Beta and gamma laws; infinite where an argument is not positive. Of other laws only positive
+    powers are known, and that the mean of 1 / x is infinite where the density at 0 is positive.
 
     Examples
     --------
@@ -215,9 +230,14 @@ def power_mean(law: Any, k: int, *, odds: bool = False) -> float:
         (a,), scale = law.args, law.kwds.get("scale", 1.0)
         own = _SIGNS[name] * k
         return float(scale**k * np.exp(gammaln(a + own) - gammaln(a))) if a + own > 0 else np.inf
+    if k > 0 and not odds:
+        return float(law.mean() if k == 1 else law.var() + law.mean() ** 2)
+    if not odds and np.exp(law.logpdf(0.0)) > 0:  # the integral of 1 / x diverges
+        return float(np.inf)
     raise PriorError(
-        "mean, var: of a ratio they are known where the laws are Beta, gamma or inverse-gamma. "
-        "Read interval(), ppf() or cdf() instead."
+        "mean, var: of a ratio they are known where the denominator is a Beta, gamma or "
+        "inverse-gamma variable, and infinite where its density at 0 is positive; of odds, where "
+        "both are Beta variables. Read interval(), ppf(0.5) or cdf() instead."
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesmodels.belief import notebook
-from bayesmodels.decisions.contrasts import Contrast, Kind
+from bayesmodels.decisions.contrasts import Contrast, Kind, KnownContrast
 from bayesmodels.decisions.drawn import DrawnContrast
 from bayesmodels.decisions.groups import Groups, groups
 from bayesmodels.decisions.next_batch import value_of_batch
@@ -22,6 +22,7 @@ from bayesmodels.input.parameters import count, parameter, proportion, randomnes
 if TYPE_CHECKING:
     import pandas as pd
 
+AnyContrast = Contrast | DrawnContrast | KnownContrast
 _PROB = 0.89
 _SURE = 0.9995  # probabilities nearer to one are not written out
 
@@ -43,7 +44,8 @@ class Decision:
     acceptable_loss : float or None
         Expected loss at which one may stop.
     how : {"quadrature", "draws"}
-        Independent groups are integrated, to twelve digits or so; others are drawn.
+        Independent groups are integrated, to twelve digits or so; others are drawn. Differences of
+        two weights of a regression are known in closed form.
     """
 
     labels: tuple[Hashable, ...]
@@ -104,19 +106,19 @@ class Decision:
 
     # --- how large --------------------------------------------------------------------------------
 
-    def difference(self, a: Hashable, b: Hashable) -> Contrast | DrawnContrast:
+    def difference(self, a: Hashable, b: Hashable) -> AnyContrast:
         """Return the law of a - b, with `mean`, `std`, `interval`, `cdf`, `sf` and `ppf`."""
         return self._contrast("difference", a, b)
 
-    def ratio(self, a: Hashable, b: Hashable) -> Contrast | DrawnContrast:
+    def ratio(self, a: Hashable, b: Hashable) -> AnyContrast:
         """Return the law of a / b; less one, that is the lift of a over b."""
         return self._contrast("ratio", a, b)
 
-    def odds_ratio(self, a: Hashable, b: Hashable) -> Contrast | DrawnContrast:
+    def odds_ratio(self, a: Hashable, b: Hashable) -> AnyContrast:
         """Return the law of the odds of a over those of b, of two probabilities."""
         return self._contrast("odds_ratio", a, b)
 
-    def _contrast(self, kind: Kind, *pair: Hashable) -> Contrast | DrawnContrast:
+    def _contrast(self, kind: Kind, *pair: Hashable) -> AnyContrast:
         for label in pair:
             if label not in self.labels:
                 raise DataError(f"{kind}: must be of two of {listed(self.labels)}; got {label!r}.")
@@ -239,8 +241,8 @@ class Decision:
         if self.how == "draws":
             off = self._best[1][at]
             said.append(
-                f"The groups depend on each other, so these are averages over draws; the "
-                f"probability has a Monte-Carlo error of {off:.1g}."
+                f"The groups depend on each other, so probabilities and losses of all groups are "
+                f"averages over draws; the first has a Monte-Carlo error of {off:.1g}."
             )
         return said
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
 
-from bayesmodels.decisions.contrasts import MAPS, Kind, check_range
+from bayesmodels.decisions.contrasts import MAPS, Kind, KnownContrast, check_range
 from bayesmodels.input.parameters import proportion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
@@ -31,8 +32,8 @@ class Drawn:
 
     how: Literal["draws"] = "draws"
 
-    def __init__(self, draws: Array, law: Any = None) -> None:
-        self.draws = draws
+    def __init__(self, draws: Array, law: Any = None, combination: Any = None) -> None:
+        self.draws, self.combination = draws, combination
         self.law = EmpiricalLaw(draws.reshape(-1, draws.shape[-1])) if law is None else law
 
     def mean(self) -> Array:
@@ -54,8 +55,18 @@ class Drawn:
         return _averages(winner == np.arange(self.draws.shape[-1])[:, None, None])
 
     def order(self) -> tuple[Array, Array]:
-        """Return how often one exceeds another, rows over columns; and errors."""
+        """Return how probable it is that one exceeds another, rows over columns; and errors.
+
+        Where differences have no closed form, that is how often one does.
+        """
         x = np.moveaxis(self.draws, -1, 0)
+        found = np.zeros((len(x), len(x)))  # nothing exceeds itself
+        for pair in permutations(range(len(x)), 2):
+            if (law := self.difference(*pair)) is None:
+                break
+            found[pair] = law.sf(0)
+        else:
+            return found, np.abs(found + found.T - 1) * ~np.eye(len(x), dtype=bool)
         pairs = [_averages(one > x) for one in x]
         found, off = (np.array(part) for part in zip(*pairs, strict=True))
         np.fill_diagonal(found, 0.0)  # nothing exceeds itself
@@ -66,8 +77,19 @@ class Drawn:
         x = np.moveaxis(self.draws, -1, 0) * (1 if largest else -1)
         return _averages(x.max(0) - x)
 
-    def contrast(self, kind: Kind, a: int, b: int) -> DrawnContrast:
+    def difference(self, a: int, b: int) -> KnownContrast | None:
+        """Return the law of the difference of two, if it has a closed form."""
+        if self.combination is None:
+            return None
+        of = np.zeros(self.draws.shape[-1])
+        of[[a, b]] = 1, -1
+        law = self.combination(of)
+        return None if law is None else KnownContrast(law)
+
+    def contrast(self, kind: Kind, a: int, b: int) -> DrawnContrast | KnownContrast:
         """Return the law of a difference, or a ratio, of two."""
+        if kind == "difference" and (law := self.difference(a, b)) is not None:
+            return law
         x, y = (self.draws[..., i].ravel() for i in (a, b))
         check_range(kind, min(x.min(), y.min()), max(x.max(), y.max()))
         return DrawnContrast(MAPS[kind].of(x, y))

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmodels.belief.conjugate import Batched
-from bayesmodels.belief.protocol import DistributionFunction, MassFunction, Readable, Separable
+from bayesmodels.belief.protocol import (
+    DistributionFunction,
+    Elliptical,
+    MassFunction,
+    Readable,
+    Separable,
+)
 from bayesmodels.belief.reading import levels
 from bayesmodels.decisions.drawn import Drawn
 from bayesmodels.decisions.independent import Independent
@@ -103,7 +109,8 @@ def _of_belief(
         laws = [element(law, at) for at in np.ndindex(shape)]
         return Groups(labels, name, Independent(laws), posterior)
     drawn = np.asarray(posterior.sample(draws, rng)[name]).reshape(1, draws, -1)
-    return Groups(labels, name, Drawn(drawn, law), posterior)
+    combination = posterior.combination if isinstance(posterior, Elliptical) else None
+    return Groups(labels, name, Drawn(drawn, law, combination), posterior)
 
 
 def _independent(posterior: Any, name: str) -> bool:

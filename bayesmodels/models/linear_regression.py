@@ -603,6 +603,45 @@ class LinearRegression:
             "sigma2": inverse_gamma(self.shape, scale=self.scale),
         }
 
+    def combination(self, coefficients: ArrayLike) -> Law | None:
+        r"""Return the law of a linear combination of the coefficients.
+
+        .. math:: c^\top w \sim t_{2a}\Bigl(c^\top m, \; \tfrac{b}{a} \, c^\top P^{-1} c\Bigr)
+
+        Parameters
+        ----------
+        coefficients : array_like of shape (p,)
+            c, such as ``[0, 1, -1]`` for the difference of two coefficients.
+
+        Returns
+        -------
+        frozen SciPy distribution or None
+            None of a batch, whose members have noise variances of their own.
+
+        Raises
+        ------
+        PriorError
+            If the belief is improper.
+
+        References
+        ----------
+        Kotz and Nadarajah (2004), *Multivariate t Distributions and Their Applications*, section
+        1.10.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> float(bm.LinearRegression([1, 3], 2, 5, 5).combination([-1, 1]).mean())
+        2.0
+        """
+        _require_proper(self, "combination")
+        if self.shape.ndim:
+            return None
+        c = np.asarray(coefficients, dtype=float)
+        reach = solve_triangular(self.precision_factor.T, c, lower=True)
+        spread = np.sqrt(self.scale / self.shape) * np.linalg.norm(reach)
+        return student_t(2 * float(self.shape), loc=float(solution(self.factor) @ c), scale=spread)
+
     mean = reading.mean
     var = reading.var
     interval = reading.interval

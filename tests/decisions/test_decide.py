@@ -202,6 +202,8 @@ def test_contrasts_are_those_of_mpmath(pair, kind, t, there):
         ("odds_ratio", laws.beta(3, 5), laws.beta(4, 4), 3 / 4 * 4 / 3),
         ("ratio", laws.beta(3, 5), laws.beta(1, 4), np.inf),
         ("odds_ratio", laws.beta(3, 1), laws.beta(4, 4), np.inf),
+        ("ratio", stats.lognorm(0.5), laws.gamma(3, scale=1), np.exp(0.125) / 2),
+        ("ratio", stats.halfnorm(), stats.halfnorm(), np.inf),  # a density above zero at zero
     ],
 )
 def test_means_of_contrasts(kind, x, y, mean):
@@ -214,6 +216,11 @@ def test_means_of_contrasts(kind, x, y, mean):
 
         second = x.expect(lambda v: powers(v, 2)) * y.expect(lambda v: powers(v, -2))
         assert law.var() == pytest.approx(second - mean**2, rel=1e-6)
+
+
+def test_a_mean_that_is_not_known_is_refused():
+    with pytest.raises(bm.PriorError, match="infinite where its density at 0 is positive"):
+        Contrast("ratio", stats.lognorm(1), stats.lognorm(1)).mean()
 
 
 # --- published ------------------------------------------------------------------------------------
@@ -273,9 +280,58 @@ def test_groups_that_depend_on_each_other_are_drawn():
     posterior = prior.update(bm.Design(x, [1.0, 2, 3, 4]))
     found = bm.decide(posterior, rng=1)
     assert (found.how, found.quantity) == ("draws", "w")
-    # Exact means stand in the table; the difference of two coefficients is a Student-t variable.
+    # Exact means stand in the table.
     np.testing.assert_array_equal(found.table()["mean"], posterior.mean()["w"])
     assert "Monte-Carlo error" in found.sentences()[-1]
+
+
+def regression():
+    """Two groups of Student's sleep data, and by hand: t with n - 2 degrees of freedom."""
+    y = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    z = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    group = np.repeat([0, 1], 10)
+    X = pd.DataFrame({"first": 1.0 - group, "second": 1.0 * group})
+    posterior = bm.LinearRegression.flat(["first", "second"]).update((X, [*y, *z]))
+    return posterior, stats.ttest_ind(z, y)
+
+
+def test_a_difference_of_weights_is_that_of_the_t_test():
+    """With flat priors half the p-value of the t test is the probability of a difference below 0.
+
+    Gelman et al., *Bayesian Data Analysis* (2013), section 14.2; the data are Student's (1908).
+    """
+    posterior, test = regression()
+    found = bm.decide(posterior, rng=1)
+    law = found.difference("second", "first")
+    assert law.mean() == pytest.approx(1.58, rel=1e-12)
+    assert law.cdf(0) == pytest.approx(test.pvalue / 2, rel=1e-9)
+    assert law.interval(0.95) == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-9)
+    assert law.interval() == pytest.approx(law.law.interval(0.89))
+    assert found.order.loc["first", "second"] == pytest.approx(test.pvalue / 2, rel=1e-9)
+    assert found.errors["order"].to_numpy().max() < 1e-14
+    assert found.order.to_numpy().trace() == 0
+    # Draws say the same, within their error.
+    z = (found.best["first"] - test.pvalue / 2) / found.errors["best"]["first"]
+    assert abs(z) < 4
+
+
+def test_a_difference_of_correlated_weights_is_that_of_their_draws():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(30, 3)) @ [[1, 0.9, 0.3], [0, 0.4, 0.2], [0, 0, 1]]
+    linear = bm.LinearRegression(np.zeros(3), np.eye(3), 2, 1).update((X, X @ [1, 2, -1]))
+    labels = np.where(X @ [1, 2, -1] + rng.logistic(size=30) > 0, "yes", "no")
+    logistic = bm.LogisticRegression(np.zeros(3), np.eye(3), ["no", "yes"]).laplace((X, labels))
+    for posterior in (linear, logistic):
+        w = posterior.sample(200_000, rng)["w"]
+        law = bm.decide(posterior, rng=1).difference(0, 1)
+        assert law.mean() == pytest.approx(posterior.mean()["w"] @ [1, -1, 0], rel=1e-9)
+        assert law.std() == pytest.approx((w[:, 0] - w[:, 1]).std(), rel=0.01)
+
+
+def test_weights_of_a_batch_have_no_such_law():
+    batch = bm.LinearRegression([[0, 0], [1, 1]], np.eye(2), 2, 1)
+    assert batch.combination([1, -1]) is None
+    assert bm.decide(batch, rng=1).difference("0, 0", "1, 1").mean() == pytest.approx(-1, abs=0.02)
 
 
 def test_correlated_draws_have_larger_errors():

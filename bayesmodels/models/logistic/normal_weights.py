@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from bayesmodels.belief import reading
@@ -49,6 +50,12 @@ class NormalWeights:
         """Return the normal law of each weight."""
         sd = deviations(self.factor).reshape(self.location.shape)
         return {"w": stats.norm(loc=self.location, scale=sd)}
+
+    def combination(self, coefficients: ArrayLike) -> Law:
+        """Return the normal law of a linear combination of the weights, of their shape."""
+        c = np.ravel(np.asarray(coefficients, dtype=float))
+        sd = np.linalg.norm(spread(self.factor).T @ c)
+        return stats.norm(loc=float(self.location.ravel() @ c), scale=sd)
 
     mean = reading.mean
     var = reading.var
