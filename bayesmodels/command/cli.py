@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
+_ESS = "ESS: effective number of draws"
 _PROB = 0.89  # of intervals
 _UNBOUNDED = 10**6  # columns of a pipe
 _FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
@@ -284,6 +285,10 @@ def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> st
         click.echo(json.dumps(rows))
     else:
         _print_table(_CHECKED, [_cells(row) for row in rows])
+        _say(
+            "worst: the largest discrepancy in standard errors (se), or how far an approximation "
+            f"is off in standard deviations (sd); {_ESS}, the smallest."
+        )
         for row in rows:
             if row["outcome"] != "agree":
                 _say(f"{row['model']} ({row['dataset']}): {' '.join(row['sentences'])}")
@@ -603,7 +608,9 @@ def _print_summary(posterior: Any, prob: float, errors: Any = None) -> None:
             spread = float(row.iloc[-1] - row.iloc[-2])
         worst = () if errors is None else (off(errors[label]),)
         rows.append((str(label), *(beside(float(x), spread) for x in row), *worst))
-    _print_table(("variable", *table.columns, *(() if errors is None else ("off by",))), rows)
+    ends = (f"{100 * prob:g} % from", f"{100 * prob:g} % to")
+    head = ("variable", *table.columns[:-2], *ends, *(() if errors is None else ("off by",)))
+    _print_table(head, rows)
     if many and upper:
         _say(f"{len(upper):,} covariances are not shown; --json has them all.")
     if len(table) > _MOST_SCALARS:
@@ -625,6 +632,7 @@ def _print_compared(table: Any) -> None:
     _print_table(head, rows)
     if left > 0:
         _say(f"{left:,} more rows are not shown; --json has them all.")
+    _say(f"{_ESS}; R-hat: 1 where chains agree; z: largest discrepancy in standard errors.", "")
 
 
 def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:

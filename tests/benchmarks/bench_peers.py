@@ -45,7 +45,9 @@ HEAD = """% Written by tests/benchmarks/bench_peers.py: change that.
 
 # Speed beside other packages
 
-How long fits take here and in other packages, on the same data. Measured on {date}: {machine}; {packages}.
+How long fits take here and in other packages, on the same data.
+
+Measured on {date}: {machine}; {packages}.
 
 Each pair of fits gets the same arrays of {columns} columns and takes turns in one process; ours
 check the data. Times are in seconds, and a ratio below 1 means that ours is faster. Theirs is one

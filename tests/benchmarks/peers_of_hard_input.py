@@ -56,7 +56,9 @@ HEAD = """% Written by tests/benchmarks/peers_of_hard_input.py: change that.
 
 # Hard input
 
-What becomes of input that numerical code often gets wrong, here and in other packages. Measured on {date}: Python {python}, {packages}.
+What becomes of input that numerical code often gets wrong, here and in other packages.
+
+Measured on {date}: Python {python}, {packages}.
 
 A table in `tests/hard` lists {cases} hard inputs. Each has the outcome that is required: numbers,
 worked out in a hundred digits and more from the textbook formula or from the same rows given

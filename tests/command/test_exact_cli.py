@@ -177,7 +177,7 @@ def test_what_can_not_be_solved_ends_with_3_and_the_reason():
 def test_what_there_is_not_is_said():
     assert "none. log_evidence: the prior of mu is improper" in run("trial.py:flat").stdout
     heavy = run("trial.py:heavy").stdout
-    assert "eti89_lb" in heavy
+    assert "89 % from" in heavy
     assert "mean" not in heavy
     assert "10 more rows are not shown" in run("trial.py:many").stdout
 

@@ -69,6 +69,7 @@ def posterior(name):
 def no_number_and_no_heading_is_broken(name, text):
     """Check that each scalar's numbers, written as they are read, stand whole and in one order."""
     table = posterior(name).summary()
+    heads = ["mean", "sd", "89 % from", "89 % to"]
     upper, lower = halves(table.index)
     shown = table.drop(index=lower)
     shown = shown if len(shown) <= 60 else shown.drop(index=upper)
@@ -80,7 +81,7 @@ def no_number_and_no_heading_is_broken(name, text):
             if [label, *cells] in [x[: 1 + len(cells)] for x in each]:  # errors may follow
                 continue
             at = lines.index(label)  # turned on its side
-            pairs = [f"{head}: {cell}" for head, cell in zip(table.columns, cells, strict=True)]
+            pairs = [f"{head}: {cell}" for head, cell in zip(heads, cells, strict=True)]
             assert re.split(" {3,}", lines[at + 1].strip())[: len(pairs)] == pairs, kind
         if kind != "a pipe":
             assert max(map(len, lines)) <= int(kind.split()[0])
