@@ -35,7 +35,8 @@ def decision_section(found: Decision, prob: float = 0.89) -> Section:
     order = found.order
     order.columns = order.columns.map(str)
     pairs = [(str(label), str(label), "is larger than", _PROBABILITIES) for label in order]
-    note = f"From, to: the equal-tailed {100 * prob:g} % interval. Worked out by {found.how}."
+    how = "numerical integration" if found.how == "quadrature" else "averages over draws"
+    note = f"From, to: the equal-tailed {100 * prob:g} % interval. Worked out by {how}."
     parts: list[Shown] = [
         " ".join(found.sentences(prob)),
         Table("Groups", tuple(columns(values, *shown)), note),
