@@ -181,6 +181,11 @@ def models(as_json: bool) -> None:
 )
 @click.option("--decide", is_flag=True, help="Say which group is best, and what choosing it costs.")
 @click.option(
+    "--best",
+    type=click.Choice(["largest", "smallest"]),
+    help="With --decide: which value is good.  [default: largest]",
+)
+@click.option(
     "--rope",
     nargs=2,
     type=float,
@@ -210,6 +215,7 @@ def report(
     prob: float | None,
     brief: bool,
     decide: bool,
+    best: str | None,
     rope: tuple[float, float] | None,
     acceptable_loss: float | None,
     **columns: Any,
@@ -235,8 +241,9 @@ def report(
         source = " ".join((f"{file.name}.", *said, catalog.prior_in_words(model, parameters)))
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
-    wanted = {"rope": rope, "acceptable_loss": acceptable_loss}
-    for part in filter(lambda part: wanted[part] is not None and not decide, wanted):
+    given = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
+    wanted = {part: value for part, value in given.items() if value is not None}
+    for part in () if decide else wanted:
         _refuse(f"--{part.replace('_', '-')}: is about a decision; add --decide.")
     if rope and not rope[0] < rope[1]:
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))

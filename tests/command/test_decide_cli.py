@@ -27,6 +27,7 @@ def test_without_groups_there_is_nothing_to_decide(trial):
     ("options", "words"),
     [
         (["--rope", "-0.01", "0.01"], "--rope: is about a decision; add --decide."),
+        (["--best", "smallest"], "--best: is about a decision; add --decide."),
         (["--acceptable-loss", "0.1"], "--acceptable-loss: is about a decision; add --decide."),
         (["--decide", "--rope", "0.1", "-0.1"], "--rope: must be LOW below HIGH, such as"),
         (["--decide", "--acceptable-loss", "0"], "0.0 is not in the range x>0"),
@@ -37,6 +38,17 @@ def test_what_is_said_about_a_decision_fits(trial, options, words):
     found = CliRunner().invoke(cli.main, [*asked, *options])
     assert found.exit_code == 2
     assert words in found.stderr
+
+
+@pytest.mark.slow
+def test_the_smallest_may_be_best(trial):
+    page = trial.with_suffix(".html")
+    asked = ["report", "beta-bernoulli", str(trial), "--target", "converted", "--by", "arm"]
+    found = CliRunner().invoke(
+        cli.main, [*asked, "--decide", "--best", "smallest", "--draws", "100", "-o", str(page)]
+    )
+    assert "old has the smallest theta of 2 groups with probability 0.853." in found.stdout
+    assert "The expected loss of choosing old is 0.00358" in found.stdout
 
 
 @pytest.mark.slow
