@@ -59,10 +59,12 @@ def not_codes(x: Values, levels: int) -> Index | None:
     """
     if x.dtype.kind == "b":
         x = x.view(np.uint8)
+    if x.dtype == np.int64:
+        x = x.view(np.uint64)  # what is below zero is beyond all levels, seen at one look
 
     def good(rows: Values) -> NDArray[np.bool_]:
         # Comparisons with NaN are false, so that it gets no further than here.
-        inside = rows.size and rows.min() >= 0 and rows.max() < levels
+        inside = rows.size and (rows.dtype.kind == "u" or rows.min() >= 0) and rows.max() < levels
         fine = np.ones(1, np.bool_) if inside else (rows >= 0) & (rows < levels)
         return fine if rows.dtype.kind in "iu" else fine & (rows == np.floor(rows))
 

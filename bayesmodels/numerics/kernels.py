@@ -75,26 +75,30 @@ def add_tokens(
     words: NDArray[Any],
     pointers: NDArray[Any],
     tables: Array,
+    places: NDArray[Any],
+    classes: int,
     total: Array,
     logs: Array,
 ) -> None:
-    """Put each row's sum of values into `total`, and of ``tables[value, word, c]`` into `logs`.
+    """Put each row's sum of values into `total`, and of what `tables` hold for them into `logs`.
 
-    `tables` is of shape (levels, V, C), a word's classes side by side in memory, and `logs` of
-    shape (rows, C); C is a multiple of four. Values beyond the levels count as the last.
+    It is ``tables[value, places[classes * word + c]]``; values beyond the levels count as the last.
+    Classes are read in fours: after `places` come three more, and `logs` of shape (rows, C), with C
+    rounded up, have no meaning beyond `classes`.
     """
-    last, classes = len(tables) - 1, tables.shape[2]
+    last, numbers, flat = len(tables) - 1, tables.shape[1], tables.reshape(-1)
     for row in range(len(pointers) - 1):
-        # Four sums at a time stay in registers.
+        # Four sums at a time stay in registers; places without a sign need no test for negatives.
         for c in range(0, classes, 4):
             values_sum = one = two = three = four = 0.0
             for k in range(pointers[row], pointers[row + 1]):
                 values_sum += values[k]
-                level, word = min(last, int(values[k])), words[k]
-                one += tables[level, word, c]
-                two += tables[level, word, c + 1]
-                three += tables[level, word, c + 2]
-                four += tables[level, word, c + 3]
+                level = np.uint64(min(last, int(values[k])) * numbers)
+                at = np.uint64(words[k] * classes + c)
+                one += flat[level + places[at]]
+                two += flat[level + places[at + np.uint64(1)]]
+                three += flat[level + places[at + np.uint64(2)]]
+                four += flat[level + places[at + np.uint64(3)]]
             total[row] = values_sum
             logs[row, c] = one
             logs[row, c + 1] = two

@@ -226,12 +226,13 @@ class TestCounts:
             assert (x != before).nnz == 0
             assert x.nnz == before.nnz
 
-    @given(counts())
+    @given(counts(), st.booleans())
     @settings(deadline=None)
-    def test_tokens(self, drawn):
+    def test_tokens(self, drawn, whole):
         x, dense, *_ = drawn
         V = dense.shape[1]
         alpha = np.random.default_rng(0).gamma(0.5, size=(3, V)) + 1e-3
+        alpha = np.ceil(alpha) if whole else alpha  # few numbers, or all of them different
         result = token_counts.log_tokens(x, alpha)
         assert result.shape == (len(dense), 3)
         for c in range(3):
@@ -295,13 +296,12 @@ def test_loops_read_as_python():
     kernels.add_rows(x.data.astype(float), x.indptr, table, total, logs)
     assert total.tolist() == [3, 0, 4]
     assert logs.tolist() == [210, 0, 3010]
-    tables = np.zeros((3, 3, 4))
-    tables[1:, :, 3] = [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]
+    tables = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
+    places = np.array([0, 2, 1, 2, 2, 2, 0, 0, 0], dtype=np.uint32)  # two classes, and three more
     sums = np.empty((3, 4))
-    kernels.add_tokens(x.data.astype(float), x.indices, x.indptr, tables, logs, sums)
+    kernels.add_tokens(x.data.astype(float), x.indices, x.indptr, tables, places, 2, logs, sums)
     assert logs.tolist() == [3, 0, 4]
-    assert sums[:, 3].tolist() == [1 + 30, 0, 20 + 3]
-    assert not sums[:, :3].any()
+    assert sums[:, :2].tolist() == [[1 + 30, 3 + 30], [0, 0], [20 + 3, 30 + 3]]
     distances = np.empty((2, 3))
     rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
     turn = np.array([[0.0, 1.0], [2.0, 0.0]])
@@ -380,8 +380,9 @@ def test_checks_find_the_first(at, dtype):
     assert checks.not_binary(x, missing=True) == (499, 2)
 
 
-def test_checks_of_integers():
-    x = np.zeros((500, 3), np.int8)
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_checks_of_integers(dtype):
+    x = np.zeros((500, 3), dtype)
     x[300, 1] = -1
     assert checks.not_binary(x) == (300, 1)
     assert checks.not_codes(x, 3) == (300, 1)
