@@ -174,8 +174,8 @@ def log_multivariate_student(
     def work(block: slice) -> Array:
         result = distances(x[block])
         result *= rate[:, None]
-        if not normal.any():
-            np.log1p(result, out=result)
+        if not normal.any() and result.max(initial=0) < kernels.SMALL_SHARE:  # after many rows
+            result *= 1 - result * (1 / 2 - result * (1 / 3 - result * (1 / 4 - result / 5)))
         else:
             for row in np.flatnonzero(~normal):
                 np.log1p(result[row], out=result[row])
@@ -214,7 +214,7 @@ def _shared_squares(location: Array, root: Array) -> Squares:
     turned, centres = turn.T @ inverse, np.ascontiguousarray((turn.T @ centres)[:apart])
     if apart < D:  # only lengths count in the other directions: turn them until half is zero
         turned[apart:] = linalg.qr(turned[apart:], mode="r")[0]
-    loop = kernels.compiled(kernels.square_distances)
+    loop = kernels.compiled(kernels.square_distances, in_any_order=True)
 
     def squares(rows: Values) -> Array:
         result = np.empty((C, len(rows)))
@@ -298,13 +298,9 @@ def normalise(log_joint: Array) -> Array:
 
     def work(block: slice) -> None:
         p = log_joint[block].T
-        top = p.max(axis=0, initial=-np.inf)
-        top[np.isneginf(top)] = 0
-        p -= top
+        p -= p.max(axis=0, initial=np.finfo(float).min)  # finite, though all may be -inf
         np.exp(p, out=p)
-        total = p.sum(axis=0)
-        total[total == 0] = 1
-        p /= total
+        p *= 1 / np.maximum(p.sum(axis=0), 1)  # of which the largest is 1, or all are 0
 
     threads.run(work, threads.blocks(log_joint), log_joint.size)
     return log_joint

@@ -415,8 +415,8 @@ class GenerativeClassifier(ProductOfBeliefs):
             value that was never seen; the message names feature and value.
         """
         joint = self.log_joint(rows, parameters)
-        impossible = np.isneginf(joint.max(axis=-1)) if joint.size else np.zeros(0, dtype=bool)
-        if impossible.any():
+        impossible = np.isneginf(joint.min(initial=0)) and np.isneginf(joint.max(axis=-1))
+        if np.any(impossible):
             row = int(np.argwhere(impossible)[0][-1])
             raise DataError(self._why_impossible(rows, row, parameters))
         return normalise(joint)
