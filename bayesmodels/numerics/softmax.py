@@ -47,13 +47,14 @@ def two_classes(counts: Array, score: Array) -> tuple[float, Array, Array]:
 
     As `log_probabilities` and `residuals` have it, for `counts` of shape (n, 2).
     """
-    far, sign = np.abs(score), np.copysign(1.0, score)
+    far = np.abs(score)
     below = np.exp(-far)
     near = 1 / (1 + below)
     zero, one = counts.T
-    total, against = zero + one, np.where(sign > 0, zero, one)  # seen, of the less probable class
+    total = zero + one
+    against = np.where(np.signbit(score), one, zero)  # seen, of the less probable class
     loss = float(total @ np.log1p(below) + against @ far)
-    residual = sign * near * ((total - against) * below - against)
+    residual = np.copysign(near, score) * ((total - against) * below - against)
     return loss, residual, total * near * near * below
 
 

@@ -41,8 +41,8 @@ class Frame:
     intercept: tuple[int, ...]
 
     def rows(self, X: Array) -> Array:
-        """Return rows in these coordinates, without rounding."""
-        Z = X / self.size
+        """Return rows in these coordinates, without rounding, column by column in memory."""
+        Z = np.divide(X, self.size, order="F")
         for at in self.intercept:
             # A number minus another one within a factor of two is exact (Sterbenz).
             Z = Z - self.mean
@@ -250,7 +250,7 @@ class Whitening:
 
     def rows(self, X: Array) -> Array:
         """Return rows in the steps' coordinates, column by column in memory."""
-        return dtrsm(1.0, self.root, self.frame.rows(X), side=1)
+        return dtrsm(1.0, self.root, self.frame.rows(X), side=1, overwrite_b=1)
 
 
 def peak(white: Whitening, X: Array, counts: Array, most: int = _STEPS) -> Peak:
@@ -293,7 +293,7 @@ def climb(
 
     def here(b: Array) -> Here | Sums:
         # Loss, gradient and curvature are asked for at one point after the other.
-        if not kept or not np.array_equal(kept[0][0], b):
+        if not kept or (kept[0][0] is not b and not np.array_equal(kept[0][0], b)):
             kept[:] = [(b, at(b))]
         return kept[0][1]
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import block_diag, solve_triangular
+from scipy.linalg import block_diag
 
 from bayesmodels.belief import reading, simulation, values
 from bayesmodels.belief.declaring import Names, declare
@@ -41,7 +41,7 @@ from bayesmodels.models.logistic.penalized_fit import Whitening
 from bayesmodels.numerics import Array, optimize, softmax
 from bayesmodels.numerics.separation import Separation, find_separation
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_multinomial_coefficient
-from bayesmodels.numerics.triangular import EPS, half_log_det, positive_diagonal
+from bayesmodels.numerics.triangular import EPS, half_log_det, positive_diagonal, solve_upper
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +224,7 @@ class LogisticRegression(NormalWeights):
             ) from None
         hint = " A weight known exactly is no weight: leave its column out."
         roots = checked.cholesky_factor(full, "cov", hint).reshape(others, width, width)
-        inverses = (solve_triangular(root, np.eye(width), lower=True) for root in roots)
+        inverses = (solve_upper(root.T, np.eye(width), transposed=True) for root in roots)
         factor = block_diag(*(positive_diagonal(np.linalg.qr(each, mode="r")) for each in inverses))
         axes: Coords = {} if others == 1 else {"class": found[1:]}
         values.fill(
