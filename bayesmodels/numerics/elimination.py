@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,7 +266,7 @@ def _chosen(
         if i != j
     ]
     each = np.concatenate([np.zeros((0, 2), dtype=int), *pairs])
-    linked = csr_array((np.ones(len(each), dtype=bool), each.T), shape=(number, number))
+    linked: Any = csr_array((np.ones(len(each), dtype=bool), each.T), shape=(number, number))
     start, b = linked.indptr, linked.indices
     degree = np.diff(start)
     able = left & (degree <= max(path, degree[left].min()))
