@@ -192,6 +192,14 @@ def test_closed_forms_load_nothing_heavy(line):
     assert not run.stdout.strip()
 
 
+def test_to_print_a_posterior_loads_neither_figures_nor_the_referee():
+    code = "import sys, bayesmodels.report.integration; print(*sys.modules, sep='\\n')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.splitlines()
+    assert "bayesmodels.report.integration" in loaded
+    assert not {"bayesmodels.referee", "matplotlib", "arviz_plots"} & {*loaded}
+
+
 @pytest.mark.parametrize("name", bayesmodels.__all__)
 def test_public_names_resolve(name):
     assert getattr(bayesmodels, name) is not None

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report.rounding import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesmodels.referee.verdict import Outcome
     from bayesmodels.report.canvas import Picture
 
 MOST_ROWS = 40
