@@ -174,8 +174,8 @@ def log_multivariate_student(
     def work(block: slice) -> Array:
         result = distances(x[block])
         result *= rate[:, None]
-        if not normal.any() and result.max(initial=0) < kernels.SMALL_SHARE:  # after many rows
-            result *= 1 - result * (1 / 2 - result * (1 / 3 - result * (1 / 4 - result / 5)))
+        if not normal.any():
+            np.log1p(result, out=result)
         else:
             for row in np.flatnonzero(~normal):
                 np.log1p(result[row], out=result[row])

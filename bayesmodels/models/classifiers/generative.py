@@ -415,7 +415,7 @@ class GenerativeClassifier(ProductOfBeliefs):
             value that was never seen; the message names feature and value.
         """
         joint = self.log_joint(rows, parameters)
-        impossible = np.isneginf(joint.min(initial=0)) and np.isneginf(joint.max(axis=-1))
+        impossible = not np.isfinite(joint.min(initial=0)) and np.isneginf(joint.max(axis=-1))
         if np.any(impossible):
             row = int(np.argwhere(impossible)[0][-1])
             raise DataError(self._why_impossible(rows, row, parameters))
