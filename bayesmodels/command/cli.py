@@ -476,9 +476,8 @@ def statistic(
     """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
 
     FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. In regressions text
-    is coded by indicators. While they are
-    read, how far that is stands in OUTPUT.pass; if it is stopped, --resume goes on after the last
-    whole chunk.
+    is coded by indicators. While they are read, how far that is stands in OUTPUT.pass; if it is
+    stopped, --resume goes on after the last whole chunk.
     """
     from bayesmodels.command.shards import statistic_of_files
 

@@ -113,7 +113,6 @@ def integral(
     lattices = []
     for k, island in enumerate(some):
         own = f if len(some) == 1 else _shared(f, some, k)
-
         grown = partial(cubic, own, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
         first = grown(frame=stretched(own, island, _DEPTH))
         lattices.append(grown(frame=wider(first.refined(_MOST))))
