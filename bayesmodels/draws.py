@@ -133,6 +133,7 @@ def mcmc_draws(
             progressbar=progress,
             quiet=not progress,
             compute_convergence_checks=False,
+            **({} if levels(prior) else {"nuts": {"adaptation": "low_rank"}}),  # nutpie's
         )
     # Only names and axes: a posterior may be more than can be had in closed form.
     after = given_axes(prior, data, statistic_of(prior, data))

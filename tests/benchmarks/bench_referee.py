@@ -212,7 +212,14 @@ def from_nuts(row: Row, seed: int) -> Any:
         import nutpie
 
         return nutpie.sample(
-            model, draws=DRAWS, tune=1000, chains=CHAINS, seed=seed, cores=1, progress_bar=False
+            model,
+            adaptation="low_rank",  # as `mcmc_draws` has it
+            draws=DRAWS,
+            tune=1000,
+            chains=CHAINS,
+            seed=seed,
+            cores=1,
+            progress_bar=False,
         )
     import pymc as pm
 
