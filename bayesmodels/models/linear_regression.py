@@ -854,6 +854,8 @@ def _declare_prior(prior: LinearRegression, names: Names) -> tuple[Any, Any]:
     import pymc as pm
     from pymc import math
 
+    from bayesmodels.models.inverse_wishart_pymc import CovarianceOfRoot, normal
+
     names.labelled(prior.coords)
     dims = {variable: names.axes(axes) for variable, axes in prior.dims.items()}
     root, size = prior.precision_factor, prior.factor.shape[-1] - 1
@@ -869,10 +871,10 @@ def _declare_prior(prior: LinearRegression, names: Names) -> tuple[Any, Any]:
     location, diagonal = solution(prior.factor), np.diagonal(root, axis1=-2, axis2=-1)
     if np.array_equal(root, diagonal[..., None] * np.eye(size)):
         return sigma2, pm.Normal(names("w"), location, sigma=sigma / diagonal, dims=dims["w"])
-    identity = np.broadcast_to(np.eye(size), root.shape)
-    half = np.swapaxes(solve_triangular(root, identity), -1, -2)
-    chol = np.swapaxes(positive_diagonal(np.linalg.qr(half, mode="r")), -1, -2)
-    return sigma2, pm.MvNormal(names("w"), location, chol=sigma[..., None] * chol, dims=dims["w"])
+    # From lower triangular A with A'A = R'R; PyMC's MvNormal factors covariances, slow to compile.
+    lower = positive_diagonal(np.linalg.qr(root[..., ::-1], mode="r"))[..., ::-1, ::-1]
+    covariance = CovarianceOfRoot()(lower)
+    return sigma2, normal(names("w"), location, covariance, 1 / sigma2, dims["w"])
 
 
 def _batchless(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
