@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+_MOST_CORRELATED = 50  # scalars; nutpie takes the cube of their number to learn correlations
 _MOST_STEPS = 49  # of a nominal variable in one draw; they take about 5 ms
 
 
@@ -115,6 +117,11 @@ def mcmc_draws(
     See Also
     --------
     exact_draws : the same without a sampler.
+
+    Notes
+    -----
+    nutpie draws, PyMC's own sampler where a variable is nominal. Of up to 50 scalars nutpie learns
+    correlations (its ``adaptation="low_rank"``), of more it learns scales.
     """
     import pymc as pm
 
@@ -122,6 +129,10 @@ def mcmc_draws(
     model = prior.declare(data, likelihood)
     # Transforms keep continuous parameters in range; the checks take seconds to compile.
     model.check_bounds = bool(levels(prior))
+    # Only names and axes: a posterior may be more than can be had in closed form.
+    after = given_axes(prior, data, statistic_of(prior, data))
+    scalars = sum(prod(len(after.coords[axis]) for axis in axes) for axes in after.dims.values())
+    learns_correlations = not levels(prior) and scalars <= _MOST_CORRELATED
     with model, all_or_nothing(), same_rounding():
         sampled = pm.sample(
             draws=count(draws, "draws", 1),
@@ -133,10 +144,8 @@ def mcmc_draws(
             progressbar=progress,
             quiet=not progress,
             compute_convergence_checks=False,
-            **({} if levels(prior) else {"nuts": {"adaptation": "low_rank"}}),  # nutpie's
+            **({"nuts": {"adaptation": "low_rank"}} if learns_correlations else {}),
         )
-    # Only names and axes: a posterior may be more than can be had in closed form.
-    after = given_axes(prior, data, statistic_of(prior, data))
     posterior = {name: sampled.posterior[name].to_numpy() for name in after.dims}
     stats = {
         str(name): values.to_numpy()
