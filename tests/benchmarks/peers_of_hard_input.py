@@ -60,11 +60,12 @@ What becomes of input that numerical code often gets wrong, here and in other pa
 
 Measured on {date}: Python {python}, {packages}.
 
-A table in `tests/hard` lists {cases} hard inputs. Each has the outcome that is required. It is numbers,
-and how far an answer may be off; they are worked out in a hundred digits and more, from the textbook
-formula or from the same rows given plainly. Or it is an error, with its class and the argument it
-must name. There is no third outcome: no NaN, no silent wrong number, no error of another package. It
-is one test, and here are its results: {green} of {cases} have the outcome required.
+A table in `tests/hard` lists {cases} hard inputs. Each has the outcome that is required. It is
+numbers, and how far an answer may be off; they are worked out in a hundred digits and more, from
+the textbook formula or from the same rows given plainly. Or it is an error, with its class and
+the argument it must name. There is no third outcome: no NaN, no silent wrong number, no error of
+another package. It is one test, and here are its results: {green} of {cases} have the outcome
+required.
 
 ## The table
 

@@ -36,12 +36,12 @@ otherwise, and ESS is the median effective number of draws of a location. Draws 
 a law, made autocorrelated, or NUTS's own. `python tests/benchmarks/bench_referee.py` measures all
 of it, and writes this page. {download}`All rates <../tests/benchmarks/referee.csv>` as a table.
 
-Holm's correction decides, with most of the level for shifts: means are reported first, and what is
-wrong otherwise is mostly found by a wide margin. Holm with equal weights, Simes' and the Cauchy
-combination of the same p values stand beside it. Simes gains next to nothing over equal weights. The
-Cauchy combination finds a little more where draws are only just enough, but its level rests on an
-approximation that holds for tiny levels. Nor does it say which quantity is wrong, as Holm does at
-the same level for every one of them.
+Holm's correction decides, with most of the level for shifts: means are reported first, and what
+is wrong otherwise is mostly found by a wide margin. Holm with equal weights, Simes' and the
+Cauchy combination of the same p values stand beside it. Simes gains next to nothing over equal
+weights. The Cauchy combination finds a little more where draws are only just enough, but its
+level rests on an approximation that holds for tiny levels. Nor does it say which quantity is
+wrong, as Holm does at the same level for every one of them.
 """
 FALSE = """
 ## Correct draws: false alarms, and how often the verdict is `agree`
