@@ -209,3 +209,27 @@ def test_public_names_resolve(name):
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         bayesmodels.nothing  # noqa: B018 - reading it is the test
+
+
+def test_numba_is_loaded_for_operations_that_it_knows_and_also_for_those_from_a_pickle():
+    made = """
+import pickle, sys
+import pymc as pm, pytensor.tensor as pt, bayesmodels as bm
+with pm.Model() as model:
+    pm.Poisson("visits", pm.Gamma("rate", 2.0, 1.0), observed=[3, 5, 4])
+bm.exact(model).summary()
+assert "numba" not in sys.modules
+from bayesmodels.models.simplex_pymc import LogSimplex
+print(pickle.dumps(LogSimplex()(pt.zeros(2))).hex())
+"""
+    evaluated = """
+import pickle, sys, warnings
+warnings.simplefilter("error", UserWarning)  # of an operation that Numba does not know
+print(pickle.loads(bytes.fromhex(sys.argv[1])).eval(mode="NUMBA").sum())
+"""
+    found = ""
+    for code in (made, evaluated):
+        command = [sys.executable, "-c", code, found]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        found = run.stdout.strip()
+    assert np.isclose(float(found), -3 * np.log(3))

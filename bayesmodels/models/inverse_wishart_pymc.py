@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -32,6 +31,7 @@ from pytensor.tensor.subtensor import AdvancedSubtensor, Subtensor
 
 from bayesmodels.models.operations_pymc import Operation, numba_loops
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.kernels import Loops
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.numerics.triangular import any_root, cholesky, solve_lower
 from bayesmodels.numerics.wishart import inverse_wishart_draws, log_density_constant, symmetric
@@ -44,12 +44,12 @@ _tril: Any = pt.tril  # which has no types
 # --- operations that stay out of the log density --------------------------------------------------
 
 
-@numba.njit
+@Loops
 def _matrices(x: Any) -> Any:
     return np.ascontiguousarray(x).reshape((-1, x.shape[-1], x.shape[-1]))
 
 
-@numba.njit
+@Loops
 def _invert_lower(root: Any, half: Any) -> None:
     for j in range(root.shape[0]):
         half[j, j] = 1 / root[j, j]

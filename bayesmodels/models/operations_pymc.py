@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
-from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
 
 from bayesmodels.numerics import Array
 
-_register: Any = register_funcify_default_op_cache_key  # which has no types
+_WHEN_MADE: dict[type, Callable[[], object]] = {}
 
 
 class Operation(Op):
@@ -25,6 +24,14 @@ class Operation(Op):
     __props__: tuple[str, ...] = ()
     _value: Callable[..., Array]
     of_many: Callable[..., Array] | None = None
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Let PyTensor know how Numba evaluates it, which loads Numba, before there is one."""
+        for kind in cls.__mro__:
+            if kind in _WHEN_MADE:
+                _WHEN_MADE[kind]()
+                _WHEN_MADE.pop(kind, None)
+        return super().__new__(cls)
 
     def _shape(self, *shapes: Any) -> Any:
         return shapes[0]
@@ -44,12 +51,22 @@ class Operation(Op):
         return [self._shape(*shapes)]
 
 
+def when_made(operation: type[Operation]) -> Callable[[Callable[[], object]], object]:
+    """Run the function that this decorates before the first of these operations is made."""
+    return lambda register: _WHEN_MADE.setdefault(operation, register)
+
+
 def numba_loops(operation: type[Operation]) -> Callable[[Any], Any]:
     """Let Numba evaluate an operation by the loops that this decorates."""
 
-    def register(loops: Any) -> Any:
-        compiled = numba_njit(loops)
-        _register(operation)(lambda op, node, **_: compiled)  # noqa: ARG005 - its signature
-        return compiled
+    def keep(loops: Any) -> Any:
+        @when_made(operation)
+        def register() -> None:
+            from pytensor.link.numba.dispatch import basic
 
-    return register
+            known: Any = basic.register_funcify_default_op_cache_key  # which has no types
+            known(operation)(lambda *_, **__: basic.numba_njit(loops))
+
+        return loops
+
+    return keep

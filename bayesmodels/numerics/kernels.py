@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,27 @@ def compiled(loop: Callable[..., None], *, in_any_order: bool = False) -> Callab
 
     free = {"reassoc", "contract", "nsz"} if in_any_order else False
     return numba.njit(nogil=True, cache=True, fastmath=free)(loop)
+
+
+class Loops:
+    """Loops that Numba compiles once they are called, by Python or by other loops."""
+
+    def __init__(self, loops: Callable[..., Any], **options: Any) -> None:
+        self._loops, self._options = loops, options
+
+    @cached_property
+    def _compiled(self) -> Any:
+        import numba
+
+        return numba.njit(**self._options)(self._loops)
+
+    @property
+    def _numba_type_(self) -> Any:  # by which Numba knows what it may call
+        return self._compiled._numba_type_
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Evaluate."""
+        return self._compiled(*inputs)
 
 
 def add_rows(

@@ -15,11 +15,10 @@ Takahashi, Fagan and Chin (1973), by Rue and Martino (2007), J. Stat. Plan. Infe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
@@ -27,6 +26,7 @@ from scipy.sparse.linalg import splu
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.kernels import Loops
 from bayesmodels.numerics.triangular import EPS
 
 Elements = NDArray[np.intp]
@@ -36,10 +36,8 @@ KEPT = 1e-3
 _SOME = 0.3  # what an integral's log may be off, where little mass is
 _ZERO = 1e-6  # of what a slope changes by: more is no zero
 
-
-def _compiled(loops: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function; a precision that is not definite makes NaN in it, not an error."""
-    return numba.njit(cache=True, error_model="numpy", nogil=True)(loops)
+# A precision that is not definite makes NaN in them, not an error.
+_compiled = partial(Loops, cache=True, error_model="numpy", nogil=True)
 
 
 class Read(NamedTuple):

@@ -20,9 +20,8 @@ from pytensor.configdefaults import config
 from pytensor.graph.basic import clone
 from pytensor.graph.replace import _vectorize_node, clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
-from pytensor.link.numba.dispatch.basic import generate_fallback_impl, numba_funcify
 
-from bayesmodels.models.operations_pymc import Operation
+from bayesmodels.models.operations_pymc import Operation, when_made
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.elimination import Elimination
 from bayesmodels.posteriors.alike import together
@@ -79,13 +78,18 @@ def _over_leading_axes(op: Any, node: Any, values: Any) -> Any:  # noqa: ARG001 
     return op.make_node(values)
 
 
-@numba_funcify.register(LogSum)
-def _in_python(op: Any, node: Any = None, **more: Any) -> Any:
+@when_made(LogSum)
+def _in_python() -> None:
     """Let Numba run them in Python, without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        fallback: Any = generate_fallback_impl  # which has no types
-        return fallback(op, node, **more)
+    from pytensor.link.numba.dispatch import basic
+
+    fallback: Any = basic.generate_fallback_impl  # which has no types
+
+    @basic.numba_funcify.register(LogSum)
+    def _(op: Any, node: Any = None, **more: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return fallback(op, node, **more)
 
 
 class FiniteMarginal:

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.gradient import disconnected_type
-from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
-from bayesmodels.models.operations_pymc import Operation
+from bayesmodels.models.operations_pymc import Operation, numba_loops
 from bayesmodels.numerics.sparse_cholesky import integral, integral_slope, integrals
 
 
@@ -51,7 +50,11 @@ class NormalIntegralSlope(Operation):
     _value = staticmethod(integral_slope)
 
 
-# In compiled graphs the loops themselves take the place of the operations.
-_register: Any = register_funcify_default_op_cache_key
-_register(NormalIntegral)(lambda op, node, **_: integral)  # noqa: ARG005 - PyTensor's signature
-_register(NormalIntegralSlope)(lambda op, node, **_: integral_slope)  # noqa: ARG005 - as above
+@numba_loops(NormalIntegral)
+def _integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
+    return integral(slopes, start, rows, entries, moves)
+
+
+@numba_loops(NormalIntegralSlope)
+def _slope(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any) -> Any:
+    return integral_slope(slopes, start, rows, entries, moves, weights)
