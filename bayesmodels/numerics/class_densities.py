@@ -165,11 +165,11 @@ def log_multivariate_student(
     )
     rate = 1 / (factor * np.where(normal, 2.0, df))
     power = np.where(normal, 1.0, 0.5 * (df + D))
-    fast = root.ndim == location.ndim and kernels.pay(x.size)
-    if fast:
-        distances = _shared_squares(np.array(location), root)
+    shared, fast = root.ndim == location.ndim, kernels.pay(x.size)
+    if shared:
+        distances = _shared_squares(np.array(location), root, fast=fast)
     else:
-        distances = _separate_squares(location, np.broadcast_to(root, (C, D, D)))
+        distances = _separate_squares(location, root)
 
     def work(block: slice) -> Array:
         result = distances(x[block])
@@ -184,7 +184,7 @@ def log_multivariate_student(
         return result
 
     # Long blocks: threads that wait for each other at every call would take turns.
-    return _densities(x, C, work, (8 if fast else 2) * threads.BLOCK).T
+    return _densities(x, C, work, (8 if shared and fast else 2) * threads.BLOCK).T
 
 
 def _separate_squares(location: Array, root: Array) -> Squares:
@@ -201,7 +201,7 @@ def _separate_squares(location: Array, root: Array) -> Squares:
     return squares
 
 
-def _shared_squares(location: Array, root: Array) -> Squares:
+def _shared_squares(location: Array, root: Array, *, fast: bool) -> Squares:
     """Return the same for one root: only C - 1 directions tell the classes apart.
 
     Rows are turned so that these directions come first; the others are squared once for all.
@@ -212,16 +212,26 @@ def _shared_squares(location: Array, root: Array) -> Squares:
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
     apart = min(C - 1, D)
     turned, centres = turn.T @ inverse, np.ascontiguousarray((turn.T @ centres)[:apart])
+
+    def squares(rows: Values) -> Array:
+        place = threads.product(turned, (rows - location[0]).T)
+        away = place[:apart] - centres.T[:, :, None]
+        result: Array = np.einsum("cdn,cdn->cn", away, away)
+        result += np.einsum("dn,dn->n", place[apart:], place[apart:])
+        return result
+
+    if not fast:
+        return squares
     if apart < D:  # only lengths count in the other directions: turn them until half is zero
         turned[apart:] = linalg.qr(turned[apart:], mode="r")[0]
     loop = kernels.compiled(kernels.square_distances, in_any_order=True)
 
-    def squares(rows: Values) -> Array:
+    def fast_squares(rows: Values) -> Array:
         result = np.empty((C, len(rows)))
         loop(np.require(rows, np.float64, ["C", "W"]), location[0], turned, centres, result)
         return result
 
-    return squares
+    return fast_squares
 
 
 def log_table(codes: Values, logs: Array) -> Array:
