@@ -245,24 +245,26 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
 
 @_compiled
 def integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
-    r"""Return :math:`P^{-1} h`, and :math:`\tfrac12 \ln |P|` as last number; NaN without digits."""
+    r"""Return :math:`P^{-1} h`, the root, and :math:`\tfrac12 \ln |P|`; NaN without digits."""
     root, half, _, off = _factors(slopes, start, rows, entries, moves)
     n = len(start) - 1
-    found = np.empty(n + 1)
-    for j in range(n + 1):
+    found = np.empty(n + len(root) + 1)
+    for j in range(len(found)):
         found[j] = np.nan
     if off < _SOME:
         _solve(root, half, start, rows, entries, found)
-        found[n] = 0.0
+        for p in range(len(root)):
+            found[n + p] = root[p]
+        found[-1] = 0.0
         for j in range(n):
-            found[n] += np.log(root[start[j]])
+            found[-1] += np.log(root[start[j]])
     return found
 
 
 @_compiled
 def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
     """Return `integral` of each of many slopes; the form is the same, and has an axis of one."""
-    found = np.empty((len(slopes), start.shape[1]))
+    found = np.empty((len(slopes), start.shape[1] + rows.shape[1]))
     for i in range(len(slopes)):
         one = integral(slopes[i], start[0], rows[0], entries[0], moves[0])
         for j in range(len(one)):
@@ -272,11 +274,11 @@ def integrals(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> A
 
 @_compiled
 def integral_slope(
-    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, found: Any, weight: Any
 ) -> Any:
-    """Return the derivative of the last result of `integral`, times its weight, by all slopes."""
-    root, _, _, _ = _factors(slopes, start, rows, entries, moves)
-    cov = _covariances(root, start, rows)
+    """Return the derivative of the last number that `integral` found, times a weight, by slopes."""
+    n = len(start) - 1
+    cov = _covariances(found[n:-1], start, rows)
     result = np.empty(slopes.shape)
     for i in range(slopes.shape[0]):
         for j in range(slopes.shape[1]):
@@ -284,7 +286,7 @@ def integral_slope(
     for p in range(len(rows)):
         probe, at, by = entries[p]
         if probe >= 0:
-            value = weights[-1] * cov[p] * (0.5 if at == by else 1.0) / moves[0, by]
+            value = weight.item() * cov[p] * (0.5 if at == by else 1.0) / moves[0, by]
             result[0, at] += value
             result[1 + probe, at] -= value
     return result

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pytensor import tensor
 from pytensor.configdefaults import config
-from pytensor.gradient import grad, zero_grad_
+from pytensor.gradient import grad
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.traversal import ancestors
 
@@ -37,9 +37,10 @@ from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.conditional import BATCH_MODE, Conditionals
-from bayesmodels.posteriors.density import EPS, add, compiled, merged
+from bayesmodels.posteriors.density import EPS, add, compiled, folded, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
-from bayesmodels.posteriors.normal_integral import NormalIntegral
+from bayesmodels.posteriors.normal_integral import Held, NormalIntegral
+from bayesmodels.posteriors.separable import separated
 from bayesmodels.posteriors.support import Support
 from bayesmodels.posteriors.zero_sum import ZeroSum, elements
 
@@ -225,22 +226,23 @@ class Marginal:
         with config.change_flags(floatX="float64", traceback__limit=0):
             inputs, value, slopes = self._graph({}, ())
             constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
-            found: Any = clone_replace([value, *slopes.values()], constants)
+            found: Any = merged(clone_replace([value, *slopes.values()], constants))
             value, by_name = found[0], dict(zip(slopes, found[1:], strict=True))
             if self.normals:
                 n = self.normals
                 form = [pt.constant(x) for x in n.precision.form]
-                both: Any = NormalIntegral()(self._flat(by_name), *form)
+                both: Any = NormalIntegral()(separated(self._flat(by_name), self.rest), *form)
                 size = n.precision.size
-                move: Any = zero_grad_(both[:size])
-                top = self._at_top(n.centre + move)
-                value = top - both[size] + size * HALF_LOG_2PI
+                mean = pt.tensor(dtype="float64", shape=(size,))
+                top: Any = separated(self._at_top(mean), self.rest)
+                top = clone_replace(top, {mean: n.centre + Held()(both[:size])})
+                value = top - both[-1] + size * HALF_LOG_2PI
             for one in self.alone:
-                own = by_name[one.name]
+                own = separated(by_name[one.name], self.rest)
                 density = one.log_density(one.parameters(own[0], own[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
-            return merged([value])[0]
+            return merged(folded([value], self.rest))[0]
 
     def _at_top(self, mean: Any) -> Any:
         """Return the log density where normal elements are in one row, others at their first."""

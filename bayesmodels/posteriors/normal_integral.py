@@ -5,9 +5,10 @@ From the slopes of a parabola at a centre and at probes (see `SparsePrecision`) 
 .. math:: P^{-1} h \quad\text{and}\quad \tfrac12 \ln |P|,
 
 of which the latter has the derivative :math:`\tfrac12 P^{-1}`; of the inverse only the entries that
-the root has are worked out. The former is a maximum, where a function's derivative does not hang on
-where exactly it is taken: it has none here. Written out in PyTensor's own operations the same takes
-about ten times as long to compile. Second derivatives are not there.
+the root has are worked out, from the root, which is in the result too. The mean is a maximum, where
+a function's derivative does not hang on where exactly it is taken: it is `Held`. Written out in
+PyTensor's own operations the same takes about ten times as long to compile. Second derivatives are
+not there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bayesmodels.numerics.sparse_cholesky import integral, integral_slope, integ
 
 
 class NormalIntegral(Operation):
-    """From slopes and the form of P to the mean, from the centre, and half the log determinant."""
+    """From slopes and the form of P to the mean, from the centre, root and half log determinant."""
 
     _value = staticmethod(integral)
     # Of an array in another order, or one that is read only, the loops would be compiled again.
@@ -31,17 +32,17 @@ class NormalIntegral(Operation):
     )
 
     def _shape(self, *shapes: Any) -> Any:
-        size = shapes[0][1]
-        return (None if size is None else size + 1,)
+        sizes = shapes[1][0], shapes[2][0]
+        return (None if None in sizes else sum(sizes),)
 
     def connection_pattern(self, node: Any) -> Any:  # noqa: ARG002
-        """Say that only the slopes vary."""
+        """Say that only the slopes vary; called by PyTensor."""
         return [[True], [False], [False], [False], [False]]
 
-    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:  # noqa: ARG002
-        """Return the gradient."""
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        """Return the gradient of the last number; called by PyTensor."""
         nothing = [disconnected_type()] * (len(inputs) - 1)
-        return [NormalIntegralSlope()(*inputs, cotangents[0]), *nothing]
+        return [NormalIntegralSlope()(*inputs, outputs[0], cotangents[0][-1]), *nothing]
 
 
 class NormalIntegralSlope(Operation):
@@ -50,11 +51,29 @@ class NormalIntegralSlope(Operation):
     _value = staticmethod(integral_slope)
 
 
+class Held(Operation):
+    """The same numbers without a derivative, which rewriting leaves there, unlike PyTensor's own."""
+
+    view_map = {0: [0]}  # noqa: RUF012 - as PyTensor asks
+    _value = of_many = staticmethod(lambda x: x)
+
+    def connection_pattern(self, node: Any) -> Any:  # noqa: ARG002
+        """Say that nothing varies; called by PyTensor."""
+        return [[False]]
+
+
 @numba_loops(NormalIntegral)
 def _integral(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any) -> Any:
     return integral(slopes, start, rows, entries, moves)
 
 
 @numba_loops(NormalIntegralSlope)
-def _slope(slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, weights: Any) -> Any:
-    return integral_slope(slopes, start, rows, entries, moves, weights)
+def _slope(
+    slopes: Any, start: Any, rows: Any, entries: Any, moves: Any, found: Any, weight: Any
+) -> Any:
+    return integral_slope(slopes, start, rows, entries, moves, found, weight)
+
+
+@numba_loops(Held)
+def _held(x: Any) -> Any:
+    return x

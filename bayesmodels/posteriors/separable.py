@@ -1,0 +1,219 @@
+r"""Sums of numbers that vary times arrays that do not: what is the same for all numbers is one sum.
+
+Where of normal rows only scales vary, so are the slopes of their density, and the density itself:
+
+.. math:: \sum_i x_i \frac{y_i - m_i}{\sigma^2} = \sigma^{-2} \sum_i x_i (y_i - m_i).
+
+The sum over rows on the right is worked out once, and no derivative goes through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pymc.logprob.utils import CheckParameterValue
+from pytensor import tensor
+from pytensor.graph.traversal import io_toposort
+from pytensor.scalar import basic
+from pytensor.tensor.basic import Alloc, Join
+from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+from pytensor.tensor.math import Dot
+from pytensor.tensor.shape import Reshape, SpecifyShape
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
+
+from bayesmodels.posteriors.operations import TAKES, core, is_float
+
+pt: Any = tensor  # its functions have no types
+
+_MOST = 32  # parts of an expression
+_ONE = pt.constant(1.0)
+_Parts = dict[Any, Any]
+"""What each number is multiplied by; it is one of what does not vary."""
+
+
+def separated(result: Any, inputs: Sequence[Any]) -> Any:
+    """Return an expression as a sum of numbers that vary with inputs times arrays that do not.
+
+    If it is not one, it is as it was.
+    """
+    found = _Separation(inputs)
+    for node in io_toposort(list(inputs), [result]):
+        if any(v in found.moving for v in node.inputs):
+            found.add(node)
+    parts = found(result)
+    if parts is None:
+        return result
+    each = [rest if factor is _ONE else factor * rest for factor, rest in parts.items()]
+    return sum(each[1:], each[0])
+
+
+class _Separation:
+    """What is known of a graph's variables, of which `moving` depend on its inputs."""
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self.moving = set(inputs)
+        self._plain = {v for v in inputs if _is_number(v)}
+        self._known: dict[Any, _Parts] = {v: _number(v) for v in self._plain}
+        self._made: dict[Any, Any] = {}
+
+    def __call__(self, v: Any) -> _Parts | None:
+        """Return a variable's parts."""
+        return self._known.get(v) if v in self.moving else {_ONE: v}
+
+    def add(self, node: Any) -> None:
+        """Look at what is made of something that moves."""
+        self.moving.update(node.outputs)
+        v = node.outputs[0]
+        if len(node.outputs) > 1 or not is_float(v):
+            return
+        moving = self.moving.intersection(node.inputs)
+        parts = None if _is_number(v) and moving <= self._plain else self._parts(node)
+        if parts is not None and len(parts) <= _MOST:
+            self._known[v] = parts
+        elif _is_number(v):
+            self._plain.add(v)
+            self._known[v] = _number(v)
+
+    def _parts(self, node: Any) -> _Parts | None:
+        """Return the parts of a result, if they follow from those of what it is made of."""
+        op = core(node.op)
+        kind = type(op.scalar_op) if isinstance(op, Elemwise | CAReduce) else type(op)
+        if isinstance(op, CAReduce) and kind is not basic.Add:
+            return None
+        if kind is basic.Mul or isinstance(op, Dot | BatchedDot):
+            return self._product(node)
+        if kind in (basic.TrueDiv, basic.Reciprocal):
+            return self._quotient(node)
+        if kind in (basic.Sqr, basic.Pow):
+            return self._power(node)
+        if kind is CheckParameterValue:
+            return self._checked(node)
+        if kind in (Alloc, basic.Second):
+            return self._filled(node.inputs[int(kind is basic.Second)], node.outputs[0].type.shape)
+        varying = _LINEAR.get(kind)
+        return None if varying is None else self._linear(node, varying(node))
+
+    def _linear(self, node: Any, places: Sequence[int]) -> _Parts | None:
+        """Return the parts of what is linear in some inputs jointly."""
+        (result,), given = node.outputs, node.inputs
+        if None in result.type.shape or any(
+            v in self.moving for i, v in enumerate(given) if i not in places
+        ):
+            return None
+        by_place = {i: self(given[i]) for i in places}
+        if any(parts is None for parts in by_place.values()):
+            return None
+        made = {}
+        for factor in dict.fromkeys(f for parts in by_place.values() for f in parts or ()):
+            inputs = list(given)
+            for i, parts in by_place.items():
+                inputs[i] = (parts or {}).get(factor)
+                if inputs[i] is None:
+                    one = isinstance(node.op, Elemwise)
+                    shape = (1,) * given[i].type.ndim if one else given[i].type.shape
+                    if None in shape:
+                        return None
+                    inputs[i] = pt.zeros(shape)
+            made[factor] = _along(node.op(*inputs), result.type.shape)
+        return made
+
+    def _filled(self, v: Any, shape: tuple[Any, ...]) -> _Parts | None:
+        parts = self(v)
+        if parts is None or None in shape:
+            return None
+        return {factor: _along(rest, shape) for factor, rest in parts.items()}
+
+    def _product(self, node: Any) -> _Parts | None:
+        """Return the parts of a product, of whose factors one at most is a sum."""
+        factors = [self(v) for v in node.inputs]
+        made: _Parts | None = factors[0]
+        times = node.op if len(factors) == 2 else pt.mul  # noqa: PLR2004 - as a matrix product has
+        for parts in factors[1:]:
+            if made is None or parts is None or 1 not in (len(made), len(parts)):
+                return None
+            made = {
+                self._number(pt.mul, f, g): times(a, b)
+                for f, a in made.items()
+                for g, b in parts.items()
+            }
+        return made
+
+    def _quotient(self, node: Any) -> _Parts | None:
+        *above, below = node.inputs
+        parts, by = self(above[0]) if above else {_ONE: _ONE}, self._single(below)
+        if parts is None or by is None:
+            return None
+        ((g, b),) = by.items()
+        return {self._number(pt.true_div, f, g): a / b for f, a in parts.items()}
+
+    def _power(self, node: Any) -> _Parts | None:
+        base, *exponents = node.inputs
+        exponent: Any = 2.0
+        if exponents:
+            exponent = pt.get_underlying_scalar_constant_value(
+                exponents[0], raise_not_constant=False
+            )
+        if not isinstance(exponent, float | int | np.ndarray | np.number) or exponent % 1:
+            return None
+        parts = self(base) if exponent == 1 else self._single(base)
+        if parts is None or exponent == 1:
+            return parts
+        ((f, a),) = parts.items()
+        raised = node.op(a, *exponents)
+        return {f if f is _ONE else self._number(pt.pow, f, pt.constant(float(exponent))): raised}
+
+    def _checked(self, node: Any) -> _Parts | None:
+        """Let the numbers be checked in place of what they multiply."""
+        parts, conditions = self(node.inputs[0]), node.inputs[1:]
+        if parts is None or any(v.type.ndim for v in conditions):
+            return None
+        return {
+            self._number(lambda x, *of: node.op(x, *of), f, *conditions): a
+            for f, a in parts.items()
+        }
+
+    def _single(self, v: Any) -> _Parts | None:
+        """Return one part; a number that has several is one by itself."""
+        parts = self(v)
+        return parts if parts is None or len(parts) == 1 else _number(v) if _is_number(v) else None
+
+    def _number(self, op: Any, *given: Any) -> Any:
+        """Return what is made of numbers, the same for the same."""
+        if op is pt.mul and _ONE in given:
+            return given[given[0] is _ONE]
+        if given[1] is _ONE:
+            return given[0]
+        return self._made.setdefault((op, *given), op(*given))
+
+
+def _is_number(v: Any) -> bool:
+    """Whether a variable is one number, along whatever axes."""
+    return is_float(v) and all(n == 1 for n in v.type.shape)
+
+
+def _number(v: Any) -> _Parts:
+    """Return a number as the only part."""
+    return {v.reshape(()) if v.type.ndim else v: pt.ones((1,) * v.type.ndim)}
+
+
+def _along(rest: Any, shape: tuple[int, ...]) -> Any:
+    """Return an array along further axes, or longer ones."""
+    return rest if rest.type.shape == shape else pt.alloc(rest, *shape)
+
+
+def _first(_: Any) -> Sequence[int]:
+    return (0,)
+
+
+_LINEAR: dict[Any, Callable[[Any], Sequence[int]]] = {
+    **dict.fromkeys((DimShuffle, Reshape, SpecifyShape, Subtensor, *TAKES), _first),
+    **dict.fromkeys((basic.Neg, basic.Cast, basic.Identity), _first),
+    **dict.fromkeys((IncSubtensor, AdvancedIncSubtensor), lambda _: (0, 1)),
+    basic.Add: lambda node: range(len(node.inputs)),
+    basic.Sub: lambda _: (0, 1),
+    Join: lambda node: range(len(node.inputs)),
+}
+"""In which inputs an operation is linear."""
