@@ -221,24 +221,42 @@ class Marginal:
                 slopes[name].append(slope if same else slope[(*at, part.which)])
         return inputs, add(values), {name: add(each) for name, each in slopes.items()}
 
-    def expression(self) -> Any:
-        """Return the log marginal density, in terms of the points `rest`."""
+    @cached_property
+    def _at_probes(self) -> tuple[Any, dict[str, Any], bool]:
+        """Log density and slopes at the probes, in terms of `rest`; and whether rows are in them.
+
+        Where they can be separated, rows are not.
+        """
         with config.change_flags(floatX="float64", traceback__limit=0):
             inputs, value, slopes = self._graph({}, ())
             constants: Any = {probe: pt.constant(x) for probe, x in inputs.items()}
-            found: Any = merged(clone_replace([value, *slopes.values()], constants))
-            value, by_name = found[0], dict(zip(slopes, found[1:], strict=True))
+            value, *found = merged(clone_replace([value, *slopes.values()], constants))
+            apart = [separated(v, self.rest) for v in found]
+            first = [one if two is None else two for one, two in zip(found, apart, strict=True)]
+            by_name = dict(zip(slopes, folded(first, self.rest), strict=True))
+            return value, by_name, any(v is None for v in apart)
+
+    def _separated(self, v: Any) -> Any:
+        """Return an expression in terms of `rest`, separated if it can be."""
+        found = separated(v, self.rest)
+        return v if found is None else found
+
+    def expression(self) -> Any:
+        """Return the log marginal density, in terms of the points `rest`."""
+        with config.change_flags(floatX="float64", traceback__limit=0):
+            value, by_name, _ = self._at_probes
             if self.normals:
                 n = self.normals
                 form = [pt.constant(x) for x in n.precision.form]
-                both: Any = NormalIntegral()(separated(self._flat(by_name), self.rest), *form)
+                both: Any = NormalIntegral()(self._separated(self._flat(by_name)), *form)
                 size = n.precision.size
-                mean = pt.tensor(dtype="float64", shape=(size,))
-                top: Any = separated(self._at_top(mean), self.rest)
-                top = clone_replace(top, {mean: n.centre + Held()(both[:size])})
+                mean: Any = pt.tensor(dtype="float64", shape=(size,))
+                top: Any = self._separated(self._at_top(mean))
+                held: Any = Held()(both[:size])
+                top = clone_replace(top, {mean: n.centre + held})
                 value = top - both[-1] + size * HALF_LOG_2PI
             for one in self.alone:
-                own = separated(by_name[one.name], self.rest)
+                own = by_name[one.name]
                 density = one.log_density(one.parameters(own[0], own[1]))
                 # What it is taken from is as large: of huge parameters no digits are left.
                 value = pt.switch(EPS * pt.abs(density) < 1, value - density, np.nan)
@@ -274,28 +292,36 @@ class Marginal:
     @cached_property
     def _run(self) -> Any:
         """A function from values of the rest, one a row, and probes to slopes; and the probes."""
+        _, by_name, with_rows = self._at_probes
+        within = (1,) if with_rows else ()
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {
-                point: pt.tensor(point.name, dtype=point.dtype, shape=(None, 1, *point.type.shape))
-                for point in self.rest
+                p: pt.tensor(p.name, dtype=p.dtype, shape=(None, *within, *p.type.shape))
+                for p in self.rest
             }
-            inputs, _, slopes = self._graph(rows, (None,))
-            run = compiled([*rows.values(), *inputs], list(slopes.values()), BATCH_MODE)
+            inputs: dict[Any, Array] = {}
+            if with_rows:
+                inputs, _, by_name = self._graph(rows, (None,))
+            else:
+                many: Any = vectorize_graph(list(by_name.values()), rows)
+                by_name = dict(zip(by_name, many, strict=True))
+            run = compiled([*rows.values(), *inputs], list(by_name.values()), BATCH_MODE)
         return run, list(inputs.values())
 
     def slopes(self, rest: Mapping[str, Any]) -> dict[str, Array]:
         """Return slopes at all probes, by variable, for values of the rest, one a row."""
-        rows = len(next(iter(rest.values())))
-        width = sum(map(_size, self._terms))
+        number = len(next(iter(rest.values())))
         run, inputs = self._run
-        most = max(1, _NUMBERS // (self._number * max(width, 1)))
+        widths = map(_size, self._terms) if inputs else (x[0].size for x in self.probes.values())
+        most = max(1, _NUMBERS // (self._number * max(sum(widths), 1)))
         found = []
-        for at in range(0, rows, most):
-            some = slice(at, min(at + most, rows))
-            values = [np.asarray(rest[p.name], p.dtype)[some][:, None] for p in self.rest]
+        for at in range(0, number, most):
+            some = slice(at, min(at + most, number))
+            values = [np.asarray(rest[p.name], p.dtype)[some] for p in self.rest]
             count = some.stop - some.start
-            probes = [np.repeat(x[None], count, 0) for x in inputs]
-            found.append(run(*values, *probes))
+            if inputs:
+                values = [x[:, None] for x in values]
+            found.append(run(*values, *(np.repeat(x[None], count, 0) for x in inputs)))
         parts = [np.concatenate(part) for part in zip(*found, strict=True)]
         return dict(zip(self.probes, parts, strict=True))
 

@@ -52,7 +52,7 @@ class NormalIntegralSlope(Operation):
 
 
 class Held(Operation):
-    """The same numbers without a derivative, which rewriting leaves there, unlike PyTensor's own."""
+    """The same numbers without a derivative; unlike PyTensor's own it stays when one rewrites."""
 
     view_map = {0: [0]}  # noqa: RUF012 - as PyTensor asks
     _value = of_many = staticmethod(lambda x: x)

@@ -19,8 +19,8 @@ from pytensor.graph.traversal import io_toposort
 from pytensor.scalar import basic
 from pytensor.tensor.basic import Alloc, Join
 from pytensor.tensor.blas import BatchedDot
-from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Dot
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.math import Dot, Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
 
@@ -29,7 +29,7 @@ from bayesmodels.posteriors.operations import TAKES, core, is_float
 pt: Any = tensor  # its functions have no types
 
 _MOST = 32  # parts of an expression
-_ONE = pt.constant(1.0)
+_ONE = pt.constant(1.0, dtype="float64")
 _Parts = dict[Any, Any]
 """What each number is multiplied by; it is one of what does not vary."""
 
@@ -37,15 +37,15 @@ _Parts = dict[Any, Any]
 def separated(result: Any, inputs: Sequence[Any]) -> Any:
     """Return an expression as a sum of numbers that vary with inputs times arrays that do not.
 
-    If it is not one, it is as it was.
+    If it is not one, or does not vary, there is None.
     """
     found = _Separation(inputs)
     for node in io_toposort(list(inputs), [result]):
         if any(v in found.moving for v in node.inputs):
             found.add(node)
     parts = found(result)
-    if parts is None:
-        return result
+    if parts is None or result not in found.moving:
+        return None
     each = [rest if factor is _ONE else factor * rest for factor, rest in parts.items()]
     return sum(each[1:], each[0])
 
@@ -80,23 +80,10 @@ class _Separation:
     def _parts(self, node: Any) -> _Parts | None:
         """Return the parts of a result, if they follow from those of what it is made of."""
         op = core(node.op)
-        kind = type(op.scalar_op) if isinstance(op, Elemwise | CAReduce) else type(op)
-        if isinstance(op, CAReduce) and kind is not basic.Add:
-            return None
-        if kind is basic.Mul or isinstance(op, Dot | BatchedDot):
-            return self._product(node)
-        if kind in (basic.TrueDiv, basic.Reciprocal):
-            return self._quotient(node)
-        if kind in (basic.Sqr, basic.Pow):
-            return self._power(node)
-        if kind is CheckParameterValue:
-            return self._checked(node)
-        if kind in (Alloc, basic.Second):
-            return self._filled(node.inputs[int(kind is basic.Second)], node.outputs[0].type.shape)
-        varying = _LINEAR.get(kind)
-        return None if varying is None else self._linear(node, varying(node))
+        rule = _RULES.get(type(op.scalar_op) if isinstance(op, Elemwise) else type(op))
+        return rule(self, node) if rule else None
 
-    def _linear(self, node: Any, places: Sequence[int]) -> _Parts | None:
+    def linear(self, node: Any, places: Sequence[int]) -> _Parts | None:
         """Return the parts of what is linear in some inputs jointly."""
         (result,), given = node.outputs, node.inputs
         if None in result.type.shape or any(
@@ -116,17 +103,19 @@ class _Separation:
                     shape = (1,) * given[i].type.ndim if one else given[i].type.shape
                     if None in shape:
                         return None
-                    inputs[i] = pt.zeros(shape)
+                    inputs[i] = pt.zeros(shape, given[i].type.dtype)
             made[factor] = _along(node.op(*inputs), result.type.shape)
         return made
 
-    def _filled(self, v: Any, shape: tuple[Any, ...]) -> _Parts | None:
-        parts = self(v)
+    def filled(self, node: Any) -> _Parts | None:
+        """Return the parts of what is repeated along the axes of the result."""
+        parts = self(node.inputs[int(not isinstance(node.op, Alloc))])
+        shape = node.outputs[0].type.shape
         if parts is None or None in shape:
             return None
         return {factor: _along(rest, shape) for factor, rest in parts.items()}
 
-    def _product(self, node: Any) -> _Parts | None:
+    def product(self, node: Any) -> _Parts | None:
         """Return the parts of a product, of whose factors one at most is a sum."""
         factors = [self(v) for v in node.inputs]
         made: _Parts | None = factors[0]
@@ -141,7 +130,8 @@ class _Separation:
             }
         return made
 
-    def _quotient(self, node: Any) -> _Parts | None:
+    def quotient(self, node: Any) -> _Parts | None:
+        """Return the parts of a quotient by what has one part."""
         *above, below = node.inputs
         parts, by = self(above[0]) if above else {_ONE: _ONE}, self._single(below)
         if parts is None or by is None:
@@ -149,31 +139,32 @@ class _Separation:
         ((g, b),) = by.items()
         return {self._number(pt.true_div, f, g): a / b for f, a in parts.items()}
 
-    def _power(self, node: Any) -> _Parts | None:
+    def power(self, node: Any) -> _Parts | None:
+        """Return the parts of a whole power of what has one part."""
         base, *exponents = node.inputs
         exponent: Any = 2.0
         if exponents:
             exponent = pt.get_underlying_scalar_constant_value(
                 exponents[0], raise_not_constant=False
             )
-        if not isinstance(exponent, float | int | np.ndarray | np.number) or exponent % 1:
+            if not np.isscalar(exponent) and not isinstance(exponent, np.ndarray):
+                return None
+        exponent = float(exponent)
+        if exponent % 1:
             return None
         parts = self(base) if exponent == 1 else self._single(base)
         if parts is None or exponent == 1:
             return parts
         ((f, a),) = parts.items()
         raised = node.op(a, *exponents)
-        return {f if f is _ONE else self._number(pt.pow, f, pt.constant(float(exponent))): raised}
+        return {f if f is _ONE else self._number(pt.pow, f, float(exponent)): raised}
 
-    def _checked(self, node: Any) -> _Parts | None:
+    def checked(self, node: Any) -> _Parts | None:
         """Let the numbers be checked in place of what they multiply."""
         parts, conditions = self(node.inputs[0]), node.inputs[1:]
         if parts is None or any(v.type.ndim for v in conditions):
             return None
-        return {
-            self._number(lambda x, *of: node.op(x, *of), f, *conditions): a
-            for f, a in parts.items()
-        }
+        return {self._number(node.op, f, *conditions): a for f, a in parts.items()}
 
     def _single(self, v: Any) -> _Parts | None:
         """Return one part; a number that has several is one by itself."""
@@ -196,7 +187,7 @@ def _is_number(v: Any) -> bool:
 
 def _number(v: Any) -> _Parts:
     """Return a number as the only part."""
-    return {v.reshape(()) if v.type.ndim else v: pt.ones((1,) * v.type.ndim)}
+    return {v.reshape(()) if v.type.ndim else v: pt.ones((1,) * v.type.ndim, "float64")}
 
 
 def _along(rest: Any, shape: tuple[int, ...]) -> Any:
@@ -204,16 +195,29 @@ def _along(rest: Any, shape: tuple[int, ...]) -> Any:
     return rest if rest.type.shape == shape else pt.alloc(rest, *shape)
 
 
-def _first(_: Any) -> Sequence[int]:
-    return (0,)
+_Rule = Callable[[_Separation, Any], _Parts | None]
 
 
-_LINEAR: dict[Any, Callable[[Any], Sequence[int]]] = {
-    **dict.fromkeys((DimShuffle, Reshape, SpecifyShape, Subtensor, *TAKES), _first),
+def _first(known: _Separation, node: Any) -> _Parts | None:
+    return known.linear(node, (0,))
+
+
+def _both(known: _Separation, node: Any) -> _Parts | None:
+    return known.linear(node, (0, 1))
+
+
+def _all(known: _Separation, node: Any) -> _Parts | None:
+    return known.linear(node, range(len(node.inputs)))
+
+
+_RULES: dict[Any, _Rule] = {
+    **dict.fromkeys((Sum, DimShuffle, Reshape, SpecifyShape, Subtensor, *TAKES), _first),
     **dict.fromkeys((basic.Neg, basic.Cast, basic.Identity), _first),
-    **dict.fromkeys((IncSubtensor, AdvancedIncSubtensor), lambda _: (0, 1)),
-    basic.Add: lambda node: range(len(node.inputs)),
-    basic.Sub: lambda _: (0, 1),
-    Join: lambda node: range(len(node.inputs)),
+    **dict.fromkeys((IncSubtensor, AdvancedIncSubtensor), _both),
+    **dict.fromkeys((basic.Add, basic.Sub, Join), _all),
+    **dict.fromkeys((Alloc, basic.Second), _Separation.filled),
+    **dict.fromkeys((basic.Mul, Dot, BatchedDot), _Separation.product),
+    **dict.fromkeys((basic.TrueDiv, basic.Reciprocal), _Separation.quotient),
+    **dict.fromkeys((basic.Sqr, basic.Pow), _Separation.power),
+    CheckParameterValue: _Separation.checked,
 }
-"""In which inputs an operation is linear."""
