@@ -154,11 +154,11 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
     """
     n = len(start) - 1
     root, half = np.empty(len(rows)), np.empty(n)
-    work, gap, size = np.empty(n), np.empty(n), np.empty(n)
+    gap, size, where = np.empty(n), np.empty(n), np.empty(n, np.intp)
     # Columns that change the next one, as a list of those that have it as their next row.
     first, after, place = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.intp)
     for i in range(n):
-        work[i], first[i], after[i], place[i] = 0.0, -1, -1, start[i]
+        first[i], after[i], place[i] = -1, -1, start[i]
         gap[i] = slopes[0, i] - slopes[-1, i]
         size[i] = abs(slopes[0, i]) + abs(slopes[-1, i])
     loss, off = 0.0, 0.0
@@ -175,26 +175,30 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
                 if at != by:
                     gap[by] -= value * moves[1, at]
                     size[by] += abs(value * moves[1, at])
-            work[rows[p]] = value
-        whole, right = work[j], slopes[0, own]
+            root[p], where[rows[p]] = value, p
+        whole, right = root[begin], slopes[0, own]
         k = first[j]
         while k >= 0:
             following, at = after[k], place[k]
             factor = root[at]
             right -= factor * half[k]
-            for p in range(at, start[k + 1]):
-                work[rows[p]] -= factor * root[p]
+            if start[k + 1] - at == end - begin:  # it has the same rows, one after the other
+                for i in range(end - begin):
+                    root[begin + i] -= factor * root[at + i]
+            else:
+                for p in range(at, start[k + 1]):
+                    root[where[rows[p]]] -= factor * root[p]
             place[k] += 1
             if place[k] < start[k + 1]:
                 after[k], first[rows[place[k]]] = first[rows[place[k]]], k
             k = following
-        lost = whole * EPS / work[j] if work[j] > 0 else np.inf
-        pivot = np.sqrt(work[j])
+        lost = whole * EPS / root[begin] if root[begin] > 0 else np.inf
+        pivot = np.sqrt(root[begin])
         half[j] = right / pivot
         loss, off = max(loss, lost), off + lost * (0.5 + lost * half[j] ** 2)
         root[begin] = pivot
         for p in range(begin + 1, end):
-            root[p] = work[rows[p]] / pivot
+            root[p] /= pivot
         place[j] = begin + 1
         if begin + 1 < end:
             after[j], first[rows[begin + 1]] = first[rows[begin + 1]], j
@@ -220,24 +224,30 @@ def _covariances(root: Any, start: Any, rows: Any) -> Any:
     """Return the entries of the inverse where the root has some."""
     n = len(start) - 1
     result = np.empty(len(rows))
-    column, total, owner = np.empty(n), np.empty(n), np.empty(n, np.intp)
+    total, where, owner = np.empty(n), np.empty(n, np.intp), np.empty(n, np.intp)
     for j in range(n):
         owner[j] = -1
     for j in range(n - 1, -1, -1):
         begin, end = start[j], start[j + 1]
         for p in range(begin + 1, end):
-            column[rows[p]], total[rows[p]], owner[rows[p]] = root[p], 0.0, j
+            total[p - begin], where[rows[p]], owner[rows[p]] = 0.0, p, j
         for p in range(begin + 1, end):
-            k = rows[p]
-            for q in range(start[k], start[k + 1]):
-                r = rows[q]
-                if owner[r] == j:
-                    total[r] += column[k] * result[q]
-                    if r != k:
-                        total[k] += column[r] * result[q]
+            first, last = start[rows[p]], start[rows[p] + 1]
+            factor, own = root[p], root[p] * result[first]
+            if last - first == end - p:  # it has the same rows, one after the other
+                for i in range(1, end - p):
+                    total[p - begin + i] += factor * result[first + i]
+                    own += root[p + i] * result[first + i]
+            else:
+                for q in range(first + 1, last):
+                    if owner[rows[q]] == j:
+                        at = where[rows[q]]
+                        total[at - begin] += factor * result[q]
+                        own += root[at] * result[q]
+            total[p - begin] += own
         own = 1 / root[begin]
         for p in range(begin + 1, end):
-            result[p] = -total[rows[p]] / root[begin]
+            result[p] = -total[p - begin] / root[begin]
             own -= root[p] * result[p]
         result[begin] = own / root[begin]
     return result
