@@ -142,6 +142,18 @@ def covariances(root: Any) -> Any:
 
 
 @_compiled
+def _take_off(root: Any, begin: Any, end: Any, at: Any, stop: Any, rows: Any, where: Any) -> None:
+    """Take the rest of a column, from `at` to `stop`, times its first number off another one."""
+    factor = root[at]
+    if stop - at == end - begin:  # both have the same rows, one after the other
+        for i in range(end - begin):
+            root[begin + i] -= factor * root[at + i]
+    else:
+        for p in range(at, stop):
+            root[where[rows[p]]] -= factor * root[p]
+
+
+@_compiled
 def _factors(  # noqa: C901 - loops, which Numba is good at
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any
 ) -> Any:
@@ -180,14 +192,8 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
         k = first[j]
         while k >= 0:
             following, at = after[k], place[k]
-            factor = root[at]
-            right -= factor * half[k]
-            if start[k + 1] - at == end - begin:  # it has the same rows, one after the other
-                for i in range(end - begin):
-                    root[begin + i] -= factor * root[at + i]
-            else:
-                for p in range(at, start[k + 1]):
-                    root[where[rows[p]]] -= factor * root[p]
+            right -= root[at] * half[k]
+            _take_off(root, begin, end, at, start[k + 1], rows, where)
             place[k] += 1
             if place[k] < start[k + 1]:
                 after[k], first[rows[place[k]]] = first[rows[place[k]]], k

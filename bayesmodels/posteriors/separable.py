@@ -10,11 +10,12 @@ The sum over rows on the right is worked out once, and no derivative goes throug
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
-import numpy as np
 from pymc.logprob.utils import CheckParameterValue
 from pytensor import tensor
+from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import io_toposort
 from pytensor.scalar import basic
 from pytensor.tensor.basic import Alloc, Join
@@ -28,8 +29,8 @@ from bayesmodels.posteriors.operations import TAKES, core, is_float
 
 pt: Any = tensor  # its functions have no types
 
-_MOST = 32  # parts of an expression
-_ONE = pt.constant(1.0, dtype="float64")
+_MOST = 100  # parts of an expression
+_ZERO, _ONE = (pt.constant(x, dtype="float64") for x in (0.0, 1.0))
 _Parts = dict[Any, Any]
 """What each number is multiplied by; it is one of what does not vary."""
 
@@ -147,10 +148,7 @@ class _Separation:
             exponent = pt.get_underlying_scalar_constant_value(
                 exponents[0], raise_not_constant=False
             )
-            if not np.isscalar(exponent) and not isinstance(exponent, np.ndarray):
-                return None
-        exponent = float(exponent)
-        if exponent % 1:
+        if isinstance(exponent, Variable) or exponent % 1:
             return None
         parts = self(base) if exponent == 1 else self._single(base)
         if parts is None or exponent == 1:
@@ -160,11 +158,13 @@ class _Separation:
         return {f if f is _ONE else self._number(pt.pow, f, float(exponent)): raised}
 
     def checked(self, node: Any) -> _Parts | None:
-        """Let the numbers be checked in place of what they multiply."""
-        parts, conditions = self(node.inputs[0]), node.inputs[1:]
-        if parts is None or any(v.type.ndim for v in conditions):
+        """Return the parts, none where a check fails, and the check as one more."""
+        parts, conditions, shape = self(node.inputs[0]), node.inputs[1:], node.outputs[0].type.shape
+        if parts is None or None in shape or any(v.type.ndim for v in conditions):
             return None
-        return {self._number(node.op, f, *conditions): a for f, a in parts.items()}
+        holds = reduce(pt.and_, map(pt.as_tensor_variable, conditions))
+        made = {pt.switch(holds, f, _ZERO): a for f, a in parts.items()}
+        return made | {node.op(_ZERO, *conditions): pt.ones(shape, "float64")}
 
     def _single(self, v: Any) -> _Parts | None:
         """Return one part; a number that has several is one by itself."""
@@ -175,7 +175,7 @@ class _Separation:
         """Return what is made of numbers, the same for the same."""
         if op is pt.mul and _ONE in given:
             return given[given[0] is _ONE]
-        if given[1] is _ONE:
+        if op is pt.true_div and given[1] is _ONE:
             return given[0]
         return self._made.setdefault((op, *given), op(*given))
 
