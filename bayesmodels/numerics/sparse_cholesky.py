@@ -142,18 +142,6 @@ def covariances(root: Any) -> Any:
 
 
 @_compiled
-def _take_off(root: Any, begin: Any, end: Any, at: Any, stop: Any, rows: Any, where: Any) -> None:
-    """Take the rest of a column, from `at` to `stop`, times its first number off another one."""
-    factor = root[at]
-    if stop - at == end - begin:  # both have the same rows, one after the other
-        for i in range(end - begin):
-            root[begin + i] -= factor * root[at + i]
-    else:
-        for p in range(at, stop):
-            root[where[rows[p]]] -= factor * root[p]
-
-
-@_compiled
 def _factors(  # noqa: C901 - loops, which Numba is good at
     slopes: Any, start: Any, rows: Any, entries: Any, moves: Any
 ) -> Any:
@@ -166,11 +154,11 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
     """
     n = len(start) - 1
     root, half = np.empty(len(rows)), np.empty(n)
-    gap, size, where = np.empty(n), np.empty(n), np.empty(n, np.intp)
+    work, gap, size = np.empty(n), np.empty(n), np.empty(n)
     # Columns that change the next one, as a list of those that have it as their next row.
     first, after, place = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.intp)
     for i in range(n):
-        first[i], after[i], place[i] = -1, -1, start[i]
+        work[i], first[i], after[i], place[i] = 0.0, -1, -1, start[i]
         gap[i] = slopes[0, i] - slopes[-1, i]
         size[i] = abs(slopes[0, i]) + abs(slopes[-1, i])
     loss, off = 0.0, 0.0
@@ -187,24 +175,26 @@ def _factors(  # noqa: C901 - loops, which Numba is good at
                 if at != by:
                     gap[by] -= value * moves[1, at]
                     size[by] += abs(value * moves[1, at])
-            root[p], where[rows[p]] = value, p
-        whole, right = root[begin], slopes[0, own]
+            work[rows[p]] = value
+        whole, right = work[j], slopes[0, own]
         k = first[j]
         while k >= 0:
             following, at = after[k], place[k]
-            right -= root[at] * half[k]
-            _take_off(root, begin, end, at, start[k + 1], rows, where)
+            factor = root[at]
+            right -= factor * half[k]
+            for p in range(at, start[k + 1]):
+                work[rows[p]] -= factor * root[p]
             place[k] += 1
             if place[k] < start[k + 1]:
                 after[k], first[rows[place[k]]] = first[rows[place[k]]], k
             k = following
-        lost = whole * EPS / root[begin] if root[begin] > 0 else np.inf
-        pivot = np.sqrt(root[begin])
+        lost = whole * EPS / work[j] if work[j] > 0 else np.inf
+        pivot = np.sqrt(work[j])
         half[j] = right / pivot
         loss, off = max(loss, lost), off + lost * (0.5 + lost * half[j] ** 2)
         root[begin] = pivot
         for p in range(begin + 1, end):
-            root[p] /= pivot
+            root[p] = work[rows[p]] / pivot
         place[j] = begin + 1
         if begin + 1 < end:
             after[j], first[rows[begin + 1]] = first[rows[begin + 1]], j
