@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from inspect import getsource
 from typing import Any, Self
+from zlib import crc32
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.kernels import Loops
 
 _WHEN_MADE: dict[type, Callable[[], object]] = {}
 
@@ -65,8 +69,18 @@ def numba_loops(operation: type[Operation]) -> Callable[[Any], Any]:
             from pytensor.link.numba.dispatch import basic
 
             known: Any = basic.register_funcify_default_op_cache_key  # which has no types
-            known(operation)(lambda *_, **__: basic.numba_njit(loops))
+            known(operation)(lambda *_, **__: (basic.numba_njit(loops), _checksum(loops)))
 
         return loops
 
     return keep
+
+
+def _checksum(loops: Any) -> int:
+    """Return a checksum of the text of loops and of those they call.
+
+    What PyTensor keeps of them on disk is good for this text only.
+    """
+    inner = [x for x in loops.__globals__.values() if isinstance(x, Loops)]
+    modules = {loops.__module__, *(x.__module__ for x in inner)}
+    return crc32("".join(getsource(sys.modules[m]) for m in sorted(modules)).encode())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache, cached_property, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Loops:
 
     def __init__(self, loops: Callable[..., Any], **options: Any) -> None:
         self._loops, self._options = loops, options
+        update_wrapper(self, loops)
 
     @cached_property
     def _compiled(self) -> Any:
