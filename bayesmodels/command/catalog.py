@@ -206,7 +206,7 @@ def _numbers(frame: Any, name: str) -> Any:
             raise DataError(f"column {name!r}: must hold finite numbers; {where} is infinite.")
         return column
     bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()
-    way = " Correct the file, or choose other columns with --target or --features."
+    way = " Correct the file, or choose other columns."
     return _refuse(column, name, "numbers", bad, way)
 
 
@@ -219,18 +219,13 @@ def whole_numbers(frame: Any, name: str) -> Any:
     return column
 
 
-def _bits(frame: Any, name: str) -> Any:
+def _bits(frame: Any, name: str, way: str = " Correct the file.") -> Any:
     """Return a column of 0 and 1."""
     import pandas as pd
 
     column = complete(frame, name)
     bits = pd.to_numeric(column, errors="coerce")
     if (bad := ~bits.isin([0, 1]).to_numpy()).any():
-        way = (
-            f" Name the label that counts, such as --success {quote(str(levels_of(column)[-1]))}; "
-            "for numbers of successes name the column of trials with --trials; for more than two "
-            "categories use dirichlet-categorical."
-        )
         _refuse(column, name, "only 0 and 1", bad, way)
     return bits.astype(float)
 
@@ -277,6 +272,13 @@ def target_and_features(frame: Any, columns: Columns) -> tuple[str, list[str]]:
     return target, names
 
 
+def _some(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of features, of which there is one or more."""
+    if not names:
+        raise DataError("--features: the table has no column left for them; add one to it.")
+    return names
+
+
 def _with_intercept(names: Sequence[str]) -> tuple[str, ...]:
     if "intercept" in names:
         raise DataError(
@@ -309,7 +311,14 @@ def _beta_bernoulli(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief,
     name = target_of(frame, columns, columns.by, columns.trials)
     rows: Any
     if columns.trials is None:
-        rows = _bits(frame, name)
+        label = quote(str(levels_of(frame[name])[-1]))
+        rows = _bits(
+            frame,
+            name,
+            f" Name the label that counts, such as --success {label}, or another column with "
+            "--target; for numbers of successes name the column of trials with --trials; for more "
+            "than two categories use dirichlet-categorical.",
+        )
     else:
         successes, trials = whole_numbers(frame, name), whole_numbers(frame, columns.trials)
         if (bad := (successes > trials).to_numpy()).any():
@@ -389,6 +398,12 @@ def _logistic_regression(frame: Any, columns: Columns, prior: Prior) -> tuple[An
     back[0, 1:] = -mean / sd
     cov = prior["scale"] ** 2 * back @ back.T
     classes = levels_of(_classes(frame, target))
+    if len(classes) > max(2, len(frame) / 2):
+        raise DataError(
+            f"column {target!r}: holds {len(classes):,} different values in {len(frame):,} rows, "
+            "too many for classes. Name another one with --target; for numbers use "
+            "linear-regression."
+        )
     features = _with_intercept(names)
     belief = LogisticRegression(np.zeros(len(cov)), (cov + cov.T) / 2, classes, features)
     return belief, Design.from_frame(frame, target, names, intercept=True)
@@ -418,7 +433,7 @@ def _normal_inverse_wishart(frame: Any, columns: Columns, prior: Prior) -> tuple
 
 
 def _normal_vector(frame: Any, names: Sequence[str], prior: Prior) -> NormalInverseWishart:
-    mean, variance = _unit_information(frame, names)
+    mean, variance = _unit_information(frame, _some(names))
     df = prior.get("df", len(names) + 2.0)
     scale = np.diag(variance) * max(df - len(names) - 1, 0.5)
     return NormalInverseWishart(mean, prior["kappa"], df, scale, features=names)
@@ -446,7 +461,7 @@ def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
 
 def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
     """Return beliefs about columns: bits together, numbers together, categories each alone."""
-    kinds = {name: frame[name].dtype.kind for name in names}
+    kinds = {name: frame[name].dtype.kind for name in _some(names)}
     bits = [name for name in names if kinds[name] == "b"]
     numbers = [name for name in names if kinds[name] in "iuf"]
     blocks: dict[str, Any] = {}

@@ -41,14 +41,18 @@ def _folder_of(_: click.Context, option: click.Parameter, path: Path | None) -> 
     return path
 
 
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
 def _names(_ctx: click.Context, _option: click.Parameter, text: str | None) -> list[str] | None:
     """Return names that were given with commas between them."""
-    return text.split(",") if text else None
+    return _split(text) if text else None
 
 
 def _all_names(_ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[str]:
     """Return names that were given one by one, or with commas between them."""
-    return [name for text in texts for name in text.split(",")]
+    return [name for text in texts for name in _split(text)]
 
 
 def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,8 +69,16 @@ def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
 _FILE = click.Path(path_type=Path)
 _OUTPUT: dict[str, Any] = {"type": _FILE, "callback": _folder_of, "help": "File to write."}
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+_seed = click.option(
+    "--seed",
+    "rng",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Seed of all random numbers.",
+)
 _sampler = _options(
-    click.option("--seed", "rng", default=1, show_default=True, help="Seed of all random numbers."),
+    _seed,
     click.option(
         "--draws",
         default=1000,
@@ -172,7 +184,7 @@ def models(as_json: bool) -> None:
 )
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
-@click.option("-o", "--output", **_OUTPUT)
+@click.option("-o", "--output", **_OUTPUT | {"help": "File to write.  [default: MODEL.html]"})
 @_sampler
 @click.option(
     "--likelihood",
@@ -411,7 +423,7 @@ def exact(
 @click.option(
     "--cores", default=1, show_default=True, type=click.IntRange(min=1), help="Processes."
 )
-@click.option("--seed", "rng", default=1, show_default=True, help="Seed of all random numbers.")
+@_seed
 @click.option("--level", default=0.01, show_default=True, help="Probability of a false alarm.")
 @click.option(
     "--checkpoint",
@@ -483,7 +495,7 @@ def statistic(
 
     how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
     found, notes = statistic_of_files(model, files, output, **how)
-    _say(*notes, f"{output}: {type(found).__name__} of {len(files)} files")
+    _say(*notes, f"{output}: {type(found).__name__} of {_files(len(files))}")
 
 
 @main.command()
@@ -529,8 +541,7 @@ def compare(
     with _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
-        chosen = [name.strip() for name in var_names] if var_names else None
-        found = validate_draws(first, second, var_names=chosen, progress=step, **limits)
+        found = validate_draws(first, second, var_names=var_names, progress=step, **limits)
         if html:
             from bayesmodels.report.html import styled
 
@@ -564,7 +575,11 @@ def merge(files: tuple[Path, ...], output: Path) -> None:
 
     found = merged(files)
     save(found, output)
-    click.echo(f"{output}: {type(found).__name__} of {len(files)} files")
+    click.echo(f"{output}: {type(found).__name__} of {_files(len(files))}")
+
+
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def _file(html: Path | None) -> dict[str, str]:
@@ -719,7 +734,7 @@ def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
         column, equals, some = text.partition("=")
         if not equals or not some:
             _refuse(f"--categories: must be COLUMN=A,B,..., such as vote=yes,no; got {text!r}.")
-        result[column] = some.split(",")
+        result[column] = _split(some)
     return result
 
 

@@ -12,7 +12,7 @@ from bayesmodels.command import catalog
 from bayesmodels.command.catalog import Columns, Entry, complete, levels_of
 from bayesmodels.errors import DataError
 from bayesmodels.input import formula as formulas
-from bayesmodels.input.containers import listed
+from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
@@ -200,6 +200,8 @@ def _by_formula(frame: Any, formula: str, notes: list[str]) -> Any:
         made = Design.from_formula(formula, frame)
     except DataError as error:
         raise DataError(f"--{error}") from None
+    if made.target.name in made.features:
+        raise DataError(f"--formula: must not explain the target by itself; got {formula!r}.")
     if "intercept" not in made.features:
         raise DataError("--formula: must have an intercept; leave out '0 +' or '- 1'.")
     notes += [f"Formula: {formula}.", *_reference(formulas.references(made.coding))]
@@ -223,7 +225,8 @@ def check_levels(name: str, levels: Sequence[Any], rows: int) -> None:
     if len(levels) > max(2, rows / 2):
         raise DataError(
             f"column {name!r}: holds {len(levels):,} different texts in {rows:,} rows, which tells "
-            "nothing. Choose other columns with --features."
+            "nothing. Choose other columns with --features, or, if texts such as "
+            f"{shown(levels[0])} are numbers, correct the file."
         )
 
 

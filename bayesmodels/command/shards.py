@@ -13,6 +13,7 @@ from bayesmodels.command.catalog import Columns
 from bayesmodels.command.preparation import check_levels, coded_names, with_indicators
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.tables import ROW_LABELS
 from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale import statistic
 from bayesmodels.scale.sources import dataset
@@ -51,7 +52,11 @@ def statistic_of_files(
         )
     is_npz(output)  # before the work, not after it
     source = dataset(*files)
-    known = [name for name in source.schema.names if name != weights]
+    known, notes = source.schema.names, list[str]()
+    if not features and known[0].strip() in ROW_LABELS:
+        known = known[1:]
+        notes.append("The first column holds labels of rows and was left out.")
+    known = [name for name in known if name != weights]
     if entry.reads == "table":
         used = list(features or known)
         asked: dict[str, Any] = {"columns": used}
@@ -70,10 +75,12 @@ def statistic_of_files(
         for name in used
         if name in given or (name == target and entry.categories) or _is_text(source, name)
     }
-    notes: list[str] = []
+    if target in every and not entry.categories:
+        raise DataError(
+            f"column {target!r}: must hold numbers; it holds categories. Correct the files, or "
+            "choose another column with --target."
+        )
     if entry.reads == "line" and every:
-        if target in every:
-            raise DataError(f"column {target!r}: must hold numbers; it holds categories.")
         for name in every.keys() - given.keys():
             check_levels(name, every[name], source.count_rows())
         features = coded_names(chosen, every, notes)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.errors import DataError
+from bayesmodels.input.containers import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _ENCODINGS = {"utf-8-sig": "", "cp1252": "Windows-1252 (Latin-1)", "latin-1": "Latin-1"}
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?|[+-]?\d+")
-_ROW_LABELS = ("", "rownames")
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
+ROW_LABELS = ("", "rownames")
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
 
 
@@ -41,8 +44,8 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is not there or can't be read, two columns have one name, or some numbers have
-        decimal commas and others points.
+        If the file is not there or can't be read, two columns have one name, the heading lacks two
+        names or more, or some numbers have decimal commas and others points.
 
     Examples
     --------
@@ -62,7 +65,9 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
     path = Path(file)
     kind = path.suffix.lower()
     if kind not in ENDINGS:
-        raise DataError(f"file: must end in {', '.join(ENDINGS)}; got {str(path)!r}.")
+        raise DataError(
+            f"file: must end in {', '.join(ENDINGS)}; got {str(path)!r}. Save it as one of these."
+        )
     if not path.is_file():
         raise DataError(f"file: there is no file {str(path)!r}.")
     try:
@@ -79,6 +84,7 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
     for name, column in table.items():
         if isinstance(column.dtype, pd.StringDtype):
             table[name] = _stripped(column)
+            notes += _capitals(str(name), table[name])
     table.attrs["notes"] = notes
     return table
 
@@ -101,6 +107,11 @@ def _text(path: Path) -> tuple[pd.DataFrame, list[str]]:
         lines.seek(0)
         rows = filter(any, csv.reader(lines, delimiter=separator, skipinitialspace=True))
         heading, first = next(rows, []), next(rows, [])
+    if len(first) > len(heading) + 1 and any(first[len(heading) + 1 :]):
+        raise DataError(
+            f"file: {str(path)!r} has {len(first)} cells below a heading of {len(heading)}, which "
+            f"begins with {heading[0]!r}. Remove lines above the heading, or name all columns."
+        )
     how: dict[str, Any] = {"encoding": encoding, "skipinitialspace": True, "sep": separator}
     labelled = len(first) > len(heading) and bool(first[-1].strip())
     how["index_col"] = None if labelled else False  # or else lines end with a separator
@@ -117,11 +128,13 @@ def _text(path: Path) -> tuple[pd.DataFrame, list[str]]:
         table, marks = once, " and decimal commas"
     table.columns = pd.Index([name.strip() for name in heading])
     notes = []
+    if all(map(_NUMBER.fullmatch, table.columns)):
+        notes.append(f"The first row, {listed(heading)}, was read as a heading; is there none?")
     if separator != "," and (path.suffix.lower() == ".csv" or marks):
         notes.append(f"{path.name} has {_SEPARATORS[separator]} between columns{marks}.")
     if called:
         notes.append(f"{path.name} is no UTF-8 text and was read as {called}.")
-    if labelled or table.columns[:1].isin(_ROW_LABELS).any():
+    if labelled or table.columns[:1].isin(ROW_LABELS).any():
         table = table.reset_index(drop=True) if labelled else table.iloc[:, 1:]
         notes.append("The first column holds labels of rows and was left out.")
     return table, notes
@@ -149,6 +162,16 @@ def _decimal_commas(column: Any) -> bool:
         return False
     cells = cells.astype(str).str.strip()
     return bool(cells.str.fullmatch(_WITH_COMMA).all() and cells.str.contains(",").any())
+
+
+def _capitals(name: str, column: Any) -> list[str]:
+    """Say which labels of a column of text differ only in capitals."""
+    if column.dtype.kind in "biuf":
+        return []
+    labels = sorted(column.dropna().unique())
+    same = Counter(map(str.casefold, labels))
+    alike = [label for label in labels if same[label.casefold()] > 1]
+    return [f"Labels of column {name!r} differ only in capitals: {listed(alike)}."] if alike else []
 
 
 def _stripped(column: Any) -> Any:

@@ -265,8 +265,7 @@ class Design:
         # By position, since names may be numbers or tuples.
         y = native[:, columns.index(target)].to_native()
         if not chosen:  # an intercept alone: polars would forget the number of rows
-            index = nw.maybe_get_index(native)
-            return cls(Argument("features", np.empty((len(native), 0)), (), index), y, intercept)
+            return cls(np.empty((len(native), 0)), y, intercept)
         X = native[:, [columns.index(name) for name in chosen]].to_native()
         return cls(X, y, intercept)
 

@@ -68,8 +68,8 @@ class Confusion(NamedTuple):
 def of_belief(report: Any) -> list[str]:
     """Say what the posterior of a belief is."""
     posterior: Any = report.posterior
-    if isinstance(report.prior, Linear):
-        return [*_weights(report), *_explained(report)]
+    if isinstance(report.prior, Linear) and (said := _weights(report)):
+        return [*said, *_explained(report)]
     if isinstance(posterior, Classifier) and not isinstance(posterior, LatentClasses):
         return _classified(report.confusion)
     if isinstance(posterior, LatentClasses) and posterior.exchangeable:
@@ -132,7 +132,8 @@ def _weights(report: Any) -> list[str]:
     of = "one weight" if len(each) == 1 else f"{len(each):,} weights"
     if not clear:
         return [f"No {prob} interval of {of} leaves out zero."] if each else []
-    head = f"{len(clear):,} of {of} have {prob} intervals that leave out zero"
+    some = of if len(each) == 1 else f"{len(clear):,} of {of}"
+    head = f"{prob} intervals leave out zero for {some}"
     if clear[0].scale is None:
         said = [f"{head}: {_listed(clear)}."]
     else:

@@ -37,7 +37,7 @@ def sections(report: Report | ApproximationReport) -> list[Section]:
     shown: list[Shown] = []
     if isinstance(confusion, Confusion) and len(confusion.labels) <= _MOST_CLASSES:
         shown.append(confused(confusion))
-    if linear:
+    if linear and each:
         shown.append(table(each, report.prob))
     fit = fitted(report) if isinstance(report.prior, Regressing) else []
     if drawn := [*forest(each, report.prob), *fit]:

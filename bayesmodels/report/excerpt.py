@@ -144,7 +144,8 @@ def _container(container: Any, name: str, words: Sequence[Any] = (), **how: bool
     else:
         block = read(container, name, **how)
         rows, inner, columns = block.row_labels(), block.values.shape[1:], block.columns
-        first = block.values[:FIRST_ROWS].reshape(-1, int(np.prod(inner)))
+        first = block.values[:FIRST_ROWS]
+        first = first.reshape(len(first), int(np.prod(inner)))
         # Columns of different kinds stand in one array of objects, where a gap may be None or NaN.
         gone = int(pd.isna(block.values).sum()) if how.get("missing") else 0
     known = columns or (words if inner == (len(words),) else ())

@@ -120,6 +120,21 @@ def test_report_of_ones_own_file(table, args):
     assert "<b>z</b>" not in out.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("model", ["linear-regression", "logistic-regression"])
+def test_an_intercept_alone(table, model):
+    (table / "one.csv").write_text("y\n1\n0\n1\n1\n")
+    result = run("report", model, str(table / "one.csv"), "-o", str(table / "out.html"))
+    assert re.search(r"w\[.*intercept\] ", result.output), result.output
+    assert "0 of" not in result.output
+
+
+def test_names_may_have_blanks_after_their_commas():
+    chosen = ["--features", "x, <b>z</b>, arm", "--target", "y"]
+    asked = cli.report.make_context("report", ["linear-regression", "t.csv", *chosen]).params
+    assert asked["features"] == ["x", "<b>z</b>", "arm"]
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -135,6 +150,7 @@ def test_report_of_ones_own_file(table, args):
         (("report", "beta-bernoulli", "--prior", "alpha=-1"), "alpha: must be positive"),
         (("report", "beta-bernoulli", "--prior", "gamma=1"), "has the parameters"),
         (("report", "beta-bernoulli", "-o", "/no/such/folder/x.html"), "there is no folder"),
+        (("report", "beta-bernoulli", "--seed", "-1"), "Invalid value for '--seed': -1"),
         (("validate", "no-such-model"), "model: must be one of"),
         (("validate", "--draws", "1"), "--draws"),
     ],

@@ -48,7 +48,7 @@ def test_shards_merge_to_the_statistic_of_all_rows(files, tmp_path):
             "--weights", "weight", "--categories", "level=1,2,3,4", "-o", shard,
         )  # fmt: skip
         assert done.exit_code == 0, done.output
-        assert done.output == f"{shard}: ClassStatistic of 1 files\n"
+        assert done.output == f"{shard}: ClassStatistic of 1 file\n"
     assert run("merge", *shards, "-o", tmp_path / "all.json").exit_code == 0
     found = bm.scale.load(tmp_path / "all.json")
     levels = FRAME["level"].astype(pd.CategoricalDtype([1, 2, 3, 4]))
@@ -161,6 +161,14 @@ def test_text_of_a_regression_is_coded_as_in_a_report(files, tmp_path):
     np.testing.assert_allclose(found.mle()["w"], flat.statistic(rows).mle()["w"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["", "rownames"])
+def test_labels_of_rows_are_no_feature(name, tmp_path):
+    FRAME[["level", "y"]].to_csv(tmp_path / "t.csv", index_label=name)
+    done = run("statistic", "linear-regression", tmp_path / "t.csv", "-o", tmp_path / "s.json")
+    assert "The first column holds labels of rows and was left out." in done.output
+    assert bm.scale.load(tmp_path / "s.json").features == ("intercept", "level")
+
+
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
@@ -177,6 +185,10 @@ def test_text_of_a_regression_is_coded_as_in_a_report(files, tmp_path):
         (
             ["linear-regression", "FILES", "--target", "group"],
             "column 'group': must hold numbers; it holds cat",
+        ),
+        (
+            ["beta-bernoulli", "FILES", "--target", "group"],
+            "it holds categories. Correct the files, or choose another column with --target.",
         ),
         (
             ["linear-regression", "FILES", "--features", "row"],

@@ -56,6 +56,13 @@ def test_blank_cells_are_empty_and_what_is_no_number_stays_text(tmp_path):
     ]
 
 
+def test_a_row_in_place_of_a_heading_and_capitals_are_told(tmp_path):
+    (note,) = read(tmp_path, "1.5,-2e3\n2,3\n").attrs["notes"]
+    assert note == "The first row, ['1.5', '-2e3'], was read as a heading; is there none?"
+    (note,) = read(tmp_path, "a,b\nyes,x\nYes,y\nno,z\n").attrs["notes"]
+    assert note == "Labels of column 'a' differ only in capitals: ['Yes', 'yes']."
+
+
 def test_true_and_false_with_gaps_stay_what_they_are(tmp_path):
     assert read(tmp_path, "a,b\nTrue,1\n,2\nFalse,3\n")["a"].tolist()[::2] == [True, False]
 
@@ -75,6 +82,12 @@ def test_parquet_is_read_alike(tmp_path):
         ("a,a \n1,2\n", "t.csv", "two columns of .* are called 'a'"),
         ("a;b\n1,5;2.5\n2;3.5\n", "t.csv", r"decimal commas \(column 'a'\) and points \(column"),
         ("no parquet", "t.parquet", "can't be read as parquet"),
+        (
+            "Exported in May\n\na,b,c\n1,2,3\n",
+            "t.csv",
+            "3 cells below a heading of 1, .* 'Exported",
+        ),
+        ("a,b\n1,2,3,4\n", "t.csv", "4 cells below a heading of 2, which begins with 'a'. Remove"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, content, name, words):

@@ -24,7 +24,7 @@ def told(name):
         ("coin", "With 89 % intervals: theta 0.549 (0.470 to 0.627)."),
         ("aspirin", "theta[placebo] is the largest with a probability of more than 0.999."),
         ("party", "intervals: theta[Strong Democrat] 0.211"),
-        ("regression", "4 of 6 weights have 89 % intervals that leave out zero."),
+        ("regression", "89 % intervals leave out zero for 4 of 6 weights."),
         ("regression", "Not told from zero: w[gnp_deflator], w[unemployed]."),
         ("number_game", "Most probable values of h: powers of 2 minus 32 (0.574)"),
         ("fitness", "Nothing tells the classes apart. Their probabilities by size: 0.63, 0.37."),
