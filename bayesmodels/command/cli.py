@@ -7,13 +7,14 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -255,8 +256,8 @@ def report(
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
     given = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
     wanted = {part: value for part, value in given.items() if value is not None}
-    for part in () if decide else wanted:
-        _refuse(f"--{part.replace('_', '-')}: is about a decision; add --decide.")
+    if not decide:
+        _refuse_given(given, "is about a decision; add --decide.")
     if rope and not rope[0] < rope[1]:
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
     decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
@@ -360,6 +361,10 @@ def exact(
     from bayesmodels.errors import NotConjugate
 
     check = bool(html) if sample is None else sample
+    if not html:
+        _refuse_given(("title", "notes", "brief"), "is about the report; add --html.")
+    if not check:
+        _refuse_given(("draws", "chains"), "is about draws; add --sample or --html.")
     if html and not check:
         _refuse("--html: a report compares with draws; leave out --no-sample.")
     try:
@@ -464,7 +469,13 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
     _print_table(("quantity", "location", "spread", "p"), rows)
     if left > 0:
         _say(f"{left:,} more rows are not shown; --json has them all.")
-    _say(f"Posteriors are {_DRAWN[found.method]}.", found.sentence())
+    _say(
+        "location, spread: in standard errors, above 0 where posteriors are too low or too narrow; "
+        "p: the probability of as much if all is right.",
+        "",
+        f"Posteriors are {_DRAWN[found.method]}.",
+        found.sentence(),
+    )
     _say(*(f"- {finding}" for finding in found.findings[1 : 1 + _MOST_FINDINGS]))
     return found.outcome
 
@@ -538,6 +549,8 @@ def compare(
 
     Ends with 0 if they agree, with 1 if they do not or are too few, with 2 for bad input.
     """
+    if not html:
+        _refuse_given(("title", "notes", "prob", "brief"), "is about the report; add --html.")
     with _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
@@ -748,6 +761,14 @@ def _write(found: Any, path: Path, *, brief: bool = False) -> None:
 def _refuse(message: str) -> NoReturn:
     _say(f"Error: {message}", err=True)
     sys.exit(BAD_INPUT)
+
+
+def _refuse_given(names: Iterable[str], why: str) -> None:
+    """Refuse options that were given, though they have no use without another one."""
+    ctx = click.get_current_context()
+    for name in names:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            _refuse(f"--{name.replace('_', '-')}: {why}")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import Parameter, signature
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def load_model(target: str) -> pm.Model:
             offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
             offered = offered if models else "no name in it is a pymc.Model"
             raise DataError(f"FILE.py:NAME: {file!r} has no {name!r}; {offered}.")
-        found = _made(vars(module)[name], target)
+        found = _made(vars(module)[name], target, path)
     if not is_pymc(found):
         raise DataError(
             f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
@@ -65,13 +66,13 @@ def _run(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise DataError(_failed("running", str(path), error)) from error
+        raise DataError(_failed("running", str(path), error, path)) from error
     finally:
         sys.path.pop(0)
     return module
 
 
-def _made(found: Any, target: str) -> Any:
+def _made(found: Any, target: str, path: Path) -> Any:
     """Call what takes no arguments."""
     if not callable(found) or isinstance(found, type) or is_pymc(found):
         return found
@@ -84,9 +85,12 @@ def _made(found: Any, target: str) -> Any:
     try:
         return found()
     except (Exception, SystemExit) as error:
-        raise DataError(_failed("calling", target, error)) from error
+        raise DataError(_failed("calling", target, error, path)) from error
 
 
-def _failed(doing: str, what: str, error: BaseException) -> str:
+def _failed(doing: str, what: str, error: BaseException, path: Path) -> str:
     words = " ".join(str(error).split())  # on one line
-    return f"FILE.py:NAME: {doing} {what!r} raised {type(error).__name__}: {words}"
+    own, frames = str(path.resolve()), extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == own]
+    at = f" (line {lines[-1]})" if lines else ""
+    return f"FILE.py:NAME: {doing} {what!r} raised {type(error).__name__}: {words}{at}"

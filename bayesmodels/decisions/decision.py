@@ -211,6 +211,7 @@ class Decision:
         law = self.difference(choice, runner)
         low, high = law.interval(prob)
         loss, other = self._loss[0][at], self._loss[0][self.labels.index(runner)]
+        choice, runner = _named(choice), _named(runner)
         said = [
             (
                 f"{choice} has the {what} {self.quantity} of {len(self.labels)} groups with "
@@ -286,6 +287,11 @@ class Decision:
 
 def _by_text(row: pd.Series[float]) -> dict[str, float]:
     return {str(label): float(x) for label, x in row.items()}
+
+
+def _named(label: Hashable) -> str:
+    """Return a label as it stands in a sentence: in quotes if it has a comma."""
+    return f"“{label}”" if "," in str(label) else str(label)
 
 
 def _probability(p: float) -> str:

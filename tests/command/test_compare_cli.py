@@ -162,6 +162,7 @@ def test_of_many_scalars_the_farthest_apart_are_printed():
         (["one.nc", "other.zarr", "--level", "1"], "level: must be strictly between"),
         (["one.nc", "other.zarr", "--tolerance", "-1"], "tolerance: must be positive"),
         (["one.nc", "other.zarr", "--html", "/no/such/folder/x.html"], "there is no folder"),
+        (["one.nc", "other.zarr", "--prob", "0.5"], "--prob: is about the report; add --html."),
         (["one.nc"], "Missing argument 'SECOND'"),
     ],
 )

@@ -193,12 +193,18 @@ def test_what_there_is_not_is_said():
         (["trial.py:number"], "must be a pymc.Model; it is a int"),
         (["trial.py:needs"], "it needs trials"),
         (["trial.py:breaks"], "calling 'trial.py:breaks' raised RuntimeError: two lines"),
-        (["broken.py:model"], "running 'broken.py' raised ZeroDivisionError: division by zero"),
+        (
+            ["broken.py:model"],
+            "running 'broken.py' raised ZeroDivisionError: division by zero (line 1)",
+        ),
         (["stops.py:model"], "running 'stops.py' raised SystemExit: 4"),
         (["syntax.py:model"], "SyntaxError"),
         (["trial.py:model", "--html", "/no/such/folder/x.html"], "there is no folder"),
         (["trial.py:model", "--html", "x.html", "--no-sample"], "leave out --no-sample"),
         (["trial.py:model", "--draws", "1"], "--draws"),
+        (["trial.py:model", "--draws", "100"], "--draws: is about draws; add --sample or --html."),
+        (["trial.py:model", "--title", "T"], "--title: is about the report; add --html."),
+        (["trial.py:model", "--sample", "--brief"], "--brief: is about the report; add --html."),
     ],
 )
 def test_bad_input_ends_with_2_and_one_line_that_says_what(args, words):

@@ -363,6 +363,12 @@ def test_posteriors_of_pymc_models():
 # --- the rest of a decision -----------------------------------------------------------------------
 
 
+def test_labels_with_commas_stand_in_quotes():
+    rows = bm.Grouped([1, 1, 0, 0], by=["A, new", "A, new", "A, old", "A, old"])
+    said = bm.decide(bm.BetaBernoulli(1, 1).update(rows)).sentences()
+    assert said[1].startswith("“A, new” minus “A, old” is 0.5 (")
+
+
 def test_rope_stop_and_words(arms):
     found = bm.decide(arms, rope=0.01, acceptable_loss=0.005)
     law = found.difference("new", "old")
