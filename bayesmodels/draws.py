@@ -10,7 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +21,7 @@ import numpy as np
 from bayesmodels.belief.datatree import given_axes, statistic_of, tree_of
 from bayesmodels.belief.protocol import Belief, Likelihood
 from bayesmodels.belief.reading import in_chains, levels
-from bayesmodels.errors import DataError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.store.files import atomic_write
@@ -114,6 +115,11 @@ def mcmc_draws(
     xarray.DataTree
         The groups of `exact_draws`; ``sample_stats`` are the sampler's own.
 
+    Raises
+    ------
+    PriorError
+        If data are all but impossible near the prior's mean, so that no chain can start.
+
     See Also
     --------
     exact_draws : the same without a sampler.
@@ -133,7 +139,7 @@ def mcmc_draws(
     after = given_axes(prior, data, statistic_of(prior, data))
     scalars = sum(prod(len(after.coords[axis]) for axis in axes) for axes in after.dims.values())
     learns_correlations = not levels(prior) and scalars <= _MOST_CORRELATED
-    with model, all_or_nothing(), same_rounding():
+    with model, all_or_nothing(), same_rounding(), _speaking_of_starts():
         sampled = pm.sample(
             draws=count(draws, "draws", 1),
             tune=count(tune, "tune"),
@@ -257,6 +263,21 @@ def _steps(prior: Any, model: pm.Model) -> list[Any] | None:
         step = pm.CategoricalGibbsMetropolis([model[name]], model=model)
         steps += [step] * min(len(labels) // 4 | 1, _MOST_STEPS)
     return steps or None
+
+
+@contextmanager
+def _speaking_of_starts() -> Iterator[None]:
+    """Say in words that chains have no point to start from."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "initialization points failed" not in str(error):
+            raise
+        raise PriorError(
+            "prior: PyMC's sampler has no point to start from, since data are all but impossible "
+            "near the prior's mean. Give a prior that expects data of this size, or measure them "
+            "in another unit."
+        ) from None
 
 
 def _start(prior: Any, data: Any) -> dict[str, int] | None:

@@ -193,6 +193,16 @@ def test_draws_that_round_to_the_border_have_their_true_likelihood():
     np.testing.assert_array_equal(found[:2], [[-np.inf, 0], [0, -np.inf]])
 
 
+@pytest.mark.slow
+def test_where_no_chain_can_start_another_prior_helps():
+    waits = bm.Censored([400.0, 1500.0, 2000.0], observed=[1, 0, 0])
+    size = {"draws": 50, "tune": 50, "chains": 2, "rng": 1}
+    with pytest.raises(bm.PriorError, match=r"^prior: PyMC's sampler has no point to start from"):
+        bm.mcmc_draws(bm.GammaExponential(1, 1), waits, **size)
+    found = bm.mcmc_draws(bm.GammaExponential(1, 400), waits, **size)
+    assert 0 < found.posterior["lam"].mean() < 0.01
+
+
 def test_labels_that_read_the_same_would_hide_each_other():
     with pytest.raises(bm.DataError, match="'1' is given twice"):
         bm.DirichletCategorical([1, 1], categories=[1, "1"])
