@@ -701,10 +701,17 @@ def _decision(belief: Any, data: Any, by: str | None, **how: Any) -> Any:
     """Return what is decided between groups, before anything that takes long."""
     from bayesmodels.belief.protocol import Conjugate
     from bayesmodels.decisions.decision import decide
+    from bayesmodels.report.answer import grouped
 
     if not by or not isinstance(belief, Conjugate):
         _refuse("--decide: needs groups to choose between; give their column by --by.")
-    return decide(belief.update(data), **how)
+    posterior = belief.update(data)
+    if grouped(posterior) is None:
+        _refuse(
+            "--decide: needs one number a group to compare, and this model has several. Use "
+            "beta-bernoulli with --success, or normal-inverse-gamma."
+        )
+    return decide(posterior, **how)
 
 
 def _worst(row: dict[str, Any]) -> str:

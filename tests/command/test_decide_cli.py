@@ -23,6 +23,13 @@ def test_without_groups_there_is_nothing_to_decide(trial):
     assert "--decide: needs groups to choose between; give their column by --by." in found.stderr
 
 
+def test_categories_of_groups_are_no_groups(trial):
+    asked = ["report", "dirichlet-categorical", str(trial), "--target", "converted", "--by", "arm"]
+    found = CliRunner().invoke(cli.main, [*asked, "--decide"])
+    assert found.exit_code == 2
+    assert "--decide: needs one number a group to compare" in found.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
