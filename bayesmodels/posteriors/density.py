@@ -532,13 +532,16 @@ def graph_of(model: pm.Model) -> Any:
 
 def written_in_double(model: pm.Model) -> pm.Model:
     """Return a model whose constants are double before PyMC works anything out of them."""
-    graph, _ = fgraph_from_model(model)
+    with without_initial_values(model):
+        graph, _ = fgraph_from_model(model)
     outputs = in_double(graph.outputs, {})
     if outputs == list(graph.outputs):
         return model
     made: Any = FunctionGraph(outputs=outputs, clone=False)
     made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    return model_from_fgraph(made, mutate_fgraph=True)
+    result = model_from_fgraph(made, mutate_fgraph=True)
+    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
+    return result
 
 
 def _double(point: Any) -> Any:

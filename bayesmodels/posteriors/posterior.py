@@ -21,6 +21,7 @@ from bayesmodels.input.parameters import asked, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
+from bayesmodels.posteriors.density import without_initial_values
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import (
@@ -451,7 +452,8 @@ def deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:
     if seen:
         # PyMC would draw what was observed anew: as for rows of which some are missing.
         values = {rv.name: model.rvs_to_values[rv].eval() for rv in seen}
-        model = pm.do(model, values)
+        with without_initial_values(model):
+            model = pm.do(model, values)
     with same_rounding():
         found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
     return found

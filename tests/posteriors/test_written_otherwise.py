@@ -1,0 +1,31 @@
+"""Models as users write them, in ways that no table of models has."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import integrate, stats
+
+import bayesmodels as bm
+
+
+def test_integrated_from_a_start_that_is_given():
+    with pm.Model() as model:
+        b = pm.Normal("b", 0, 1, initval=0.5)
+        pm.Poisson("y", pm.math.exp(b), observed=[1, 2, 3])
+
+    def density(b):
+        return stats.norm.pdf(b) * stats.poisson.pmf([1, 2, 3], np.exp(b)).prod()
+
+    evidence = integrate.quad(density, -12, 5, epsabs=0, epsrel=1e-10)[0]
+    found = bm.integrate(model, rng=1)
+    np.testing.assert_allclose(found.log_evidence, np.log(evidence), rtol=0, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::pymc.exceptions.ImputationWarning")
+def test_a_function_of_missing_rows_where_a_start_is_given():
+    with pm.Model() as model:
+        b = pm.Normal("b", 0, 1, initval=0.5)
+        y = pm.Normal("y", b, 1, observed=np.ma.masked_invalid([1, np.nan, 2]))
+        pm.Deterministic("twice", 2 * y)
+    drawn = bm.exact(model, rng=1).to_datatree(100, rng=2)["posterior"]
+    np.testing.assert_array_equal(drawn["twice"][..., 1], 2 * drawn["y_unobserved"][..., 0])
