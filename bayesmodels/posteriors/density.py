@@ -517,9 +517,12 @@ def keep_initial_values(model: pm.Model, copy: pm.Model, names: Sequence[str]) -
 def frozen(model: pm.Model) -> pm.Model:
     """Return a model whose data and dims do not change: itself, if there are none that may."""
     held = [*model.data_vars, *model.dim_lengths.values()]
-    return (
-        freeze_dims_and_data(model) if any(isinstance(v, SharedVariable) for v in held) else model
-    )
+    if not any(isinstance(v, SharedVariable) for v in held):
+        return model
+    with without_initial_values(model):
+        result: pm.Model = freeze_dims_and_data(model)
+    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
+    return result
 
 
 def graph_of(model: pm.Model) -> Any:

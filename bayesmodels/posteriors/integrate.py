@@ -17,7 +17,7 @@ from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import Integral, NotSettled, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
-from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.density import JointDensity, frozen
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.support import added_up_far_enough, listed
@@ -112,9 +112,10 @@ def integrate(
         raise DataError(f"seconds: must be positive; got {seconds}.")
     most, rng = count(most, "most", 0), randomness(rng)
     begun = time.perf_counter()
-    own = integrand(model, block(model, seconds, rng), most, rng)
+    held = frozen(model)  # the posterior of these data, whatever the model's will be later
+    own = integrand(held, block(model, seconds, rng), most, rng)
     part, density = own.part, own.density
-    rounding = _rounding(part.density if part else _joint(model), density)
+    rounding = _rounding(part.density if part else _joint(held), density)
     found = settled(own, tolerance, seconds, rng)
     heaviest = found.points_at(np.argsort(-found.weights)[:_HEAVIEST])
     _far_enough(own, found, heaviest)
@@ -127,7 +128,8 @@ def integrate(
             stacklevel=2,
         )
     found = found.less_sure(off)
-    return IntegratedPosterior(model, density, found, part, tolerance, time.perf_counter() - begun)
+    took = time.perf_counter() - begun
+    return IntegratedPosterior(model, held, density, found, part, tolerance, took)
 
 
 class Integrand(NamedTuple):

@@ -74,6 +74,7 @@ class IntegratedPosterior:
     def __init__(
         self,
         model: pm.Model,
+        held: pm.Model,
         density: BatchDensity,
         found: Integral,
         part: PartialPosterior | None,
@@ -81,7 +82,7 @@ class IntegratedPosterior:
         seconds: float,
     ) -> None:
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
-        self._density, self._integral, self._part = density, found, part
+        self._held, self._density, self._integral, self._part = held, density, found, part
         self.integrated = part.integrated if part else ()
         order = [rv.name for rv in model.free_RVs]
         self.remaining = tuple(name for name in order if name not in self.integrated)
@@ -296,7 +297,7 @@ class IntegratedPosterior:
 
     @cached_property
     def _joint(self) -> Any:
-        points, terms = natural_terms(self.model)
+        points, terms = natural_terms(self._held)
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
             total = plain([add([term.sum() for term in terms])])
@@ -371,7 +372,7 @@ class IntegratedPosterior:
 
         block = self._part is not None
         rows, logs, errors = rows_left_out(
-            self.model, self._integral, seconds, randomness(rng), block=block
+            self._held, self._integral, seconds, randomness(rng), block=block
         )
         return pd.DataFrame({"log_density": logs, "error": errors}, index=rows)
 

@@ -129,7 +129,8 @@ def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.
             if own.density.finite:
                 raise
             return sampled()(rng)
-        return IntegratedPosterior(data.model, own.density, found, own.part, _NEAR, 0.0).sample
+        model = data.model
+        return IntegratedPosterior(model, model, own.density, found, own.part, _NEAR, 0.0).sample
 
     return given
 

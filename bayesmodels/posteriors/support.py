@@ -31,7 +31,7 @@ from scipy import stats
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
-from bayesmodels.posteriors.density import compiled, frozen, without_initial_values
+from bayesmodels.posteriors.density import compiled, frozen
 from bayesmodels.posteriors.operations import core, operation, scalar
 
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
@@ -109,8 +109,7 @@ def supports(model: pm.Model, *, all_known: bool = True) -> list[Support]:
 
 def shaped(model: pm.Model) -> list[tuple[pm.Model, Any, tuple[int, ...]]]:
     """Return a model with frozen dims, and its free variables with their shapes."""
-    with without_initial_values(model):
-        held = frozen(model)
+    held = frozen(model)
     shapes = [rv.type.shape for rv in held.free_RVs]
     if any(None in shape for shape in shapes):
         known = held.eval_rv_shapes()
