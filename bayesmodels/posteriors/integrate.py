@@ -171,7 +171,7 @@ def settled(
     except NotSettled as error:
         raise NotConjugate(
             f"the integral over {listed(density.names)} has not settled: {error}.",
-            "Draw with pm.sample, and look at its divergences.",
+            "Draw with pm.sample, and look at its divergences",
         ) from error
     except Unbounded as error:
         name = density.coordinate_names[error.number]

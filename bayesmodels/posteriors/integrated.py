@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
@@ -33,7 +34,7 @@ from bayesmodels.posteriors.posterior import (
     tree_of,
 )
 from bayesmodels.posteriors.rows_left_out import rows_left_out
-from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support import listed, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -300,7 +301,9 @@ class IntegratedPosterior:
         points, terms = natural_terms(self._held)
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
-            total = plain([add([term.sum() for term in terms])])
+            inside = within(self._held, {p.name: p for p in points}).values()
+            cut = [pt.switch(each, 0.0, -np.inf) for each in inside]
+            total = plain([add([term.sum() for term in terms] + cut)])
             run = compiled(list(rows.values()), vectorize_graph(total, rows), LIGHT_MODE)
 
         def joint(values: dict[str, Any]) -> Array:

@@ -147,9 +147,9 @@ def _integrated(
 ) -> PartialPosterior:
     names = (*choice.normals, *choice.alone)
     if not names:
-        why = "; ".join(dict.fromkeys(choice.reasons.values()))
+        why = "; ".join(dict.fromkeys(said.rstrip(".") for said in choice.reasons.values()))
         raise NotConjugate(
-            f"no variable is conjugate given the rest that can be integrated out: {why}"
+            f"no variable is conjugate given the rest that can be integrated out: {why}."
         )
     if len(names) == len(model.free_RVs):
         raise NotConjugate(

@@ -24,6 +24,7 @@ from pymc.distributions.transforms import (
     _default_transform,
 )
 from pymc.distributions.truncated import TruncatedRV
+from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.scalar.basic import Cast
 from pytensor.tensor.random.op import RandomVariable
@@ -31,7 +32,7 @@ from scipy import stats
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.models.inverse_wishart_pymc import RootOfPrecision, Standardised
-from bayesmodels.posteriors.density import compiled, frozen
+from bayesmodels.posteriors.density import compiled, frozen, in_double
 from bayesmodels.posteriors.operations import core, operation, scalar
 
 Kind = Literal["unit", "simplex", "positive", "real", "interval", "matrix", "finite"]
@@ -157,6 +158,24 @@ def _support(
         low, high = max(low, inner[0]), min(high, inner[1])
     kind: Any = next((kind for kind in ENDS if ENDS[kind] == (low, high)), "interval")
     return Support(name, kind, shape, interval=(low, high))
+
+
+def within(model: pm.Model, points: Mapping[str, Any]) -> dict[str, Any]:
+    """Return, of variables with transforms of the user's own, whether these go where they are.
+
+    As expressions of the values of all variables. An order, say, allows less than the law does.
+    """
+    free = {rv: rv.type.filter_variable(points[rv.name]) for rv in model.free_RVs}
+    there = {
+        rv.name: transform.forward(rv, *rv.owner.inputs)
+        for rv, transform in model.rvs_to_transforms.items()
+        if rv in free
+        and transform is not None
+        and type(transform) is not type(_default_transform(rv.owner.op, rv))
+    }
+    made = in_double(clone_replace(list(there.values()), free, rebuild_strict=False), {})
+    inside: Any = [pt.all(pt.isfinite(z)) for z in made]  # type: ignore[no-untyped-call]
+    return dict(zip(there, inside, strict=True))
 
 
 def not_whole(rv: Any) -> None:

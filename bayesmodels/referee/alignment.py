@@ -28,6 +28,7 @@ from bayesmodels.referee.programs import (
     own_side,
     program,
     with_jacobians,
+    within_transforms,
 )
 
 JOINT = "joint density"
@@ -68,6 +69,7 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
         other = _called(source, b if models[0] else a, names, transform, own)
         return Pair((own, other) if models[0] else (other, own), source, None, kept)
     first, second = program(a, {}), program(b, rename)
+    first, second = within_transforms(first, second), within_transforms(second, first)
     forwards = _fits(second, first, transform)
     source, target = (second, first) if forwards else (first, second)
     mapped, own = mapped_side(source, target, transform), own_side(source)

@@ -7,8 +7,10 @@ are given, or Deterministics of the one that bear the other's names.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from bayesmodels.errors import DataError
 from bayesmodels.referee.log_terms import Declared, Logs, Point, total
@@ -76,6 +78,30 @@ def program(model: Any, rename: Mapping[str, str]) -> Program:
         roles,
         called,
     )
+
+
+def within_transforms(given: Program, other: Program) -> Program:
+    """Let a density be zero where a variable's transform does not go, unless both have the same."""
+    import pytensor.tensor as pt
+
+    from bayesmodels.posteriors.support import within
+
+    kinds, others = _transforms(given), _transforms(other)
+    points = {
+        name: given.inputs[called]
+        for name, called in given.called.items()
+        if called in given.inputs
+    }
+    cut = {
+        given.called[name]: pt.switch(inside, given.terms[given.called[name]], -np.inf)
+        for name, inside in within(given.model, points).items()
+        if kinds[given.called[name]] is not others.get(given.called[name])
+    }
+    return replace(given, terms=given.terms | cut)
+
+
+def _transforms(given: Program) -> dict[str, type]:
+    return {given.called[rv.name]: type(t) for rv, t in given.model.rvs_to_transforms.items()}
 
 
 @dataclass(frozen=True)

@@ -47,3 +47,37 @@ def test_an_integral_is_of_the_data_it_was_made_with():
     np.testing.assert_array_equal(drawn["b"], others["b"])
     np.testing.assert_array_equal(drawn["k"], others["k"])
     assert found.leave_one_out().equals(held.leave_one_out())
+
+
+def two_levels(**more):
+    with pm.Model() as model:
+        level = pm.Normal("level", 0, 1, shape=2, **more)
+        pm.Normal("y", level, 1, observed=[0.3, 0.1])
+    return model
+
+
+ORDER = {"transform": pm.distributions.transforms.ordered, "initval": [-1.0, 1.0]}
+
+
+def test_a_transform_that_orders_makes_another_model():
+    found = bm.same(two_levels(), two_levels(**ORDER), rng=1)
+    assert (found.outcome, found.terms) == ("disagree", ("the prior of level",))
+    assert bm.same(two_levels(**ORDER), two_levels(**ORDER), rng=1).outcome == "agree"
+
+
+def test_a_transform_that_leaves_out_nothing_makes_no_other_model():
+    def model(**more):
+        with pm.Model() as made:
+            rate = pm.Gamma("rate", 2, 1, **more)
+            pm.Poisson("y", rate, observed=[3, 1])
+        return made
+
+    assert bm.same(model(), model(default_transform=None), rng=1).outcome == "agree"
+
+
+def test_no_density_out_of_order():
+    found = bm.integrate(two_levels(**ORDER), rng=1)
+    log_density = found.log_density({"level": np.array([[1.0, -1.0], [-1.0, 1.0]])})
+    # The difference of both is normal: variance 1/2 each, means 0.15 and 0.05.
+    known = stats.norm.logpdf([-1, 1], [0.15, 0.05], np.sqrt(0.5)).sum() - stats.norm.logcdf(-0.1)
+    np.testing.assert_allclose(log_density, [-np.inf, known], rtol=0, atol=1e-6)
