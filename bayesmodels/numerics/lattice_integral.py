@@ -74,9 +74,19 @@ class Integral:
         )
 
     @property
+    def halo(self) -> NDArray[np.bool_]:
+        """Which points are at the border."""
+        return _halo(self.lattices)
+
+    @property
+    def beside(self) -> float:
+        """How much more there is beyond the points at the border than at them."""
+        return _beside(self.lattices)
+
+    @property
     def beyond(self) -> float:
         """About what part of the mass is below the floor."""
-        return float(self.weights[_halo(self.lattices)].sum()) * _beside(self.lattices)
+        return float(self.weights[self.halo].sum()) * self.beside
 
     def points_at(self, chosen: NDArray[np.intp]) -> Array:
         """Return the points x with some numbers."""

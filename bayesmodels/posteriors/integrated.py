@@ -364,7 +364,8 @@ class IntegratedPosterior:
         -------
         pandas.DataFrame
             Columns ``log_density`` and ``error``, one row an observed number; the sum of the
-            former is what ArviZ's `loo` estimates from draws.
+            former is what ArviZ's `loo` estimates from draws. An error is large where the posterior
+            of the others reaches beyond the lattice: have them integrated alone.
 
         Raises
         ------

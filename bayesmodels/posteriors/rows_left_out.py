@@ -60,6 +60,7 @@ def rows_left_out(
     points = found.points_at(fine)
     start = density(points)[0]
     log_volumes = np.log(found.weights[fine]) - start
+    border = found.halo[fine]  # beyond which there may be mass without a row that was far off
     rows = [(name, at) for name, own in out.items() for at in np.ndindex(own.get_value().shape)]
     logs, errors = np.empty(len(rows)), np.empty(len(rows))
     end = time.process_time() + seconds
@@ -75,7 +76,8 @@ def rows_left_out(
             for some in (slice(None), coarse)
         ]
         logs[number] = both[0]
-        errors[number] = abs(both[0] - both[1]) + 2 * found.log_error
+        beyond = np.exp(logsumexp(np.append(without[border], -np.inf)) - logsumexp(without))
+        errors[number] = abs(both[0] - both[1]) + 2 * found.log_error + found.beside * beyond
         each = time.process_time() - begun
         if number == 0 and each * len(rows) > end - begun:
             raise DataError(

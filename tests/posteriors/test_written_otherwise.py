@@ -81,3 +81,17 @@ def test_no_density_out_of_order():
     # The difference of both is normal: variance 1/2 each, means 0.15 and 0.05.
     known = stats.norm.logpdf([-1, 1], [0.15, 0.05], np.sqrt(0.5)).sum() - stats.norm.logcdf(-0.1)
     np.testing.assert_allclose(log_density, [-np.inf, known], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("y", [[1.0, 2], [1, 1.3, 4]])
+def test_a_row_left_out_that_held_the_scale_has_an_error_that_says_so(y):
+    def normal(y):
+        with pm.Model() as model:
+            mu, sd = pm.Normal("mu", 0, 1), pm.HalfNormal("sd", 1)
+            pm.Normal("y", mu, sd, observed=y)
+        return bm.integrate(model, rng=1)
+
+    found = normal(y)
+    known = found.log_evidence - normal(y[:-1]).log_evidence
+    log_density, error = found.leave_one_out(rng=1).iloc[-1]
+    assert abs(log_density - known) < error
