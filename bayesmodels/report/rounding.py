@@ -6,6 +6,7 @@ import numpy as np
 
 _LARGEST, _SMALLEST = 1e9, 1e-4  # beyond these, digits are counted rather than read
 _WHOLE = 1e15  # so far, float64 shows whole numbers digit by digit
+_NOTHING = 1e-12  # of a spread
 
 
 def rounded(x: float, decimals: int) -> str:
@@ -29,9 +30,11 @@ def significant(x: float, digits: int = 6) -> str:
 
 
 def beside(x: float, spread: float) -> str:
-    """Return a number with four digits, or as many as show three of its spread."""
+    """Return a number with four digits, or as many as show three of its spread; 0 if next to it."""
     more = 0
     if np.isfinite(x) and x != 0 and 0 < spread < np.inf:
+        if abs(x) < _NOTHING * spread:  # what rounding leaves of zero
+            return "0"
         more = int(np.floor(np.log10(abs(x))) - np.floor(np.log10(spread)))
     return significant(x, max(4, min(more, 12) + 3))
 

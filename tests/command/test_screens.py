@@ -129,11 +129,12 @@ def test_only_covariances_are_left_out_and_that_is_said():
 
 
 def test_a_number_has_the_digits_of_its_spread():
-    """A mean of 200,012 known to 24 is no 200,000."""
+    """A mean of 200,012 known to 24 is no 200,000, and what rounding leaves of zero is zero."""
     assert beside(200012.34, 23.9) == "200012.3"
     assert beside(0.39451, 0.2) == "0.3945"
     assert beside(2.5, np.inf) == beside(2.5, 0.0) == "2.5"
-    assert beside(1e-300, 1e300) == "1.000e−300"
+    assert beside(2.8e-16, 77.0) == beside(-1e-300, 1e300) == "0"
+    assert beside(1e-10, 77.0) == "1.000e−10"
 
 
 def test_a_real_terminal_of_80_columns_is_used_to_its_end_and_no_farther():
