@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+_LOW_RANK: dict[str, Any] = {"nuts_sampler": "nutpie", "nuts": {"adaptation": "low_rank"}}
 _MOST_CORRELATED = 50  # scalars; nutpie takes the cube of their number to learn correlations
 _MOST_STEPS = 49  # of a nominal variable in one draw; they take about 5 ms
 
@@ -150,7 +151,7 @@ def mcmc_draws(
             progressbar=progress,
             quiet=not progress,
             compute_convergence_checks=False,
-            **({"nuts": {"adaptation": "low_rank"}} if learns_correlations else {}),
+            **(_LOW_RANK if learns_correlations else {}),
         )
     posterior = {name: sampled.posterior[name].to_numpy() for name in after.dims}
     stats = {
