@@ -183,9 +183,13 @@ def _candidates(
     spread = np.abs(x - near[1][0]) + np.abs(x - near[-1][0])
     yield moved(x, field.kind == "real", 0.0), levels
     movable = np.flatnonzero(np.isin(field.kind, ("real", "positive", "unit", "interval")))
-    for element in rng.permutation(movable)[:_ELEMENTS]:
-        for value in _ends(field, int(element), x[element], spread[element]):
-            yield moved(x, element, value), levels
+    ends = [_ends(field, int(k), x[k], spread[k]) for k in movable]
+    for step in range(max(map(len, ends), default=0)):
+        # All together: of all(x > 0) no element tells alone.
+        yield moved(x, movable, [values[step % len(values)] for values in ends]), levels
+    for at in rng.permutation(len(movable))[:_ELEMENTS]:
+        for value in ends[at]:
+            yield moved(x, movable[at], value), levels
     for rows in simplex_rows(field):
         for k in range(min(rows.shape[-1], _ELEMENTS)):
             for share in (1e-12, 1 - 1e-9):

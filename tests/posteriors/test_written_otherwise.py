@@ -95,3 +95,13 @@ def test_a_row_left_out_that_held_the_scale_has_an_error_that_says_so(y):
     known = found.log_evidence - normal(y[:-1]).log_evidence
     log_density, error = found.leave_one_out(rng=1).iloc[-1]
     assert abs(log_density - known) < error
+
+
+@pytest.mark.parametrize("size", [3, 20])
+def test_a_step_where_all_elements_are_large_is_found(size):
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=size)
+        pm.Normal("y", x, 1, observed=np.zeros(size))
+        pm.Potential("step", pm.math.switch((x > 0.8).all(), -5.0, 0.0))
+    with pytest.raises(bm.NotConjugate, match="of x is close to a closed form but not equal to it"):
+        bm.exact(model, rng=1)
