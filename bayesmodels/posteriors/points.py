@@ -184,7 +184,7 @@ def _candidates(
     yield moved(x, field.kind == "real", 0.0), levels
     movable = np.flatnonzero(np.isin(field.kind, ("real", "positive", "unit", "interval")))
     ends = [_ends(field, int(k), x[k], spread[k]) for k in movable]
-    for step in range(max(map(len, ends), default=0)):
+    for step in range(max(map(len, ends)) if len(ends) > 1 else 0):
         # All together: of all(x > 0) no element tells alone.
         yield moved(x, movable, [values[step % len(values)] for values in ends]), levels
     for at in rng.permutation(len(movable))[:_ELEMENTS]:
