@@ -29,6 +29,7 @@ from bayesmodels.posteriors.multivariate import gaussian, linked
 from bayesmodels.posteriors.points import score, somewhere
 from bayesmodels.posteriors.remaining_model import priors, replaceable
 from bayesmodels.posteriors.solution import Solution
+from bayesmodels.posteriors.support import listed
 from bayesmodels.posteriors.verify import FEW, verify
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
@@ -94,7 +95,10 @@ def choose(conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: 
         if all(_straight(conditionals, [*normals, name], point, rng) for point in at):
             normals.append(name)
         else:
-            reasons[name] = f"{name} is not jointly normal with {' and '.join(normals)}"
+            others = (
+                f"jointly normal with {listed(normals)}" if normals else "normal given the rest"
+            )
+            reasons[name] = f"{name} is not {how}"
     alone: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
         done = [*normals, *alone]

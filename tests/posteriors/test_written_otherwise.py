@@ -105,3 +105,13 @@ def test_a_step_where_all_elements_are_large_is_found(size):
         pm.Potential("step", pm.math.switch((x > 0.8).all(), -5.0, 0.0))
     with pytest.raises(bm.NotConjugate, match="of x is close to a closed form but not equal to it"):
         bm.exact(model, rng=1)
+
+
+def test_where_an_offset_leaves_no_digits_to_tell_what_is_normal_it_is_said_of_what():
+    group = np.arange(48) % 6
+    with pm.Model() as model:
+        mu = pm.StudentT("mu", nu=4, mu=1e8, sigma=2)
+        v = pm.Normal("v", 0, pm.HalfNormal("s", 1), shape=6)
+        pm.Normal("y", mu + v[group], pm.HalfNormal("e", 1), observed=1e8 + np.sin(np.arange(48)))
+    with pytest.raises(bm.NotConjugate, match=r"; v is not normal given the rest\.$"):
+        bm.exact(model, partial=True, rng=1)
