@@ -95,9 +95,7 @@ def choose(conditionals: Conditionals, rng: np.random.Generator, *, one_by_one: 
         if all(_straight(conditionals, [*normals, name], point, rng) for point in at):
             normals.append(name)
         else:
-            others = (
-                f"jointly normal with {listed(normals)}" if normals else "normal given the rest"
-            )
+            how = f"jointly normal with {listed(normals)}" if normals else "normal given the rest"
             reasons[name] = f"{name} is not {how}"
     alone: list[str] = []
     for name in (n for n in largest_first if families[n] in FAMILIES):
