@@ -4,7 +4,7 @@ Both get a model built afresh and start cold: the closed form compiles what it n
 compiles its density, as a user sees it. One model after the other, a line each. The caches on disk
 of compiled functions are what they are on the machine; ``--cold`` gives every model a process and a
 cache of its own, as on its very first run. With ``--against DIRECTORY``, a clone of another commit,
-its closed forms take the sampler's place: each model is solved by both in turn, three times, in a
+its closed forms take the sampler's place: each model is solved by both in turn, five times, in a
 process a commit, and the least times count.
 
 Run as ``python tests/benchmarks/bench_exact.py [--only WORD ...] [--cold | --against DIRECTORY]``.
@@ -127,7 +127,7 @@ def against(directory):
 
     def measure(entry):
         found = [[], []]
-        for _ in range(3):
+        for _ in range(5):
             for worker, times in zip(workers, found, strict=True):
                 worker.stdin.write(f"{entry.name}\n")
                 worker.stdin.flush()
