@@ -100,9 +100,9 @@ def _added(
         x = lattice.frame.points(u)[0][:, number]
         a = lattice.frame.stretch[axis]
         s = np.sinh(a * u[:, axis]) / a if a > 0 else u[:, axis]
-        step = lattice.step / 2 if lattice.centres and len(row) > 1 else lattice.step
+        step = lattice.step[axis] / (2 if lattice.centres and len(row) > 1 else 1)
         if not fine:  # before the last refinement
-            step = lattice.step if lattice.centres or len(row) > 1 else 2 * lattice.step
+            step = lattice.step[axis] * (1 if lattice.centres or len(row) > 1 else 2)
         many = max(1, _TOGETHER // max(len(u), 1))
         for at in range(0, len(nodes), many):
             z = nodes[at : at + many, None]
