@@ -37,7 +37,7 @@ _FAR = 1 << 12  # largest coordinate u
 _FINEST = 2.0**-12  # step
 _OUT = 5.0  # coordinates from which on digits are looked at
 _PLACES, _LOOKS, _DIGITS = 1e-14, 4, 0.3  # moves, how many, and what log values may change
-_LEAST_OFF, _MOST_OFF, _WORTH = 1e-12, 0.5, 2.0  # parts of a sum; times fewer points
+_LEAST_OFF, _MOST_OFF, _WORTH = 1e-12, 0.5, 1.5  # parts of a sum; times fewer points
 _BITS = 60  # of a whole number for a place
 
 
@@ -223,21 +223,26 @@ class Lattice:
         return _grown(replace(self, floor=floor), self.places[self.logs > floor], most)
 
     def evened(self, most: int) -> Lattice:
-        """Return a cubic lattice with longer steps along axes with which the sum has settled more.
+        """Return a cubic lattice's points with longer steps along axes along which it has settled.
 
-        How many digits there are without every second point along one axis alone says so. Twice
-        the step halves the digits of a function that is analytic in a strip, and leaves a quarter
-        of those of a normal density; steps are made longer by what is between the two.
+        How many digits are there without every second point along one axis alone says so. Twice
+        the step leaves a quarter of the digits of a normal density, and half of those of other
+        analytic functions; steps are made longer as if all of them were the former.
         """
         weights = np.exp(self.logs - np.nanmax(self.logs))
         weights = np.where(np.isnan(weights), 0.0, weights)
         off = 2 * weights @ (self.places % 4 == 0) / weights.sum() - 1
         digits = -np.log(np.clip(np.abs(off), _LEAST_OFF, _MOST_OFF))
-        longer = (digits / digits.min()) ** (2 / 3)
-        if longer.prod() < _WORTH:
+        longer = (digits / digits.min()) ** 0.5
+        if self.centres or longer.prod() < _WORTH:
             return self
-        none = [part[:0] for part in (self.places, self.logs, self.carried)]
-        empty = replace(self, step=self.step * longer, places=none[0], logs=none[1], carried=none[2])
+        empty = replace(
+            self,
+            step=self.step * longer,
+            places=self.places[:0],
+            logs=self.logs[:0],
+            carried=self.carried[:0],
+        )
         return empty.joined(self.frame.points(self.coordinates[~self.halo])[0], most)
 
     def refined(self, most: int) -> Lattice:
@@ -340,7 +345,7 @@ def _spread(places: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
     return found
 
 
-def _joined(places: NDArray[np.int64], reach: int) -> Any:
+def _joined(places: Array, reach: int) -> Any:
     """Return a matrix of which places are so near to each other along all axes."""
     pairs = KDTree(places).query_pairs(reach, p=np.inf, output_type="ndarray")
     return coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(places),) * 2)

@@ -21,7 +21,7 @@ _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
 _FIRST_STEP = 2.0
 _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
-_MANY = 5_000
+_MANY = 5_000  # points from which on axes get steps of their own
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
 _EXPLORED = 150  # points of each set of starts, for each dimension
 _BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
@@ -155,12 +155,10 @@ def integral(
             if settled:
                 return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
-        if size > _MANY and not settled and not lattices[0].centres:
-            evened = [lattice.evened(_MOST) for lattice in lattices]
-            if any(new is not old for new, old in zip(evened, lattices, strict=True)):
-                lattices = evened
-                history.pop(), unknown.pop()  # in favour of what the new ones give
-                continue
+        evened = lattices if settled or size < _MANY else _evened(lattices)
+        if evened != lattices:  # for fewer points with about the same errors
+            lattices, history, unknown = evened, history[:-1], unknown[:-1]
+            continue
         begun = time.process_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
         each = (time.process_time() - begun) / max(sum(map(len, lattices)) - size, 1)
@@ -265,6 +263,10 @@ def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
     return lattice
 
 
+def _evened(lattices: list[Lattice]) -> list[Lattice]:
+    return [lattice.evened(_MOST) for lattice in lattices]
+
+
 def _lowered(
     lattices: list[Lattice], exists: NDArray[np.bool_], tolerance: float, least: Array | float
 ) -> tuple[list[Lattice], Array, Array]:
@@ -284,7 +286,7 @@ def _lowered(
         found, beyond, unit = _estimates(lattices, exists, least)
         before.append(beyond)
         many = beyond / unit > tolerance
-        times = max(_WHILE[0], math.ceil(_WHILE[1] * max(lattice.step.max() for lattice in lattices)))
+        times = max(_WHILE[0], math.ceil(_WHILE[1] * _steps(lattices).max()))
         stays = np.zeros_like(exists)
         if len(before) > times:
             stays = many & (beyond > _STAYS * before[-1 - times]) & exists
@@ -362,7 +364,11 @@ def _halo(lattices: Sequence[Lattice]) -> NDArray[np.bool_]:
 
 def _beside(lattices: Sequence[Lattice]) -> float:
     """Return how much more there is beyond the points at the border than at them."""
-    return 2.0 / min([1.0, *(lattice.step.min() for lattice in lattices)])
+    return 2.0 / _steps(lattices).min(initial=1.0)
+
+
+def _steps(lattices: Sequence[Lattice]) -> Array:
+    return np.concatenate([lattice.step for lattice in lattices] or [np.zeros(0)])
 
 
 def _weighted(lattices: list[Lattice]) -> tuple[Array, Array, float]:
