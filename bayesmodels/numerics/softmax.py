@@ -47,15 +47,15 @@ def two_classes(counts: Array, score: Array) -> tuple[float, Array, Array]:
 
     As `log_probabilities` and `residuals` have it, for `counts` of shape (n, 2).
     """
-    far = np.abs(score)
-    below = np.exp(-far)
-    near = 1 / (1 + below)
-    zero, one = counts.T
-    total = zero + one
-    against = np.where(np.signbit(score), one, zero)  # seen, of the less probable class
-    loss = float(total @ np.log1p(below) + against @ far)
-    residual = np.copysign(near, score) * ((total - against) * below - against)
-    return loss, residual, total * near * near * below
+    under, over = np.minimum(score, 0.0), np.maximum(score, 0.0)
+    one, zero = np.exp(under), np.exp(-over)  # their probabilities, but for the same factor
+    less = one * zero
+    more = 1 / (1 + less)
+    one, zero = one * more, zero * more
+    seen_zero, seen_one = counts.T
+    total = seen_zero + seen_one
+    loss = float(total @ np.log1p(less) + seen_zero @ over - seen_one @ under)
+    return loss, seen_one * zero - seen_zero * one, total * one * zero
 
 
 def log_mass(counts: Array, log_p: Array) -> Array:

@@ -8,7 +8,7 @@ finds is carried back to the weights of the columns as they came.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,35 +253,40 @@ class Whitening:
         return dtrsm(1.0, self.root, self.frame.rows(X), side=1, overwrite_b=1)
 
 
+At = Callable[[Array], Here | Sums]
+"""From a point to what is added up there."""
+
+
 def peak(white: Whitening, X: Array, counts: Array, most: int = _STEPS) -> Peak:
     """Maximise by Newton's method, for rows with `counts` (n, K) of the classes.
 
     Of many rows it starts near the maximum of some of them, which weigh as much as all.
     """
-    if len(X) >= _MANY:
-        some = peak(white, X[::_EVERY], _EVERY * counts[::_EVERY], _STEPS_OF_SOME)
-        white = replace(white, start=some.w)
     rows = threads.gathered(lambda cut: (white.rows(X[cut]), counts[cut]), _cuts(X), X.size)
+    every = slice(None, None, _EVERY)
+    some = [(np.asfortranarray(Z[every]), _EVERY * n[every]) for Z, n in rows]
     return climb(
         white,
         float(counts.sum()),
         lambda b: Here(rows, b),
         lambda factor: max(reach(factor, Z, counts.shape[1] - 1) for Z, _ in rows),
         most,
+        (lambda b: Here(some, b)) if len(X) >= _MANY else None,
     )
 
 
 def climb(
     white: Whitening,
     total: float,
-    at: Callable[[Array], Here | Sums],
+    at: At,
     reach: Callable[[Array], float],
     most: int = _STEPS,
+    near: At | None = None,
 ) -> Peak:
     """Maximise by Newton's method, given what is added up over rows.
 
-    `total` is the weight of all rows, `at` returns the sums at a point, and `reach` is the function
-    of that name, of the factor of the curvature.
+    `total` is the weight of all rows, `at` returns the sums at a point, `near` about the same ones
+    for less, and `reach` is the function of that name, of the factor of the curvature.
     """
     others, width = white.own.shape[0], len(white.root)
     pull = np.stack([solve_upper(white.root, block.T, transposed=True).T for block in white.own])
@@ -289,36 +294,42 @@ def climb(
     prior_rows = np.zeros((*pull.shape[:2], others, width))  # each class's, on the diagonal
     prior_rows[of, :, of] = pull
     prior_rows = prior_rows.reshape(len(aim), others * width)
-    kept: list[tuple[Array, Here | Sums]] = []
+    # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
+    flat = total * np.log(others + 1) + aim @ aim / 2  # the loss without weights
 
-    def here(b: Array) -> Here | Sums:
-        # Loss, gradient and curvature are asked for at one point after the other.
-        if not kept or (kept[0][0] is not b and not np.array_equal(kept[0][0], b)):
-            kept[:] = [(b, at(b))]
-        return kept[0][1]
+    def climbed(at: At, begin: Array, most: int) -> tuple[optimize.Trace, Array, float]:
+        kept: list[tuple[Array, Here | Sums]] = []
 
-    def strain(b: Array) -> Array:
-        return prior_rows @ b - aim
+        def here(b: Array) -> Here | Sums:
+            # Loss, gradient and curvature are asked for at one point after the other.
+            if not kept or (kept[0][0] is not b and not np.array_equal(kept[0][0], b)):
+                kept[:] = [(b, at(b))]
+            return kept[0][1]
 
-    def loss(b: Array) -> tuple[float, float]:
-        square = float((strain(b) ** 2).sum() / 2)
-        value = here(b).loss + square
-        return value, value + total
+        def strain(b: Array) -> Array:
+            return prior_rows @ b - aim
 
-    def gradient(b: Array) -> Array:
-        return prior_rows.T @ strain(b) + here(b).gradient
+        def loss(b: Array) -> tuple[float, float]:
+            square = float((strain(b) ** 2).sum() / 2)
+            value = here(b).loss + square
+            return value, value + total
 
-    def factor(b: Array) -> Array:
-        return here(b).factor(prior_rows)
+        def gradient(b: Array) -> Array:
+            return prior_rows.T @ strain(b) + here(b).gradient
 
-    with np.errstate(under="ignore"):
-        begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
-        # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
-        flat = total * np.log(others + 1) + aim @ aim / 2  # the loss without weights
+        def factor(b: Array) -> Array:
+            return here(b).factor(prior_rows)
+
         if begin.any() and loss(begin)[0] >= flat:
             begin = np.zeros_like(begin)
         trace, found = optimize.newton(loss, gradient, factor, begin, most=most)
-        log_likelihood = -here(trace.last).loss
+        return trace, found, here(trace.last).loss
+
+    with np.errstate(under="ignore"):
+        begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
+        if near:
+            begin = climbed(near, begin, _STEPS_OF_SOME)[0].last
+        trace, found, loss = climbed(at, begin, most)
     back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = optimize.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
@@ -326,7 +337,7 @@ def climb(
     with_prior = bool(white.own.shape[1])
     return Peak(
         points[-1],
-        log_likelihood,
+        -loss,
         positive_diagonal(np.linalg.qr(found @ there, mode="r")),
         trace,
         # A proper prior needs no proof: the log joint falls without end in every direction.
