@@ -42,7 +42,7 @@ class Frame:
 
     def rows(self, X: Array) -> Array:
         """Return rows in these coordinates, without rounding, column by column in memory."""
-        Z = np.divide(X, self.size, order="F")
+        Z = np.multiply(X, 1 / self.size, order="F")
         for at in self.intercept:
             # A number minus another one within a factor of two is exact (Sterbenz).
             Z = Z - self.mean
@@ -95,8 +95,8 @@ def frame_of(low: Array, high: Array, mean: Array) -> Frame:
 
 
 def _power(size: Array) -> Array:
-    """Return the power of two just above each number; 1 for zero."""
-    return np.ldexp(1.0, np.where(size > 0, np.frexp(size)[1], 0))
+    """Return the power of two just above each number, as far as it has an inverse; 1 for zero."""
+    return np.ldexp(1.0, np.where(size > 0, np.frexp(size)[1].clip(-1000), 0))
 
 
 @dataclass(frozen=True, eq=False)
