@@ -274,7 +274,7 @@ class _Joined:
 
 def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
     d = model.labelled(data)
-    return _Joined(penalized_fit.heard(frame, d.X, d.heavy.sum(-1)), triangle)
+    return _Joined(penalized_fit.heard(penalized_fit.framed(frame, d.X, d.heavy)), triangle)
 
 
 @dataclass(frozen=True)
@@ -287,9 +287,12 @@ class _White:
     def sums(self, b: Array, data: Any, _number: int) -> Sums:
         d = self.model.labelled(data)
         with np.errstate(under="ignore"):
-            return Sums.of(Here([(self.white.rows(d.X), d.heavy)], b))
+            return Sums.of(Here([(self._rows(d.X), d.heavy)], b))
 
     def reach(self, factor: Array, data: Any, _number: int) -> _Joined:
         d = self.model.labelled(data)
         others = len(self.model.classes) - 1
-        return _Joined(penalized_fit.reach(factor, self.white.rows(d.X), others), max)
+        return _Joined(penalized_fit.reach(factor, self._rows(d.X), others), max)
+
+    def _rows(self, X: Array) -> Array:
+        return self.white.rows(self.white.frame.rows(X))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmodels.numerics import lattice_draws
+from bayesmodels.numerics import lattice_draws, lattice_integral
 from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import NotSettled, integral
 from bayesmodels.numerics.lattice_law import table
@@ -66,6 +66,15 @@ def funnel():
     return 2, f, np.zeros(2), np.array([1.0, np.exp(0.25)])
 
 
+def skewed_and_normal():
+    skewed = stats.loggamma(0.1)
+
+    def f(x):
+        return skewed.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1:]).sum(-1)
+
+    return 3, f, np.array([skewed.mean(), 0, 0]), np.array([skewed.std(), 1, 1])
+
+
 KNOWN = {
     "normal": normal(1),
     "two normals": normal(2),
@@ -81,6 +90,7 @@ KNOWN = {
     "spike and slab": mixture([0, 0], [1e-4, 1], [0.3, 0.7]),
     "banana": banana(),
     "funnel": funnel(),
+    "one that settles later than two others": skewed_and_normal(),
 }
 
 
@@ -101,6 +111,17 @@ def test_integral_and_moments_are_known_and_errors_hold(name):
     assert max(off) <= TOLERANCE
     assert (np.array(off) <= 2 * np.array(stated) + 1e-11).all()
     assert result.weights.sum() == pytest.approx(1)
+
+
+def test_steps_are_longer_along_axes_with_which_the_sum_settles_sooner(monkeypatch):
+    d, f, *_ = skewed_and_normal()
+    few = found(d, f)
+    assert (few.lattices[0].step[1:] > 1.5 * few.lattices[0].step[0]).all()
+    monkeypatch.setattr(lattice_integral, "_MANY", np.inf)
+    many = found(d, f)
+    assert len(set(many.lattices[0].step)) == 1
+    assert few.points < many.points / 2
+    assert few.mean == pytest.approx(many.mean, abs=2e-6)
 
 
 @pytest.mark.parametrize(("df", "exists"), [(1.0, (False, False)), (1.5, (True, False))])

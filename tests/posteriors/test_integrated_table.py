@@ -27,10 +27,7 @@ def left(name):
     return sum(size or 1 for _, size in ROWS[name].scalars.values())
 
 
-OPEN = {
-    "local linear trend",
-    "latent autoregression with noise",
-}
+OPEN = {"local linear trend"}
 """Either right, or refused: convergence is slow in three dimensions."""
 REFUSED = {
     "two small trials with binomial rows": "has not settled",

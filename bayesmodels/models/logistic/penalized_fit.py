@@ -7,7 +7,7 @@ finds is carried back to the weights of the columns as they came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from bayesmodels.numerics.triangular import EPS, positive_diagonal, solve_upper,
 _STEPS = 1000  # of Newton's method, at most
 _PROOF = 0.5  # of Newton decrement times reach; any number below 1 proves that there is a maximum
 _EVEN = 100.0  # ratio of diagonal entries of a factor up to which Cholesky's is good enough
+_ORTHOGONAL = 10.0  # the same, up to which columns are left as they are
 _MANY, _EVERY = 2**13, 11  # rows from which on every so many-th of them is looked at first
 _STEPS_OF_SOME = 4
 _BLOCK = 2**17  # numbers of rows that are worked on at a time
@@ -122,15 +123,26 @@ def dependent_columns(root: Array) -> NDArray[np.intp]:
     return np.flatnonzero(np.diagonal(root) <= 4 * len(root) * EPS * length)
 
 
-def heard(frame: Frame, X: Array, totals: Array) -> Array:
+Blocks = list[tuple[Array, Array]]
+"""Rows, column by column in memory, and how often each class was seen at each of them."""
+
+
+def framed(frame: Frame, X: Array, counts: Array) -> Blocks:
+    """Return rows in the frame, with `counts` (n, K) of the classes, in blocks."""
+    return threads.gathered(lambda cut: (frame.rows(X[cut]), counts[cut]), _cuts(X), X.size)
+
+
+def heard(blocks: Blocks) -> Array:
     """Return the triangular factor (p, p) of rows in the frame, weighing the most they can."""
 
-    def rows(cut: slice) -> Array:
-        return np.sqrt(totals[cut])[:, None] / 2 * frame.rows(X[cut])
+    def rows(block: tuple[Array, Array]) -> Array:
+        return np.sqrt(block[1].sum(-1))[:, None] / 2 * block[0]
 
-    grams = threads.gathered(lambda cut: _gram(rows(cut)), _cuts(X), X.size)
+    grams = threads.gathered(
+        lambda block: _gram(rows(block)), blocks, sum(X.size for X, _ in blocks)
+    )
     root = _root(np.sum(grams, axis=0))
-    return triangle(*map(rows, _cuts(X)), np.zeros((X.shape[1],) * 2)) if root is None else root
+    return triangle(*map(rows, blocks), np.zeros_like(grams[0])) if root is None else root
 
 
 def _gram(rows: Array) -> Array:
@@ -164,7 +176,7 @@ class Here:
     these coordinates, flattened.
     """
 
-    def __init__(self, rows: Sequence[tuple[Array, Array]], b: Array) -> None:
+    def __init__(self, rows: Blocks, b: Array) -> None:
         self._rows, self._b = rows, b
         found = threads.gathered(self._sums, rows, sum(X.size for X, _ in rows))
         self.loss, self.gradient, self._gram = (sum(each) for each in zip(*found, strict=True))
@@ -227,7 +239,8 @@ Prior = tuple[Array, Array]
 class Whitening:
     """Coordinates in which steps are taken: rows, weighing the most they can, are orthogonal there.
 
-    They are rows in the `frame` times the inverse of `root`. `own` (K - 1, r, p) is the prior's
+    They are rows in the `frame` times the inverse of `root`, which is the unit matrix where these
+    are nearly orthogonal as they are. `own` (K - 1, r, p) is the prior's
     precision factor of each class's weights in the frame, with r = 0 without prior; `aim` is its
     product with the mean, and `start` (K - 1, p) are weights of columns as they came to begin with.
     """
@@ -244,34 +257,40 @@ class Whitening:
         width = len(heard)
         own = np.zeros((others, 0, width)) if prior is None else prior[1] @ frame.outward
         root = triangle(heard, own.reshape(-1, width), np.zeros((width, width)))
+        diagonal = np.diagonal(root)
+        if diagonal.min() * _ORTHOGONAL >= diagonal.max():
+            root = np.eye(width)
         start = np.zeros((others, width)) if prior is None else prior[0]
         aim = np.zeros(own.shape[:2]) if prior is None else (prior[1] * start[:, None, :]).sum(-1)
         return cls(frame, root, own, aim, start)
 
     def rows(self, X: Array) -> Array:
-        """Return rows in the steps' coordinates, column by column in memory."""
-        return dtrsm(1.0, self.root, self.frame.rows(X), side=1, overwrite_b=1)
+        """Return rows in the frame in the steps' coordinates, and in their place."""
+        if np.array_equal(self.root, np.eye(len(self.root))):
+            return X
+        return dtrsm(1.0, self.root, X, side=1, overwrite_b=1)
 
 
 At = Callable[[Array], Here | Sums]
 """From a point to what is added up there."""
 
 
-def peak(white: Whitening, X: Array, counts: Array, most: int = _STEPS) -> Peak:
-    """Maximise by Newton's method, for rows with `counts` (n, K) of the classes.
+def peak(white: Whitening, blocks: Blocks, most: int = _STEPS) -> Peak:
+    """Maximise by Newton's method, for rows in the frame, which are overwritten.
 
     Of many rows it starts near the maximum of some of them, which weigh as much as all.
     """
-    rows = threads.gathered(lambda cut: (white.rows(X[cut]), counts[cut]), _cuts(X), X.size)
+    size, others = sum(X.size for X, _ in blocks), blocks[0][1].shape[1] - 1
+    rows = threads.gathered(lambda block: (white.rows(block[0]), block[1]), blocks, size)
     every = slice(None, None, _EVERY)
-    some = [(np.asfortranarray(Z[every]), _EVERY * n[every]) for Z, n in rows]
+    some = [(np.asfortranarray(X[every]), _EVERY * counts[every]) for X, counts in rows]
     return climb(
         white,
-        float(counts.sum()),
+        float(sum(counts.sum() for _, counts in rows)),
         lambda b: Here(rows, b),
-        lambda factor: max(reach(factor, Z, counts.shape[1] - 1) for Z, _ in rows),
+        lambda factor: max(reach(factor, X, others) for X, _ in rows),
         most,
-        (lambda b: Here(some, b)) if len(X) >= _MANY else None,
+        (lambda b: Here(some, b)) if sum(len(X) for X, _ in rows) >= _MANY else None,
     )
 
 

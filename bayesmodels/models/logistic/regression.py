@@ -295,10 +295,11 @@ class LogisticRegression(NormalWeights):
         d = self.labelled(data)
         frame = penalized_fit.frame_of_rows(d.X)
         counts = d.heavy
-        heard = penalized_fit.heard(frame, d.X, counts.sum(-1))
+        rows = penalized_fit.framed(frame, d.X, counts)
+        heard = penalized_fit.heard(rows)
         self.check_independent(heard, d.features)
         white = Whitening.of(frame, heard, len(self.classes) - 1, None)
-        found = penalized_fit.peak(white, d.X, counts)
+        found = penalized_fit.peak(white, rows)
         if not found.proven and (
             apart := find_separation(frame.rows(d.X), counts, frame.intercept)
         ):
@@ -335,10 +336,10 @@ class LogisticRegression(NormalWeights):
         return self.laplace_at(found, coefficients(d), d.features)
 
     def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
-        frame, counts = penalized_fit.frame_of_rows(d.X), d.heavy
-        heard = penalized_fit.heard(frame, d.X, counts.sum(-1))
-        white = Whitening.of(frame, heard, len(self.classes) - 1, self.prior_factors())
-        return penalized_fit.peak(white, d.X, counts)
+        frame = penalized_fit.frame_of_rows(d.X)
+        rows = penalized_fit.framed(frame, d.X, d.heavy)
+        heard, others = penalized_fit.heard(rows), len(self.classes) - 1
+        return penalized_fit.peak(Whitening.of(frame, heard, others, self.prior_factors()), rows)
 
     def separation(self, data: Any) -> str:
         """Say in words which columns separate the classes; empty if the classes overlap.
