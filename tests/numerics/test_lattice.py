@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesmodels.numerics import lattice_draws, lattice_integral
+from bayesmodels.numerics import lattice_draws
 from bayesmodels.numerics.lattice import Unbounded
 from bayesmodels.numerics.lattice_integral import NotSettled, integral
 from bayesmodels.numerics.lattice_law import table
@@ -113,15 +113,12 @@ def test_integral_and_moments_are_known_and_errors_hold(name):
     assert result.weights.sum() == pytest.approx(1)
 
 
-def test_steps_are_longer_along_axes_with_which_the_sum_settles_sooner(monkeypatch):
+def test_steps_are_longer_along_axes_along_which_the_sum_settles_sooner():
     d, f, *_ = skewed_and_normal()
-    few = found(d, f)
-    assert (few.lattices[0].step[1:] > 1.5 * few.lattices[0].step[0]).all()
-    monkeypatch.setattr(lattice_integral, "_MANY", np.inf)
-    many = found(d, f)
-    assert len(set(many.lattices[0].step)) == 1
-    assert few.points < many.points / 2
-    assert few.mean == pytest.approx(many.mean, abs=2e-6)
+    result = found(d, f)
+    (lattice,) = result.lattices
+    assert (lattice.step[1:] > 5 * lattice.step[0]).all()
+    assert result.points < 100_000  # with steps alike a million are not enough
 
 
 @pytest.mark.parametrize(("df", "exists"), [(1.0, (False, False)), (1.5, (True, False))])
