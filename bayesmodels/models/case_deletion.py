@@ -166,7 +166,7 @@ def _of_numbers(given: checked.Measured, parameters: Sequence[Array]) -> RowsLef
     each = [p.reshape(shape) for p in each]
     groups = np.zeros(n, dtype=np.intp) if batch.groups is None else batch.groups
     logs, lost = np.empty(x.shape), np.empty(x.shape, dtype=bool)
-    loop = kernels.compiled(kernels.leave_numbers_out)
+    loop = kernels.leave_numbers_out
 
     def work(at: slice) -> None:
         loop(x[at], groups[at], *each, LEAST_LEFT, logs[at], lost[at])
@@ -271,7 +271,7 @@ def of_regression(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         each = stacked(rows.X, rows.y, at, ones=rows.intercept)
         if fast:
             leverage, square = np.empty((2, len(each)))
-            kernels.compiled(kernels.solve_rows)(each, root, leverage, square)
+            kernels.solve_rows(each, root, leverage, square)
         else:
             units = solve_upper(after.factor, each.T, transposed=True)
             units *= units

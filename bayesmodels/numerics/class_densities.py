@@ -224,7 +224,7 @@ def _shared_squares(location: Array, root: Array, *, fast: bool) -> Squares:
         return squares
     if apart < D:  # only lengths count in the other directions: turn them until half is zero
         turned[apart:] = linalg.qr(turned[apart:], mode="r")[0]
-    loop = kernels.compiled(kernels.square_distances, in_any_order=True)
+    loop = kernels.square_distances
 
     def fast_squares(rows: Values) -> Array:
         result = np.empty((C, len(rows)))

@@ -154,7 +154,7 @@ def _by_sums(X: Columns, y: Values, part: slice, *, fast: bool) -> Part | None:
     with np.errstate(all="ignore"):
         if fast:
             given = _Floats(X, step)
-            loop = kernels.compiled(kernels.add_products, in_any_order=True)
+            loop = kernels.add_products
             for block in _cut(part, step):
                 loop(given(block), np.array(y[block], np.float64), shift, total)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from functools import cache, cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,6 @@ SMALL_SHARE = 1e-3  # below it, five terms of ln(1 - share) are exact but for ro
 def pay(cells: int) -> bool:
     """Return whether so many cells are worth compiled loops."""
     return cells >= (PAYS_IF_LOADED_FROM if "numba" in sys.modules else PAYS_FROM)
-
-
-@cache
-def compiled(loop: Callable[..., None], *, in_any_order: bool = False) -> Callable[..., None]:
-    """Return the loop compiled, such that it runs on several threads at once.
-
-    Sums that may be taken in any order are taken several numbers at a time. NaN stays NaN.
-    """
-    import numba
-
-    free = {"reassoc", "contract", "nsz"} if in_any_order else False
-    return numba.njit(nogil=True, cache=True, fastmath=free)(loop)
 
 
 class Loops:
@@ -62,6 +50,12 @@ class Loops:
         return self._compiled(*inputs)
 
 
+_threaded = partial(Loops, nogil=True, cache=True)
+# Sums that may be taken in any order are taken several numbers at a time. NaN stays NaN.
+_in_any_order = partial(_threaded, fastmath={"reassoc", "contract", "nsz"})
+
+
+@_threaded
 def add_rows(
     values: Array, pointers: NDArray[Any], table: Array, total: Array, logs: Array
 ) -> None:
@@ -76,6 +70,7 @@ def add_rows(
         logs[row] = logs_sum
 
 
+@_threaded
 def add_cells(
     values: Array,
     words: NDArray[Any],
@@ -92,6 +87,7 @@ def add_cells(
             mine[words[k]] += weight * values[k]
 
 
+@_threaded
 def add_tokens(
     values: Array,
     words: NDArray[Any],
@@ -128,6 +124,7 @@ def add_tokens(
             logs[row, c + 3] = four
 
 
+@_in_any_order
 def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
     X: Array, y: Array, shift: Array, total: Array
 ) -> None:
@@ -172,6 +169,7 @@ def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be 
                 total[k, j] += sums[j, k]
 
 
+@_threaded
 def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
     x: Array, codes: NDArray[Any], weights: Array, n: Array, mean: Array, scatter: Array
 ) -> None:
@@ -201,6 +199,7 @@ def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
                 scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
 
 
+@_threaded
 def leave_numbers_out(
     x: Array,
     groups: NDArray[Any],
@@ -233,6 +232,7 @@ def leave_numbers_out(
             logs[i, j] = constant[g, j] + shape[g, j] * log
 
 
+@_threaded
 def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
     rows: Array, root: Array, leverage: Array, square: Array
 ) -> None:
@@ -264,6 +264,7 @@ def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
             square[start + i] = unit[size - 1, i] * unit[size - 1, i]
 
 
+@_in_any_order
 def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
     rows: Array, centre: Array, turned: Array, centres: Array, out: Array
 ) -> None:
@@ -313,6 +314,7 @@ def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to
                 out[c, start + i] = squares[c, i] + tail[i]
 
 
+@_threaded
 def gibbs_sweep(  # noqa: C901, PLR0912, PLR0915 - plain loops within each other, to be compiled
     z: NDArray[np.intp],
     known: NDArray[np.intp],

@@ -147,7 +147,7 @@ def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments
 def _looped_moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
     part = (np.zeros(size), *np.zeros((2, size, rows.shape[1])))
     weights = np.ones(len(rows)) if w is None else w
-    kernels.compiled(kernels.add_moments)(rows, group_of(groups, len(rows)), weights, *part)
+    kernels.add_moments(rows, group_of(groups, len(rows)), weights, *part)
     return part
 
 

@@ -50,7 +50,7 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
 def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array | None) -> Array:
     totals: list[Array] = []
     place = group_of(groups, x.shape[0])
-    loop = kernels.compiled(kernels.add_cells)
+    loop = kernels.add_cells
 
     def work(block: slice) -> None:
         cells, pointers = _cells(x, block)
@@ -137,7 +137,7 @@ def _log_coefficients(values: Array, pointers: NDArray[Any], *, fast: bool) -> A
     """Return the log multinomial coefficient of each row of counts."""
     if fast and values.size and values.max() < len(_LOG_FACTORIALS):
         total, logs = np.empty(len(pointers) - 1), np.empty(len(pointers) - 1)
-        kernels.compiled(kernels.add_rows)(values, pointers, _LOG_FACTORIALS, total, logs)
+        kernels.add_rows(values, pointers, _LOG_FACTORIALS, total, logs)
     else:
         total = _row_sums(values, pointers)
         logs = _row_sums(log_factorials(values), pointers)
@@ -275,7 +275,7 @@ class _TokenLogs:
         rows, levels, (C, V) = len(pointers) - 1, len(self.tables) - 1, self.alpha.shape
         sums = np.zeros((rows, -(-C // 4) * 4))
         if fast:
-            length, loop = np.empty(rows), kernels.compiled(kernels.add_tokens)
+            length, loop = np.empty(rows), kernels.add_tokens
             loop(n, words, pointers, self.tables, self.places, C, length, sums)
         else:
             length = _row_sums(n, pointers)

@@ -293,33 +293,39 @@ def test_loops_read_as_python():
     x = sparse.csr_array([[1, 0, 2], [0, 0, 0], [0, 3, 1]])
     total, logs = np.empty(3), np.empty(3)
     table = np.array([0.0, 10.0, 200.0, 3000.0])
-    kernels.add_rows(x.data.astype(float), x.indptr, table, total, logs)
+    kernels.add_rows.__wrapped__(x.data.astype(float), x.indptr, table, total, logs)
     assert total.tolist() == [3, 0, 4]
     assert logs.tolist() == [210, 0, 3010]
     tables = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])
     places = np.array([0, 2, 1, 2, 2, 2, 0, 0, 0], dtype=np.uint32)  # two classes, and three more
     sums = np.empty((3, 4))
-    kernels.add_tokens(x.data.astype(float), x.indices, x.indptr, tables, places, 2, logs, sums)
+    kernels.add_tokens.__wrapped__(
+        x.data.astype(float), x.indices, x.indptr, tables, places, 2, logs, sums
+    )
     assert logs.tolist() == [3, 0, 4]
     assert sums[:, :2].tolist() == [[1 + 30, 3 + 30], [0, 0], [20 + 3, 30 + 3]]
     distances = np.empty((2, 3))
     rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
     turn = np.array([[0.0, 1.0], [2.0, 0.0]])
-    kernels.square_distances(rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances)
+    kernels.square_distances.__wrapped__(
+        rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances
+    )
     assert distances.tolist() == [[4, 0, 9], [5, 1, 4]]
     total = np.zeros((2, 3))
     groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
-    kernels.add_cells(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
+    kernels.add_cells.__wrapped__(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
     assert total.tolist() == [[1, 0, 2], [0, 1.5, 0.5]]
     x, logs, lost = np.array([[1.0, 3.0], [2.0, 9.0]]), np.empty((2, 2)), np.empty((2, 2), bool)
     zeros, ones = np.zeros((1, 2)), np.ones((1, 2))
-    kernels.leave_numbers_out(
+    kernels.leave_numbers_out.__wrapped__(
         x, np.zeros(2, int), ones, 0.1 * ones, 5 * ones, 2 * ones, 1e-4, logs, lost
     )
     np.testing.assert_allclose(logs, 5 + 2 * np.log1p([[0, -0.4], [-0.1, 0]]))
     assert lost.tolist() == [[False, False], [False, True]]
     x = 1 + np.sqrt([[1e-12, 1e-6], [0.999e-3, 1.001e-3]])
-    kernels.leave_numbers_out(x, np.zeros(2, int), ones, ones, zeros, ones, 1e-4, logs, lost)
+    kernels.leave_numbers_out.__wrapped__(
+        x, np.zeros(2, int), ones, ones, zeros, ones, 1e-4, logs, lost
+    )
     np.testing.assert_allclose(logs, np.log1p(-((x - 1) ** 2)), rtol=1e-15)
     leverage, square = np.empty((2, 2))
     root = np.array([[2.0, 0.0], [1.0, 4.0]])

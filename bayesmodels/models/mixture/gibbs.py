@@ -109,7 +109,7 @@ def gibbs_draws(
         raise DataError("data: must have rows; got none.")
     met = prior.update(s.distinct().without_rows())
     tables = _tables(met, s)
-    sweep = kernels.compiled(kernels.gibbs_sweep)
+    sweep = kernels.gibbs_sweep
     alpha = met.classes.alpha
     kept = np.empty((several, number, len(s.labels)), dtype=np.intp)
     for chain in range(several):
