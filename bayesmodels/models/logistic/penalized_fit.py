@@ -132,6 +132,14 @@ def framed(frame: Frame, X: Array, counts: Array) -> Blocks:
     return threads.gathered(lambda cut: (frame.rows(X[cut]), counts[cut]), _cuts(X), X.size)
 
 
+def few(blocks: Blocks) -> Blocks:
+    """Return some of many rows, which weigh as much as all; or all of them."""
+    if sum(len(X) for X, _ in blocks) < _MANY:
+        return blocks
+    every = slice(None, None, _EVERY)
+    return [(np.asfortranarray(X[every]), _EVERY * counts[every]) for X, counts in blocks]
+
+
 def heard(blocks: Blocks) -> Array:
     """Return the triangular factor (p, p) of rows in the frame, weighing the most they can."""
 
@@ -282,15 +290,14 @@ def peak(white: Whitening, blocks: Blocks, most: int = _STEPS) -> Peak:
     """
     size, others = sum(X.size for X, _ in blocks), blocks[0][1].shape[1] - 1
     rows = threads.gathered(lambda block: (white.rows(block[0]), block[1]), blocks, size)
-    every = slice(None, None, _EVERY)
-    some = [(np.asfortranarray(X[every]), _EVERY * counts[every]) for X, counts in rows]
+    some = few(rows)
     return climb(
         white,
         float(sum(counts.sum() for _, counts in rows)),
         lambda b: Here(rows, b),
         lambda factor: max(reach(factor, X, others) for X, _ in rows),
         most,
-        (lambda b: Here(some, b)) if sum(len(X) for X, _ in rows) >= _MANY else None,
+        None if some is rows else lambda b: Here(some, b),
     )
 
 

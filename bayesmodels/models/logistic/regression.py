@@ -338,7 +338,7 @@ class LogisticRegression(NormalWeights):
     def _posterior_peak(self, d: checked.Labelled) -> penalized_fit.Peak:
         frame = penalized_fit.frame_of_rows(d.X)
         rows = penalized_fit.framed(frame, d.X, d.heavy)
-        heard, others = penalized_fit.heard(rows), len(self.classes) - 1
+        heard, others = penalized_fit.heard(penalized_fit.few(rows)), len(self.classes) - 1
         return penalized_fit.peak(Whitening.of(frame, heard, others, self.prior_factors()), rows)
 
     def separation(self, data: Any) -> str:
