@@ -245,9 +245,9 @@ Prior = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Whitening:
-    """Coordinates in which steps are taken: rows, weighing the most they can, are orthogonal there.
+    """Coordinates in which steps are taken: columns of rows are about orthogonal there.
 
-    They are rows in the `frame` times the inverse of `root`, which is the unit matrix where these
+    Rows are those in the `frame` times the inverse of `root`, which is the unit matrix where these
     are nearly orthogonal as they are. `own` (K - 1, r, p) is the prior's
     precision factor of each class's weights in the frame, with r = 0 without prior; `aim` is its
     product with the mean, and `start` (K - 1, p) are weights of columns as they came to begin with.
