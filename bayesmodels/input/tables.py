@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed
@@ -21,6 +21,22 @@ _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?|[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
 ROW_LABELS = ("", "rownames")
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
+
+
+class WasRead(TypedDict):
+    """What was done to a file, in plain values: it stands in a table's ``attrs["read"]``.
+
+    `columns` has the kind of each: "number", "label", "truth value", "date" or "empty". `left_out`
+    has pairs of what was left out, and why; `recoded` has sentences about cells that are read as
+    something else than their text; `first_row` has its cells as they stand in the file.
+    """
+
+    file: str
+    rows: int
+    columns: dict[str, str]
+    left_out: list[tuple[str, str]]
+    recoded: list[str]
+    first_row: dict[str, str]
 
 
 def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
@@ -85,8 +101,18 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
         if isinstance(column.dtype, pd.StringDtype):
             table[name] = _stripped(column)
             notes += _capitals(str(name), table[name])
+    kinds = {str(name): _kind(column) for name, column in table.items()}
+    first = {str(name): str(table[name].iloc[0]) for name in table} if len(table) else {}
+    table.attrs["read"] = WasRead(
+        file=path.name, rows=len(table), columns=kinds, left_out=[], recoded=[], first_row=first
+    )
     table.attrs["notes"] = notes
     return table
+
+
+def _kind(column: Any) -> str:
+    kinds = {"b": "truth value", "i": "number", "u": "number", "f": "number", "M": "date"}
+    return "empty" if column.isna().all() else kinds.get(column.dtype.kind, "label")
 
 
 def _parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
