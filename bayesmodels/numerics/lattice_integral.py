@@ -23,6 +23,7 @@ _QUARTERS = (0.25, 0.75)
 _MOST = 3_000_000
 _MANY = 5_000  # points from which on axes get steps of their own
 _MORE, _CHEAP, _SOON = 2, 20_000, 0.5  # refinements for quantiles, if few points and seconds do
+_EACH = 200  # numbers that a point costs beside those of the function
 _EXPLORED = 150  # points of each set of starts, for each dimension
 _BEST, _OTHERS = 12, 8  # local tops among them that are climbed from
 _SPREADS, _IN_SDS = (0.1, 30.0), (0.3, 1e4)  # of the first set around the start; around islands
@@ -34,8 +35,16 @@ _CYCLE, _SHRINKS = 2, 0.5  # refinements, with which a step is halved, and what 
 _POWER = 1.5  # an analytic function's error is squared each time; this is on the safe side
 
 
+SPEED = 3e7
+"""Numbers that are worked out in a second, as counted: on no machine does more come out by it."""
+
+
 class NotSettled(Exception):  # noqa: N818 - said in other words to the user
     """An integral that is not known as well as is asked for, and why."""
+
+
+class OutOfTime(NotSettled):
+    """An integral that would be known on a faster machine, and how far it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,33 +111,30 @@ def integral(
     seconds: float,
     rng: np.random.Generator,
     least: Array | float = 0.0,
+    cost: int = 1,
 ) -> Integral:
     """Integrate a function until its log integral, means and deviations have settled.
 
     Mass is looked for near `starts` (n, d), of which the first one is a middle. Units of numbers
-    are not smaller than `least`.
+    are not smaller than `least`. A point costs so many numbers: the clock ends the search, and
+    chooses nothing.
 
     Raises
     ------
     NotSettled
-        If they have not within `seconds` of computing or so many points that memory ends.
+        If they have not within `seconds`, as points and their cost are counted, or so many points
+        that memory ends.
+    OutOfTime
+        If it has computed for as many seconds.
     Unbounded
         If the mass grows without end.
     """
     end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    islands = _islands(_within(f, end), starts, rng)
-    top = islands[0].log_mass
-    some = [i for i in islands if i.log_mass > top - _DEPTH]
-    lattices = []
-    for k, island in enumerate(some):
-        own = f if len(some) == 1 else _shared(f, some, k)
-        grown = partial(cubic, own, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
-        first = grown(frame=stretched(own, island, _DEPTH))
-        lattices.append(grown(frame=wider(first.refined(_MOST))))
+    lattices = _first(f, _islands(_within(f, end), starts, rng))
     history: list[Array] = []
-    exists, each = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool), 0.0
+    exists = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool)
     unknown: list[Array] = []
     more, settled = 0, None
     while True:
@@ -141,9 +147,8 @@ def integral(
             # Beyond what numbers tell there is some of a moment, however fine the lattice.
             _lost(exists, unknown[-1] > np.maximum(_MUCH, _SHRINKS * unknown[-1 - _CYCLE]))
         error = float(np.max(errors[exists]))
-        size, number = sum(map(len, lattices)), sum(lattice.finer() for lattice in lattices)
-        needs, left = number * each, end - time.process_time()
-        finest = any(lattice.finest for lattice in lattices)
+        size, number = sum(map(len, lattices)), _finer(lattices)
+        needs = number * (cost + _EACH) / SPEED
         if error <= tolerance:
             # Quantiles settle later: between the points of a lattice less is known than in sum.
             more += 1
@@ -151,17 +156,17 @@ def integral(
             settled = _integral(lattices, found, np.where(exists, stated, np.nan), least)
             if more > _MORE or number > _CHEAP or needs > _SOON:
                 return settled
-        if number > _MOST or needs > left or finest:
+        if number > _MOST or needs > seconds:
             if settled:
                 return settled
             raise NotSettled(f"with {size:,} points an error of {error:.1g} is left")
+        if not settled and time.process_time() > end:
+            raise OutOfTime(f"with {size:,} points an error of {error:.1g} is left")
         evened = lattices if settled or size < _MANY else _evened(lattices)
         if evened != lattices:  # for fewer points with about the same errors
             lattices, history, unknown = evened, history[:-1], unknown[:-1]
             continue
-        begun = time.process_time()
         lattices = [lattice.refined(_MOST) for lattice in lattices]
-        each = (time.process_time() - begun) / max(sum(map(len, lattices)) - size, 1)
 
 
 def _point(f: Function) -> Integral:
@@ -178,7 +183,7 @@ def _within(f: Function, end: float) -> Function:
 
     def timed(x: Array) -> tuple[Array, Array]:
         if time.process_time() > end:
-            raise NotSettled("the search for modes takes more time than it may")
+            raise OutOfTime("the search for modes takes more time than it may")
         return f(x)
 
     return timed
@@ -206,6 +211,19 @@ def _islands(f: Function, starts: Array, rng: np.random.Generator) -> list[Islan
         f"there are {len(search.islands)} or more separate modes, and each set of starting points "
         "finds others"
     )
+
+
+def _first(f: Function, islands: list[Island]) -> list[Lattice]:
+    """Return a coarse lattice for each island that has a part in the mass."""
+    top = islands[0].log_mass
+    some = [i for i in islands if i.log_mass > top - _DEPTH]
+    lattices = []
+    for k, island in enumerate(some):
+        own = f if len(some) == 1 else _shared(f, some, k)
+        grown = partial(cubic, own, floor=top - _DEPTH, depth=_DEPTH, most=_MOST, step=_FIRST_STEP)
+        first = grown(frame=stretched(own, island, _DEPTH))
+        lattices.append(grown(frame=wider(first.refined(_MOST))))
+    return lattices
 
 
 def _around(given: Array, islands: list[Island], rng: np.random.Generator) -> Array:
@@ -261,6 +279,12 @@ def _with_others(lattice: Lattice, lattices: list[Lattice]) -> Lattice:
             x = other.frame.points(other.coordinates[~other.halo])[0]
             lattice = lattice.joined(x, _MOST)
     return lattice
+
+
+def _finer(lattices: list[Lattice]) -> float:
+    """Return about how many points the next refinement looks at; infinity if there is none."""
+    finest = any(lattice.finest for lattice in lattices)
+    return math.inf if finest else sum(lattice.finer() for lattice in lattices)
 
 
 def _evened(lattices: list[Lattice]) -> list[Lattice]:

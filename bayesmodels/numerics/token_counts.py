@@ -28,6 +28,7 @@ from bayesmodels.numerics.special import (
 Heavy = tuple[NDArray[np.intp], Array, NDArray[np.bool_], NDArray[np.intp]]
 
 _TABLED = 8
+_TABLES = 8  # of sums, at once
 _SHORT = 256  # tokens in a document, whose logs are looked up
 _LOG_FACTORIALS = gammaln(np.arange(257) + 1.0)
 
@@ -48,22 +49,21 @@ def sparse_sums(x: Any, groups: Groups, size: int, weights: Array | None = None)
 
 
 def _looped_sums(x: sparse.csr_array, groups: Groups, size: int, weights: Array | None) -> Array:
-    totals: list[Array] = []
     place = group_of(groups, x.shape[0])
     loop = kernels.add_cells
 
-    def work(block: slice) -> None:
+    def work(block: slice) -> Array:
         cells, pointers = _cells(x, block)
         rows = len(pointers) - 1
         w = np.ones(rows) if weights is None else weights[block]
         total = np.zeros((size, x.shape[1]))
         values = _loopable(x.data[cells])
         loop(values, x.indices[cells], pointers, place[block], w, total)
-        totals.append(total)
+        return total
 
-    # Each block has a table of sums of its own.
-    blocks = min(threads.CORES, 1 + x.nnz // (size * x.shape[1]))
-    threads.run(work, _row_blocks(x, 1 + x.nnz // blocks), x.nnz)
+    # Each block has a table of sums of its own; as many on any machine, added in one order.
+    blocks = min(_TABLES, 1 + x.nnz // (size * x.shape[1]))
+    totals = threads.gathered(work, _row_blocks(x, 1 + x.nnz // blocks), x.nnz)
     return np.sum(totals, axis=0) if totals else np.zeros((size, x.shape[1]))
 
 

@@ -104,6 +104,11 @@ class BatchDensity:
         return dict(zip(self.names, sizes, strict=True))
 
     @property
+    def cost(self) -> int:
+        """About how many numbers a point costs."""
+        return self._widest * len(self.levels)
+
+    @property
     def coordinate_names(self) -> list[str]:
         """The variable of each coordinate."""
         return [name for name, size in self.sizes.items() for _ in range(size)]
@@ -232,10 +237,9 @@ class BatchDensity:
         self, points: Array, some: Callable[[Array], tuple[Array, Array]]
     ) -> tuple[Array, Array]:
         """Return what some points after the other give, on several threads if there are many."""
-        size = self._widest * len(self.levels)
-        many = max(1, _TOGETHER // size)
+        many = max(1, _TOGETHER // self.cost)
         pieces = [points[at : at + many] for at in range(0, len(points), many)]
-        found = zip(*gathered(some, pieces, len(points) * size), strict=True)
+        found = zip(*gathered(some, pieces, len(points) * self.cost), strict=True)
         logs, numbers = map(np.concatenate, found)
         return logs, numbers
 

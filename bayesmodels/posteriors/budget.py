@@ -1,6 +1,8 @@
 """How long a search for a closed form may take: asked before longer work, and on the way.
 
-Counted is what this thread computes: how busy the machine is otherwise does not change the answer.
+What is too much work is counted in evaluations and in numbers that each works out, which are the
+same everywhere. The clock ends a search, and chooses nothing: how quick or busy the machine is may
+refuse an answer, and does not change it. It counts what this thread computes.
 """
 
 from __future__ import annotations
@@ -9,9 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics.lattice_integral import SPEED
 
 SECONDS = 50.0
 """What a search may take if nothing else is said."""
@@ -23,8 +24,12 @@ def first_of(names: Sequence[str]) -> str:
     return ", ".join(names[:_SOME]) + (", ..." if len(names) > _SOME else "")
 
 
-class OutOfTime(NotConjugate):
-    """A search that would take, or took, longer than it may."""
+class NotInTime(NotConjugate):
+    """What a faster machine may answer: no finding about a model, from which nothing follows."""
+
+
+class _Over(Exception):  # noqa: N818 - said in other words to the user
+    """No time is left; no `NotConjugate`, which some of the search takes for a finding."""
 
 
 class Budget:
@@ -33,30 +38,30 @@ class Budget:
     def __init__(self, seconds: float, names: Sequence[str]) -> None:
         self._seconds, self._end = seconds, time.thread_time() + seconds
         self._names = first_of(names)
-        self._each = np.inf
 
     @contextmanager
-    def evaluation(self) -> Iterator[None]:
-        """Measure an evaluation of the joint density and its slopes, if there is time for it."""
-        self.check()
-        start = time.thread_time()
-        yield
-        self._each = min(self._each, time.thread_time() - start)
-
-    def check(self) -> None:
-        """Refuse if no time is left."""
-        if time.thread_time() > self._end:
-            raise OutOfTime(
+    def in_time(self) -> Iterator[None]:
+        """Refuse what has not ended when no time is left."""
+        try:
+            yield
+        except _Over:
+            raise NotInTime(
                 f"the search for a closed form of {self._names} has not ended within "
                 f"{self._seconds:g} s of computing; {self._more}"
-            )
+            ) from None
 
-    def ask(self, evaluations: int, what: str) -> None:
-        """Refuse if so many evaluations can't be done in the time that is left."""
-        if np.isfinite(self._each) and time.thread_time() + evaluations * self._each > self._end:
-            raise OutOfTime(
-                f"{what} would take about {evaluations:,} evaluations of the joint density of "
-                f"{1e3 * self._each:.2g} ms, and the search ends after {self._seconds:g} s; "
+    def check(self) -> None:
+        """End the search if no time is left."""
+        if time.thread_time() > self._end:
+            raise _Over
+
+    def ask(self, evaluations: int, cost: int, what: str) -> None:
+        """Refuse so many evaluations that work out so many numbers each, if these are too many."""
+        seconds = evaluations * cost / SPEED
+        if seconds > self._seconds:
+            raise NotConjugate(
+                f"{what} would take about {evaluations:,} evaluations of the joint density, which "
+                f"count as {seconds:.2g} s, and the search ends after {self._seconds:g} s; "
                 f"{self._more}"
             )
 
@@ -65,4 +70,4 @@ class Budget:
         return "bm.exact(model, seconds=...) gives it more."
 
 
-UNLIMITED = Budget(np.inf, ())
+UNLIMITED = Budget(float("inf"), ())

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.alike import together
-from bayesmodels.posteriors.budget import Budget, OutOfTime
+from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.density import (
     LIGHTER,
     LIGHTEST,
@@ -141,8 +141,6 @@ class Conditionals:
         """Whether the joint density is finite at a point."""
         try:
             return bool(np.isfinite(self.slopes(point)[0]))
-        except OutOfTime:
-            raise
         except NotConjugate:
             return False
 

@@ -159,7 +159,7 @@ def enumerated(field: Field, elements: Elements, levels: Levels, solve: Solve) -
     """Weigh every configuration of some finite elements, solving for what depends on them."""
     table = configurations(field, elements, MOST_WITH_OTHERS)
     names = ", ".join(s.name for s in field.finite)
-    field.budget.ask(sum(AGAIN) * len(table), f"{len(table):,} configurations of {names}")
+    field.ask(sum(AGAIN) * len(table), f"{len(table):,} configurations of {names}")
     weights = np.full(len(table), -np.inf)
     factors: list[list[Factor]] = [[] for _ in table]
     for number, row in enumerate(table):

@@ -140,12 +140,13 @@ def exact(
         raise DataError(f"seconds: must be positive; got {seconds}.")
     rng = randomness(rng)
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
-    if partial:
-        return partial_posterior(model, rng, budget)
-    search = Search(model, budget)
-    solution = search.proposed(rng)
-    joint, found = search.known
-    return ExactPosterior(model, solution, verify(solution, joint, found, rng), found)
+    with budget.in_time():
+        if partial:
+            return partial_posterior(model, rng, budget)
+        search = Search(model, budget)
+        solution = search.proposed(rng)
+        joint, found = search.known
+        return ExactPosterior(model, solution, verify(solution, joint, found, rng), found)
 
 
 class Search:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 from pytensor.configdefaults import config
+from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
@@ -24,6 +27,7 @@ Point = dict[str, NDArray[Any]]
 """Values by variable."""
 Levels = NDArray[np.intp]
 """Values of finite elements, each counted from zero."""
+_EACH = 100  # numbers that take as long as what is around an operation
 _NONE: Levels = np.zeros(0, dtype=int)
 
 
@@ -47,12 +51,19 @@ class Slopes:
         inputs = self.at(point)
         try:
             # The caller looks at what is not finite.
-            with self.budget.evaluation(), np.errstate(all="ignore"):
+            self.budget.check()
+            with np.errstate(all="ignore"):
                 total, *slopes = self.run(*inputs)
         # Of a parameter that fails PyMC's check, an assertion, and a matrix that is not definite.
         except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
             raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
         return float(total), dict(zip(self.names, slopes, strict=True))
+
+    @cached_property
+    def cost(self) -> int:
+        """About how many numbers an evaluation works out, and as many as an operation costs."""
+        shapes = [getattr(v.type, "shape", ()) for v in ancestors(self.terms)]
+        return sum(_EACH + math.prod(n or 1 for n in shape) for shape in shapes)
 
     def at(self, point: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """Return a point's values in the order of the inputs."""
@@ -149,6 +160,10 @@ class Field:
     def size(self) -> int:
         """Number of continuous elements."""
         return len(self.owner)
+
+    def ask(self, evaluations: int, what: str) -> None:
+        """Refuse so many evaluations if they are too many."""
+        self.budget.ask(evaluations, self._slopes.cost, what)
 
     def variables(self, x: Array, levels: Levels = _NONE) -> Point:
         """Return all variables in their own shapes; `levels` count from zero."""

@@ -14,9 +14,9 @@ from bayesmodels.errors import DataError, NotConjugate, NumericsWarning
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import Integral, NotSettled, integral
+from bayesmodels.numerics.lattice_integral import Integral, NotSettled, OutOfTime, integral
 from bayesmodels.posteriors.batch_density import BatchDensity
-from bayesmodels.posteriors.budget import SECONDS, Budget, OutOfTime
+from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
 from bayesmodels.posteriors.density import JointDensity, frozen
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
@@ -167,9 +167,10 @@ def settled(
 
     f, least = (density, density.least) if moments else (mass, np.zeros(0))
     try:
-        return integral(f, own.starts, tolerance, seconds, rng, least)
+        return integral(f, own.starts, tolerance, seconds, rng, least, density.cost)
     except NotSettled as error:
-        raise NotConjugate(
+        refused = NotInTime if isinstance(error, OutOfTime) else NotConjugate
+        raise refused(
             f"the integral over {listed(density.names)} has not settled: {error}.",
             "Draw with pm.sample, and look at its divergences",
         ) from error
@@ -218,8 +219,9 @@ def block(model: pm.Model, seconds: float, rng: np.random.Generator) -> PartialP
     """Return the model with what is conjugate integrated out; None if there is nothing."""
     budget = Budget(seconds, [str(rv.name) for rv in model.free_RVs])
     try:
-        return partial_posterior(model, rng, budget)
-    except OutOfTime:
+        with budget.in_time():
+            return partial_posterior(model, rng, budget)
+    except NotInTime:
         raise
     except NotConjugate:
         return None

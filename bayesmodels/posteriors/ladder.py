@@ -5,9 +5,8 @@ Of the data at hand, and of data that change while all that was compiled stays.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -16,7 +15,7 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels.errors import DataError, NotConjugate
-from bayesmodels.posteriors.budget import SECONDS, UNLIMITED
+from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.exact import Search, exact
 from bayesmodels.posteriors.independent import AGAIN
@@ -39,6 +38,7 @@ Rung = Literal["exact", "partial", "integrated", "mcmc"]
 _LOOKS = (1, 1, 0)  # points at which a law is verified that is of a kind that is known
 _NEAR = 1e-4  # what a log evidence may be off by where draws are wanted
 _CHAINS = 5  # tried, where one gets caught
+_NOR = " It can't be integrated either: "
 
 
 def solved(
@@ -53,28 +53,34 @@ def solved(
     rng : numpy.random.Generator
         Source of randomness.
     seconds : float
-        How long all may compute; a closed form may be looked for in half of it.
+        How long a search may compute, and an integral: half of it each.
 
     Raises
     ------
     NotConjugate
-        If it has no closed form and can't be integrated; `reason` says why, for either.
+        If it has no closed form and can't be integrated; `reason` says why, for either. If it is
+        `NotInTime`, a faster machine may find one: the next best is then not looked for.
     DataError
         If it is no PyMC model, or has no free variable.
     """
-    begun = time.thread_time()
-    try:
+    no: list[NotConjugate] = []
+    with _noted(no):
         return exact(model, seconds=seconds / 2, rng=rng), ""
-    except NotConjugate as error:
-        no = error
-    left = seconds - (time.thread_time() - begun)
+    with _noted(no):
+        return integrate(model, seconds=seconds / 2, rng=rng), no[0].reason
+    hint = f"{no[0].hint}; {INSTEAD}" if no[0].hint else INSTEAD
+    raise NotConjugate(_NOR.join(error.reason for error in no), hint) from no[1]
+
+
+@contextmanager
+def _noted(no: list[NotConjugate]) -> Iterator[None]:
+    """Note why there is no such posterior; that time is over is no reason to go on."""
     try:
-        # It looks for a conjugate block before it integrates, and either may take as long.
-        return integrate(model, seconds=max(left, seconds / 4) / 2, rng=rng), no.reason
+        yield
+    except NotInTime:
+        raise
     except NotConjugate as error:
-        reason = f"{no.reason} It can't be integrated either: {error.reason}"
-        hint = f"{no.hint}; {INSTEAD}" if no.hint else INSTEAD
-        raise NotConjugate(reason, hint) from error
+        no.append(error)
 
 
 Draw = Callable[[int, np.random.Generator], Values]
@@ -125,6 +131,8 @@ def _integrated(data: NewData, rng: np.random.Generator) -> Callable[[np.random.
     def given(rng: np.random.Generator) -> Draw:
         try:
             found = settled(own, _NEAR, SECONDS, rng, moments=False)
+        except NotInTime:
+            raise
         except NotConjugate:
             if own.density.finite:
                 raise
@@ -164,27 +172,33 @@ def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> R
 
     These are the closed form, one in part, an integral, and a sampler.
     """
-    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
-    reason, part = "", None
     try:
-        if asked in (None, "exact"):
+        return _best_rung(model, asked, rng)
+    except NotInTime as error:  # on a faster machine it may be another: it must be chosen
+        raise DataError(
+            f"method: {error.reason} Choose a method that needs no search, such as method='mcmc'."
+        ) from error
+
+
+def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> Rung:
+    whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
+    part = None
+    no: list[NotConjugate] = []
+    if asked in (None, "exact"):
+        with _noted(no):
             exact(model, rng=rng)
             return "exact"
-    except NotConjugate as error:
-        reason = error.reason
-    try:
-        if asked in (None, "partial", "integrated"):
+    if asked in (None, "partial", "integrated"):
+        with _noted(no):
             part = exact(model, partial=True, rng=rng)
             if asked != "integrated" and not set(whole) & set(part.remaining):
                 return "partial"
-    except NotConjugate as error:
-        reason = reason or error.reason
-    try:
-        if asked in (None, "integrated"):
+    del no[1:]
+    if asked in (None, "integrated"):
+        with _noted(no):
             settled(integrand(model, part, MOST, rng), _NEAR, SECONDS, rng, moments=False)
             return "integrated"
-    except NotConjugate as error:
-        reason += f" It can't be integrated either: {error.reason}" if reason else error.reason
+    reason = _NOR.join(error.reason for error in no)
     if whole:
         raise DataError(
             f"model: {listed(whole)} must be continuous to be sampled, or there must be a closed "

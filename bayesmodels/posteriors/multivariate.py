@@ -123,7 +123,7 @@ def _groups(
         colour, hubs = coloured(csr_array(within @ pairs > 0))
     number = int(colour.max()) + 1
     names = _names(field, elements)
-    field.budget.ask(number, f"which elements of {names} depend on each other")
+    field.ask(number, f"which elements of {names} depend on each other")
     here = score(field, x, field(x)[1])
     one, other = [], []
     for k in range(number):
@@ -214,7 +214,7 @@ def gaussian(
 
 
 def _dense(field: Field, real: Elements, x: Array) -> Gaussian:
-    field.budget.ask(2 * len(real), f"the curvature along {_names(field, real)}")
+    field.ask(2 * len(real), f"the curvature along {_names(field, real)}")
     step = np.ones(len(real))
     for _ in range(2):
         here = _slope(field, x, real)
@@ -239,7 +239,7 @@ def _dense(field: Field, real: Elements, x: Array) -> Gaussian:
 
 
 def _sparse(field: Field, real: Elements, form: SparsePrecision, x: Array) -> Gaussian:
-    field.budget.ask(3 * len(form.probes()), f"the curvature along {_names(field, real)}")
+    field.ask(3 * len(form.probes()), f"the curvature along {_names(field, real)}")
     for _ in range(3):  # the last time only to know the location to all digits
         steps = np.vstack([np.zeros(len(real)), form.probes()])
         slopes = np.stack([_slope(field, moved(x, real, x[real] + step), real) for step in steps])

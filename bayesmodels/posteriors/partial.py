@@ -20,7 +20,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
-from bayesmodels.posteriors.budget import Budget, OutOfTime
+from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.conditional import MANY, Conditionals
 from bayesmodels.posteriors.density import JointDensity
 from bayesmodels.posteriors.elementwise import Certain
@@ -63,8 +63,6 @@ def partial_posterior(
                 return _summed(model, whole, summed, rng)
     try:
         return _conjugate(model, conditionals, rng)
-    except OutOfTime:
-        raise
     except NotConjugate:
         if summed is None:
             raise
@@ -78,8 +76,6 @@ def _conjugate(
     own, choice = _chosen(model, conditionals, rng, one_by_one=False)
     try:
         return _integrated(model, own, choice, rng)
-    except OutOfTime:
-        raise
     except NotConjugate:
         # One variable may spoil it for all.
         own, strict = _chosen(model, conditionals, rng, one_by_one=True)

@@ -52,7 +52,9 @@ def rows_left_out(
     names = [str(rv.name) for rv in model.free_RVs]
     for some in out.values():  # or what is orthogonal with all rows would be taken for independent
         some.set_value(rng.uniform(0, _SOME, some.get_value().shape))
-    remaining = partial_posterior(copy, rng, Budget(seconds, names)).model if block else copy
+    budget = Budget(seconds, names)
+    with budget.in_time():
+        remaining = partial_posterior(copy, rng, budget).model if block else copy
     density = BatchDensity(remaining)
     for some in out.values():
         some.set_value(0 * some.get_value())

@@ -12,6 +12,7 @@ import pymc as pm
 from bayesmodels import __version__
 from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import count, randomness
+from bayesmodels.posteriors.budget import NotInTime
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.posteriors.posterior import ExactPosterior, add_data, sampled
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _LOG = logging.getLogger("bayesmodels")
-_SECONDS = 20.0  # of search, before a sampler draws
+_SECONDS = 60.0  # of search, before a sampler draws
 
 _NOT_TAKEN = {
     "random_seed": "give `rng`, a Generator or a seed",
@@ -80,7 +81,8 @@ def sample(
     Notes
     -----
     Why there is no closed form, and why a sampler was needed, is logged by the logger
-    ``"bayesmodels"`` at the level ``INFO``. Both are looked for in at most 20 s of computing.
+    ``"bayesmodels"`` at the level ``INFO``. Both are looked for in at most 60 s of computing;
+    if that is too little, `NotConjugate` says so, as another machine would return other draws.
 
     Examples
     --------
@@ -99,6 +101,8 @@ def sample(
     draws, chains = count(draws, "draws", 1), count(chains, "chains", 1)
     try:
         posterior, reason = solved(model, rng, _SECONDS)
+    except NotInTime as late:  # another machine would return other draws
+        raise NotInTime(late.reason, "pm.sample(model) draws without a search") from late
     except NotConjugate as found:
         _LOG.info("No closed form, so pm.sample draws: %s", found.reason)
         tree = sampled(model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)

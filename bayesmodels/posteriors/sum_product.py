@@ -73,7 +73,7 @@ def summed_out(
     names = listed(dict.fromkeys(field.finite[i].name for i in field.finite_owner[elements]))
     found = dependence.summands()
     form = FiniteTables(found.rows[:, field.size + elements], field.sizes[elements], names)
-    field.budget.ask(form.looks, f"summing out {names}")
+    field.ask(form.looks, f"summing out {names}")
     tables = form.evaluated(lambda own: found.values(*field.at(x, moved(levels, elements, own))))
     if any(np.isnan(table).any() or (table == np.inf).any() for table in tables.values()):
         raise NotConjugate(f"the joint density is not finite at some values of {names}.")

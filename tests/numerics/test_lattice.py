@@ -1,12 +1,14 @@
 """Integrals on lattices against known ones: errors hold; what does not exist is not stated."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesmodels.numerics import lattice_draws
 from bayesmodels.numerics.lattice import Unbounded
-from bayesmodels.numerics.lattice_integral import NotSettled, integral
+from bayesmodels.numerics.lattice_integral import NotSettled, OutOfTime, integral
 from bayesmodels.numerics.lattice_law import table
 
 TOLERANCE = 1e-6
@@ -170,6 +172,20 @@ def test_what_settles_slowly_is_refused_or_right(f, truth):
 def test_a_density_that_is_zero_everywhere_is_refused():
     with pytest.raises(NotSettled):
         found(1, nowhere)
+
+
+def test_no_number_depends_on_the_clock(monkeypatch):
+    """Quick and slow machines refine alike: a budget refuses, and changes nothing."""
+
+    def points(tick):
+        now = iter(tick * np.arange(10**6))
+        monkeypatch.setattr(time, "process_time", lambda: next(now))
+        size, f, *_ = KNOWN["two logistic"]
+        return found(size, f).points
+
+    assert points(1e-6) == points(1e-2) == points(0.1)
+    with pytest.raises(OutOfTime):
+        points(5.0)
 
 
 def test_the_search_for_modes_ends_in_time():

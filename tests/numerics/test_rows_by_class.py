@@ -211,6 +211,22 @@ class TestCounts:
         expected = moments.sums(dense, groups, size, weights)
         np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
+    def test_sums_are_the_same_whatever_the_machine(self, monkeypatch):
+        """Neither the number of cores nor which thread ends first changes a digit."""
+        rng = np.random.default_rng(1)
+        x, weights = sparse.csr_array(rng.poisson(1.0, (3000, 7))), rng.random(3000)
+        monkeypatch.setattr(kernels, "pay", lambda _: True)
+        sums = []
+        for cores in (1, 2, 5):
+            monkeypatch.setattr(threads, "CORES", cores)
+            sums.append(token_counts.sparse_sums(x, None, 1, weights))
+        late = threads.run
+        monkeypatch.setattr(
+            threads, "run", lambda work, each, n: late(work, reversed(list(each)), n)
+        )
+        sums.append(token_counts.sparse_sums(x, None, 1, weights))
+        assert all((other == sums[0]).all() for other in sums)
+
     @given(counts())
     @settings(deadline=None)
     def test_coefficients(self, drawn):
