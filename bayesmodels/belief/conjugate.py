@@ -38,12 +38,17 @@ class Discountable(Protocol):
 
 
 def joined(one: Batched, other: Batched) -> Coords:
-    """Return the labels of the batch in which two statistics meet, or a belief and a statistic."""
+    """Return the labels of the batch in which two statistics meet, or a belief and a statistic.
+
+    What their numbers are of, beside the batch, must be the same.
+    """
+    _same_events(one, other)
     return labels.joined(*one.batch_axes, *other.batch_axes)
 
 
 def met(belief: Batched, seen: Batched) -> Coords:
     """Return the labels of all axes of the batch in which a belief meets what was seen."""
+    _same_events(belief, seen)
     (own, shape), (found, found_shape) = belief.batch_axes, seen.batch_axes
     if not shape and not found_shape:
         return {}
@@ -52,10 +57,33 @@ def met(belief: Batched, seen: Batched) -> Coords:
 
 
 def together(one: Any, other: Any) -> Coords:
-    """Return the same of two statistics, which must be of one model."""
+    """Return the same of two statistics, which must be of one model, and have the same labels."""
     if not isinstance(one, type(other)):
         parameters.alike(one, other, type(one))
-    return joined(one, other)
+    _same_events(one, other, named=True)
+    (own, shape), (theirs, their_shape) = one.batch_axes, other.batch_axes
+    if own != theirs and shape == their_shape:
+        labels.joined(theirs, their_shape, own, shape)  # neither may lack what the other says
+    return labels.joined(own, shape, theirs, their_shape)
+
+
+def _same_events(one: Any, other: Any, *, named: bool = False) -> None:
+    """Refuse other categories or features; a belief without names takes those of the data."""
+    what, own = getattr(one, "event", _NO_EVENT)
+    if what and (named or own is not None):
+        labels.same(own, other.event[1], what)
+
+
+_NO_EVENT = "", None
+
+
+def rows_of(belief: Batched, coords: Coords, shape: tuple[int, ...]) -> Coords:
+    """Return the labels of a batch of rows: where these have none, their places are a belief's."""
+    own, own_shape = belief.batch_axes
+    lead = shape[: len(shape) - len(own_shape)]
+    if coords or shape[len(lead) :] != own_shape or not labels.has_names(own):
+        return coords
+    return {**labels.completed({}, lead), **own}
 
 
 def _batch_axes(self: Any) -> tuple[Coords, tuple[int, ...]]:
@@ -76,6 +104,14 @@ def batch_axes_of(field: str, *event: str, inner: int = 0) -> Any:
         return own, getattr(self, field).shape[:end]
 
     return property(axes)
+
+
+def _features(self: Any) -> tuple[str, labels.Labels]:
+    """Return what numbers are of, beside the batch: features, by name if they have names."""
+    return "features", self.features
+
+
+features = property(_features)
 
 
 def need_rows(n: Any) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesmodels.belief.protocol import Law, Readable
 from bayesmodels.errors import DataError, PriorError
+from bayesmodels.input.labels import of_place
 from bayesmodels.input.parameters import count, proportion, randomness
 from bayesmodels.numerics import Array
 
@@ -287,15 +288,15 @@ def places(
     belief: Readable, name: str, shape: tuple[int, ...]
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Return label and index of every scalar of a variable, labelled as ArviZ does."""
-    texts = [list(map(str, labels)) for labels in _labels(belief, name)]
-    inner = map(", ".join, product(*(text[:n] for text, n in zip(texts, shape, strict=True))))
+    axes = _labels(belief, name)
+    inner = map(of_place, product(*(own[:n] for own, n in zip(axes, shape, strict=True))))
     every = product(*(range(length) for length in shape))
     return [(f"{name}[{text}]" if at else name, at) for text, at in zip(inner, every, strict=True)]
 
 
 def label(belief: Readable, name: str, at: tuple[int, ...]) -> str:
     """Return the label of one scalar, such as ``w[age]``."""
-    inner = ", ".join(str(labels[i]) for labels, i in zip(_labels(belief, name), at, strict=True))
+    inner = of_place(labels[i] for labels, i in zip(_labels(belief, name), at, strict=True))
     return f"{name}[{inner}]" if at else name
 
 

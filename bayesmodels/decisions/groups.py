@@ -22,6 +22,7 @@ from bayesmodels.decisions.independent import Independent
 from bayesmodels.errors import DataError
 from bayesmodels.input import draws as given_draws
 from bayesmodels.input.containers import listed
+from bayesmodels.input.labels import of_place
 from bayesmodels.numerics.laws import element
 
 _GIVE = (
@@ -143,4 +144,4 @@ def _labels(axes: Any) -> tuple[Hashable, ...]:
     """Return labels of groups; of several axes they are joined by commas."""
     if len(axes) == 1:
         return tuple(axes[0])
-    return tuple(", ".join(map(str, at)) for at in product(*axes))
+    return tuple(map(of_place, product(*axes)))

@@ -5,11 +5,13 @@ the axes. An axis that nobody named is called ``dim_0``, ``dim_1``, ... and coun
 """
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from bayesmodels.errors import DataError
 
 Coords = dict[str, tuple[Hashable, ...]]
+Labels = tuple[Hashable, ...] | None
 
 
 def named(coords: Mapping[str, object] | None, shape: tuple[int, ...], argument: str) -> Coords:
@@ -102,6 +104,11 @@ def without(coords: Mapping[str, Any] | None, *axes: str) -> dict[str, Any]:
     return {axis: labels for axis, labels in (coords or {}).items() if axis not in axes}
 
 
+def only(coords: Mapping[str, Any] | None, axis: str) -> dict[str, Any]:
+    """Return the coordinates of one axis, if it is there."""
+    return {axis: coords[axis]} if coords and axis in coords else {}
+
+
 def completed(coords: Coords, shape: tuple[int, ...]) -> Coords:
     """Return `coords`, or counted axes ``dim_0``, ``dim_1``, ... where nothing was named."""
     return coords or {f"dim_{axis}": tuple(range(length)) for axis, length in enumerate(shape)}
@@ -113,33 +120,79 @@ def joined(
     """Return the coordinates of a batch after a merge or an update.
 
     A single problem (shape ``()``) meets a batch by being repeated, and so does a batch that lies
-    along the last axes of the other, such as one prior for each column of data in groups. Where
-    both name an axis, they must give it the same labels.
+    along the last axes of the other, such as one prior for each column of data in groups. What has
+    no names takes those of the data; what has some meets the same ones only.
     """
+    if before is data or not (shape or data_shape):
+        return before
     if len(shape) < len(data_shape):
-        inner = data_shape[len(data_shape) - len(shape) :]
-        names = dict(list(data.items())[len(data_shape) - len(shape) :])
-        joined(before, shape, names, inner)
+        at = len(data_shape) - len(shape)
+        joined(before, shape, dict(list(data.items())[at:]), data_shape[at:])
         return data
-    if shape and data_shape and shape != data_shape:
+    if data_shape and shape != data_shape:
         raise DataError(
             f"data: must have the leading axes it is combined with; got shape {data_shape} and "
             f"{shape}. Use one prior for all (scalars), or one for each column or group."
         )
-    if not before or _counted(before):
-        return data or before
-    if "dim_0" in data or not data or data == before:
+    if not data_shape or before == data:
         return before
-    if "dim_0" in before and list(before.values()) == list(data.values()):
-        return data
+    if not has_names(before):
+        return data or before
+    if list(before.values()) == list(data.values()) and ("dim_0" in before or "dim_0" in data):
+        return data if "dim_0" in before else before
+    way = "Select and reorder the columns or groups so that they match."
     raise DataError(
-        f"data: axes must have the labels they had before; before {before}, now {data}. "
-        "Select and reorder the columns or groups so that they match."
+        f"data: axes must have the labels they had before; before {before}, now {data or 'none'}. "
+        f"{way if data else 'Give the statistic these coords.'}"
     )
 
 
-def _counted(coords: Coords) -> bool:
-    """Return whether nobody named the axes or the places along them."""
-    return "dim_0" in coords and all(
-        labels == tuple(range(len(labels))) for labels in coords.values()
+def has_names(coords: Coords) -> bool:
+    """Return whether somebody named the axes or the places along them."""
+    named = bool(coords) and "dim_0" not in coords
+    return named or any(own != numbered(len(own)) for own in coords.values())
+
+
+@lru_cache(maxsize=64)
+def numbered(size: int) -> tuple[int, ...]:
+    """Return the labels of places that nobody named: 0, 1, ..., the same object each time."""
+    return tuple(range(size))
+
+
+def same(before: Labels, now: Labels, what: str) -> None:
+    """Refuse that what has some labels meets what has others, or these in another order.
+
+    Numbers stay with their labels: nothing is moved to fit, and labels that nobody gave (None) do
+    not fit those that somebody gave.
+    """
+    if before is now or before == now:
+        return
+    given = {"categories": 'coords={"category": [...]}'}.get(what, f"{what}=[...]")
+    raise DataError(
+        f"data: what is combined must be of the same {what}, in the same order; got "
+        f"{_shown(before)} and {_shown(now)}. Make all of it with one model that lists them, or "
+        f"give a statistic made by hand its own: {given}."
     )
+
+
+def _shown(labels: Labels) -> str:
+    if labels is None:
+        return "none that are named"
+    return repr(labels if len(labels) <= _MANY else (*labels[:3], "...", labels[-1]))
+
+
+_MANY = 20
+
+
+def of_place(labels: Iterable[Hashable]) -> str:
+    """Return the labels of one place, one an axis, as one text that no other place has.
+
+    Examples
+    --------
+    >>> of_place(["x", "y"]), of_place(["x, y", "z"]), of_place(["x", "y, z"])
+    ('x, y', "'x, y', z", "x, 'y, z'")
+    """
+    texts = tuple(map(str, labels))
+    if len(texts) > 1:
+        texts = tuple(repr(x) if ", " in x or x[:1] in ("'", '"') else x for x in texts)
+    return ", ".join(texts)

@@ -313,7 +313,8 @@ class BetaBernoulli:
             total = d.batch.totals(pairs)
             ones, zeros = total[..., 0], total[..., 1]
             given = log_given_total(pairs, d.batch.groups, d.batch.size).reshape(ones.shape)
-        return checked.made(BernoulliStatistic, ones, zeros, given, d.batch.coords)
+        axes = conjugate.rows_of(self, d.batch.coords, ones.shape)
+        return checked.made(BernoulliStatistic, ones, zeros, given, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Beta(alpha + N1, beta + N0)."""

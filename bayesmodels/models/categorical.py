@@ -58,17 +58,20 @@ class CategoricalStatistic:
     Parameters
     ----------
     counts : array_like of shape (batch..., K), default 0
-        Counts, not negative. A single 0 is the empty statistic.
+        Counts, not negative.
     log_given_total : array_like of shape (batch...), optional
         Log probability of the data given these totals, which no parameter changes; by default that
         of rows in the order observed. See `BernoulliStatistic`.
     coords : dict, optional
-        Names of the batch axes with their labels.
+        Names of the batch axes with their labels; and ``"category"`` with the categories, which
+        are the numbers 0 to K - 1 otherwise.
 
     Examples
     --------
     >>> CategoricalStatistic([5, 0, 2]) + CategoricalStatistic([1, 1, 1])
     CategoricalStatistic(counts=[6, 1, 3])
+    >>> CategoricalStatistic([5, 2], coords={"category": ["yes", "no"]})
+    CategoricalStatistic(counts=[5, 2], coords={'category': ('yes', 'no')})
     """
 
     counts: Array
@@ -89,30 +92,23 @@ class CategoricalStatistic:
                 checked.parameter(log_given_total, "log_given_total"), counts.shape[:-1]
             )
         )
-        coords = labels.named(coords, counts.shape[:-1], "coords")
-        values.fill(self, counts=counts, log_given_total=given, coords=coords)
+        axes = labels.named(labels.without(coords, "category"), counts.shape[:-1], "coords")
+        named = labels.named(labels.only(coords, "category"), counts.shape[-1:], "coords")
+        axes |= _event(named.get("category"), counts.shape[-1])
+        values.fill(self, counts=counts, log_given_total=given, coords=axes)
 
     def __add__(self, other: Self) -> Self:
-        coords = self._together(other)
+        coords = conjugate.together(self, other) | labels.only(self.coords, "category")
         split = log_split(self.counts, other.counts)
         given = self.log_given_total + other.log_given_total + split
         return conjugate.like(self, coords, self.counts + other.counts, given)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it."""
-        coords = self._together(other)
+        coords = conjugate.together(self, other) | labels.only(self.coords, "category")
         counts = checked.left_over(self.counts - other.counts, self.counts, "counts")
         given = self.log_given_total - other.log_given_total - log_split(counts, other.counts)
         return conjugate.like(self, coords, counts, given)
-
-    def _together(self, other: Self) -> Coords:
-        coords = conjugate.together(self, other)
-        size, theirs = self.counts.shape[-1], other.counts.shape[-1]
-        if size != theirs:
-            raise DataError(
-                f"data: statistics must have the same categories; got {size} and {theirs}."
-            )
-        return coords
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
@@ -122,7 +118,12 @@ class CategoricalStatistic:
         given = rho * self.log_coefficient - log_multinomial_coefficient(counts)
         return conjugate.like(self, self.coords, counts, given)
 
-    batch_axes = conjugate.batch_axes_of("counts", inner=1)
+    batch_axes = conjugate.batch_axes_of("counts", "category", inner=1)
+
+    @property
+    def event(self) -> tuple[str, tuple[Hashable, ...]]:
+        """What the counts are of: categories."""
+        return "categories", self.coords.get("category", labels.numbered(self.counts.shape[-1]))
 
     @property
     def log_coefficient(self) -> Array:
@@ -235,10 +236,15 @@ class DirichletCategorical:
             )
         given = labels.named(labels.without(coords, "category"), alpha.shape[:-1], "coords")
         axes = labels.completed(given, alpha.shape[:-1])
-        axes = {**axes, "category": categories or tuple(range(size))}
+        axes = {**axes, "category": categories or labels.numbered(size)}
         values.fill(self, alpha=alpha, categories=categories, other=other, coords=axes)
 
     batch_axes = conjugate.batch_axes_of("alpha", "category", inner=1)
+
+    @property
+    def event(self) -> tuple[str, tuple[Hashable, ...]]:
+        """What the pseudo-counts are of: categories."""
+        return "categories", self.coords["category"]
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -284,7 +290,8 @@ class DirichletCategorical:
             counts = d.batch.totals(d.values)
             given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
             given = given.reshape(counts.shape[:-1])
-        return checked.made(CategoricalStatistic, counts, given, d.batch.coords)
+        axes = conjugate.rows_of(self, d.batch.coords, given.shape) | _event(self.categories, size)
+        return checked.made(CategoricalStatistic, counts, given, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
@@ -565,6 +572,12 @@ class DirichletCategorical:
                 "likelihood='statistic', or make a small table dense (.toarray())."
             )
         return d
+
+
+def _event(categories: tuple[Hashable, ...] | None, size: int) -> Coords:
+    """Return the axis of categories of a statistic, if somebody named them."""
+    counted = not categories or categories == labels.numbered(size)
+    return {} if counted else {"category": categories or ()}
 
 
 def _others(alpha: Array) -> Array:

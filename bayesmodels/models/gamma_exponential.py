@@ -107,7 +107,7 @@ class GammaExponential:
         if isinstance(data, EventStatistic):
             return data
         d = checked.waited(data)
-        return rates.of_rows(d.events, d.exposure, -d.events * np.log(d.x), d.batch)
+        return rates.of_rows(self, d.events, d.exposure, -d.events * np.log(d.x), d.batch)
 
     update = rates.update
     log_evidence = rates.log_evidence

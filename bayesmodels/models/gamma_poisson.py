@@ -112,7 +112,7 @@ class GammaPoisson:
         if isinstance(data, EventStatistic):
             return data
         d = checked.exposed(data)
-        return rates.of_rows(d.x, d.exposure, np.zeros(d.x.shape), d.batch)
+        return rates.of_rows(self, d.x, d.exposure, np.zeros(d.x.shape), d.batch)
 
     update = rates.update
     log_evidence = rates.log_evidence

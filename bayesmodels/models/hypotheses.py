@@ -65,7 +65,7 @@ class HypothesisStatistic:
     log_likelihood : array_like of shape (K,)
         :math:`\sum_i \ln p(x_i \mid h)`; -inf where the rows are impossible.
     hypotheses : sequence of length K, optional
-        Names; counted from 0 by default.
+        Names, which must be those of the belief; counted from 0 by default.
 
     Raises
     ------
@@ -123,11 +123,7 @@ class HypothesisStatistic:
 
     def _check_hypotheses(self, other: Self) -> None:
         checked.alike(self, other, HypothesisStatistic)
-        if self.coords != other.coords:
-            raise DataError(
-                "data: statistics must be about the same hypotheses; got "
-                f"{values.short(self.hypotheses)} and {values.short(other.hypotheses)}."
-            )
+        labels.same(self.hypotheses, other.hypotheses, "hypotheses")
 
     @property
     def hypotheses(self) -> tuple[Hashable, ...]:
@@ -449,13 +445,7 @@ class ConceptLearning:
             If a row is none of the outcomes.
         """
         if isinstance(data, HypothesisStatistic):
-            size = len(self.hypotheses)
-            if data.hypotheses not in (self.hypotheses, tuple(range(size))):
-                raise DataError(
-                    f"data: must have a log likelihood for each of the {size} hypotheses "
-                    f"{values.short(self.hypotheses)}, in this order; got those of "
-                    f"{values.short(data.hypotheses)}."
-                )
+            labels.same(self.hypotheses, data.hypotheses, "hypotheses")
             return data
         d = checked.outcomes(data, self.outcomes)
         counts = np.bincount(d.values, d.batch.weights, len(self.outcomes))

@@ -126,17 +126,17 @@ class RegressionStatistic:
         )
 
     def __add__(self, other: Self) -> Self:
-        features, coords = self._together(other)
+        coords = self._together(other)
         parts = ((s.n, s.mean, s.factor) for s in (self, other))
         n, mean, factor = merged(*parts)
-        return conjugate.like(self, coords, _whole(n), mean, factor, features)
+        return conjugate.like(self, coords, _whole(n), mean, factor, self.features)
 
     def __sub__(self, other: Self) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the factor are lost where it is small beside what is taken out.
         """
-        features, coords = self._together(other)
+        coords = self._together(other)
         n = float(checked.left_over(self.n - other.n, self.n, "n"))
         share = other.n / n if n else 0.0
         shift = other.mean - self.mean
@@ -144,12 +144,12 @@ class RegressionStatistic:
         gone = triangle(other.factor, between[..., None, :])
         factor = _taken_out(self.factor, gone, empty=n == 0)
         mean = self.mean - share * shift
-        return conjugate.like(self, coords, _whole(n), mean, factor, features)
+        return conjugate.like(self, coords, _whole(n), mean, factor, self.features)
 
-    def _together(self, other: Self) -> tuple[tuple[Hashable, ...] | None, Coords]:
+    def _together(self, other: Self) -> Coords:
         coords = conjugate.together(self, other)
         checked.as_many_columns(other.mean.shape[-1] - 1, self.mean.shape[-1] - 1)
-        return checked.same_features(self.features, other.features), coords
+        return coords
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
@@ -159,6 +159,7 @@ class RegressionStatistic:
         return conjugate.like(self, self.coords, n, self.mean, factor, self.features)
 
     batch_axes = conjugate.batch_axes_of("mean", inner=1)
+    event = conjugate.features
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -408,6 +409,7 @@ class LinearRegression:
         return (0.5 * self.factor[..., -1, -1] ** 2)[()]
 
     batch_axes = conjugate.batch_axes_of("shape", "feature")
+    event = conjugate.features
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -448,16 +450,16 @@ class LinearRegression:
             return data
         rows = None if isinstance(data, Weighted) else checked.design_rows(data)
         if rows is None:
-            return _of_batch(self._checked(data))
+            return _of_batch(self, self._checked(data))
         checked.as_many_columns(rows.width, size)
-        checked.same_features(self.features, rows.features)
+        features = checked.same_features(self.features, rows.features)
 
         def look(block: Array) -> None:
             if not_squarable(block):
                 self._checked(data)  # complains, with the place in the user's own rows
 
         found = centred_factor(rows.X, rows.y, look, ones=rows.intercept)
-        return checked.made(RegressionStatistic, *found, rows.features, {})
+        return checked.made(RegressionStatistic, *found, features, {})
 
     def update(self, data: Any) -> Self:
         """Return the posterior: the factor of prior rows and data rows, and shape + n / 2.
@@ -469,7 +471,7 @@ class LinearRegression:
         """
         s = self.statistic(data)
         axes = conjugate.met(self, s)
-        features = checked.same_features(self.features, s.features)
+        features = self.features or s.features
         # Rows in order of size, the heavy row of means first: that is where QR is most accurate.
         heavy = np.sqrt(s.n) * s.mean[..., None, :]
         factor = triangle(heavy, s.factor, self.factor)
@@ -956,7 +958,7 @@ def _warn_of_lost_digits(after: LinearRegression, s: RegressionStatistic) -> Non
         )
 
 
-def _of_batch(d: checked.Regression) -> RegressionStatistic:
+def _of_batch(belief: LinearRegression, d: checked.Regression) -> RegressionStatistic:
     """Return the statistic of weighted rows, or of several problems, block by block."""
     width = d.X.shape[-1] + 1
     blank = np.zeros((*d.y.shape[1:], width))
@@ -970,7 +972,9 @@ def _of_batch(d: checked.Regression) -> RegressionStatistic:
         rows = np.moveaxis(np.concatenate([X, y[..., None]], axis=-1), 0, -2)
         total = merged(total, factored(rows, w))
     n, mean, factor = total
-    return checked.made(RegressionStatistic, _whole(n), mean, factor, d.features, d.coords)
+    axes = conjugate.rows_of(belief, d.coords, d.y.shape[1:])
+    features = belief.features or d.features
+    return checked.made(RegressionStatistic, _whole(n), mean, factor, features, axes)
 
 
 def _wide(X: Array, batch: int) -> Array:

@@ -96,18 +96,18 @@ class MultivariateNormalStatistic:
         )
 
     def __add__(self, other: MultivariateNormalStatistic) -> Self:
-        features, coords = self._together(other)
+        coords = self._together(other)
         mean, shift, weight = merged_means(*cov.means(self), *cov.means(other))
         between = weight[..., None] * cov.outer(shift)
         scatter = self.scatter + other.scatter + between
-        return conjugate.like(self, coords, self.n + other.n, mean, scatter, features)
+        return conjugate.like(self, coords, self.n + other.n, mean, scatter, self.features)
 
     def __sub__(self, other: MultivariateNormalStatistic) -> Self:
         """Return the statistic without rows that are in it.
 
         Digits of the scatter are lost where it is small beside what is taken out.
         """
-        features, coords = self._together(other)
+        coords = self._together(other)
         n = checked.left_over(self.n - other.n, self.n, "n")
         mean, shift, weight = merged_means(*cov.means(self), -other.n[..., None], other.mean)
         pull = weight[..., None] * cov.outer(shift)
@@ -118,16 +118,16 @@ class MultivariateNormalStatistic:
         kept = checked.left_over(along, size, "scatter")
         if (kept != along).any():
             left = (directions * kept[..., None, :]) @ np.swapaxes(directions, -1, -2)
-        return conjugate.like(self, coords, n, mean, left, features)
+        return conjugate.like(self, coords, n, mean, left, self.features)
 
-    def _together(self, other: MultivariateNormalStatistic) -> tuple[Features, Coords]:
+    def _together(self, other: MultivariateNormalStatistic) -> Coords:
         coords = conjugate.together(self, other)
         if self.mean.shape[-1] != other.mean.shape[-1]:
             raise DataError(
                 "data: statistics to be merged must have the same columns; got "
                 f"{self.mean.shape[-1]} and {other.mean.shape[-1]}."
             )
-        return checked.same_features(self.features, other.features), coords
+        return coords
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
@@ -137,6 +137,7 @@ class MultivariateNormalStatistic:
         return conjugate.like(self, self.coords, *numbers, self.features)
 
     batch_axes = conjugate.batch_axes
+    event = conjugate.features
 
     def seen(self) -> dict[str, float]:
         """Return what every model of the same rows must agree on; see `compare_evidence`."""
@@ -269,6 +270,7 @@ class NormalInverseWishart:
         )
 
     batch_axes = conjugate.batch_axes_of("kappa", *cov.EVENT)
+    event = conjugate.features
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -300,7 +302,7 @@ class NormalInverseWishart:
         s = self.statistic(data)
         axes = conjugate.met(self, s)
         location, pull = cov.meeting(self, s)
-        features = checked.same_features(self.features, s.features)
+        features = self.features or s.features
         axes = axes | cov.event_coords(features, location.shape[-1])
         # Checked again, since rounding may take away what made it definite.
         scale = cov.positive_definite(self.scale + s.scatter + pull, "scale")
@@ -427,7 +429,6 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
             raise DataError(
                 f"data: a statistic of {got} column(s), but the belief is about {wanted}."
             )
-        checked.same_features(belief.features, data.features)
         return data
     d = cov.checked_vectors(belief, data, as_given=True)
     _, mean, scatter = scatters(d.x, d.batch.groups, d.batch.size, d.batch.weights)
@@ -437,6 +438,6 @@ def vector_statistic(belief: Any, data: Any) -> MultivariateNormalStatistic:
         d.batch.row_counts(len(d.x)),
         mean.reshape((*lead, width)),
         symmetric(scatter).reshape((*lead, width, width)),
-        d.features,
-        d.batch.coords,
+        belief.features or d.features,
+        conjugate.rows_of(belief, d.batch.coords, lead),
     )

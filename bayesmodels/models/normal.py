@@ -264,7 +264,8 @@ class NormalInverseGamma:
         shape = (*d.batch.lead, *d.x.shape[1:])
         n = np.broadcast_to(d.batch.row_counts(len(d.x)), shape)
         moved = mean.reshape(shape), scatter.reshape(shape)
-        return checked.made(NormalStatistic, n, *moved, d.batch.coords)
+        axes = conjugate.rows_of(self, d.batch.coords, shape)
+        return checked.made(NormalStatistic, n, *moved, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior; see the table at the top of the module."""

@@ -166,7 +166,9 @@ def update(self: Any, data: Any) -> Any:
     return checked.made(type(self), self.shape + s.events, self.rate + s.exposure, axes)
 
 
-def of_rows(events: Array, exposure: Array, base: Array, batch: Batch) -> EventStatistic:
+def of_rows(
+    belief: Any, events: Array, exposure: Array, base: Array, batch: Batch
+) -> EventStatistic:
     """Return the statistic of rows: what each adds, and what of its log density no rate changes.
 
     The last is told as that of Poisson counts and the rest, which is 0 for these.
@@ -177,7 +179,8 @@ def of_rows(events: Array, exposure: Array, base: Array, batch: Batch) -> EventS
     own = ratio[0] if batch.groups is None else ratio[batch.groups]
     given = sums(log_poisson(events, own * exposure) + base, *groups, batch.weights)
     numbers = (x.reshape(shape) for x in (n, E, given - log_poisson(n, n)))
-    return checked.made(EventStatistic, *numbers, batch.coords)
+    axes = conjugate.rows_of(belief, batch.coords, shape)
+    return checked.made(EventStatistic, *numbers, axes)
 
 
 def of_totals(events: Array, exposure: Array, base: Array, coords: Coords) -> EventStatistic:

@@ -70,7 +70,7 @@ class SharedNormalStatistic(MultivariateNormalStatistic):
         ratio = checked.parameter(ratio, "ratio", positive=True)
         values.fill(self, ratio=np.broadcast_to(ratio, self.n.shape))
 
-    def _together(self, other: MultivariateNormalStatistic) -> tuple[Features, Coords]:
+    def _together(self, other: MultivariateNormalStatistic) -> Coords:
         found = super()._together(other)
         same = getattr(other, "ratio", self.ratio)
         if not np.array_equal(self.ratio, same):
@@ -203,6 +203,7 @@ class SharedNormalInverseWishart:
         )
 
     batch_axes = conjugate.batch_axes_of("kappa", *cov.EVENT)
+    event = conjugate.features
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -242,7 +243,7 @@ class SharedNormalInverseWishart:
             self.df + s.n.sum(),
             self.scale + ((s.scatter + pull) / self.ratio[:, None, None]).sum(0),
             self.ratio,
-            checked.same_features(self.features, s.features),
+            self.features or s.features,
             self._joined(s),
         )
 

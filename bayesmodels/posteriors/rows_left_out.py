@@ -22,6 +22,7 @@ from pytensor.graph.replace import graph_replace
 from scipy.special import logsumexp
 
 from bayesmodels.errors import DataError
+from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
@@ -140,5 +141,5 @@ def _log_volume(lattice: Lattice, step: int) -> float:
 
 def _label(model: pm.Model, name: str, at: tuple[int, ...]) -> str:
     axes = labelled_axes(model, name, tuple(i + 1 for i in at))
-    inner = ", ".join(str(labels[i]) for i, (_, labels) in zip(at, axes, strict=True))
+    inner = of_place(labels[i] for i, (_, labels) in zip(at, axes, strict=True))
     return f"{name}[{inner}]" if at else name

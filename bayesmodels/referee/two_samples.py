@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesmodels.errors import DataError
 from bayesmodels.input.draws import LEAST_DRAWS, axes_of, read, variables
+from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import convergence, ranks
 from bayesmodels.numerics.ess import effective_draws
@@ -74,7 +75,7 @@ def pairs(
     for name in names:
         for at in np.ndindex(one[name].shape[2:]):
             labels = [coords[axis][i] for axis, i in zip(dims[name], at, strict=True)]
-            label = f"{name}[{', '.join(map(str, labels))}]" if at else name
+            label = f"{name}[{of_place(labels)}]" if at else name
             x, y = (np.ascontiguousarray(side[name][:, :, *at]) for side in (one, other))
             found.append((label, x, y))
     return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesmodels.belief.protocol import Integrated
 from bayesmodels.belief.reading import levels, places
+from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
@@ -170,7 +171,7 @@ def _visits(report: ModelReport) -> Picture:
     mass, panels = posterior.mean(), []
     for (name, at), visited in list(elements.items())[: figures.MOST_SCALARS]:
         axes = zip(posterior.dims[name], at, strict=True)
-        inner = ", ".join(str(posterior.coords[axis][i]) for axis, i in axes)
+        inner = of_place(posterior.coords[axis][i] for axis, i in axes)
         text = f"{name}[{inner}]" if at else name
         values = levels(posterior)[name]
         kind = report.comparison.kind

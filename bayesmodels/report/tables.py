@@ -23,6 +23,7 @@ from bayesmodels.belief.reading import (
     places,
     summary_or_intervals,
 )
+from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee.bounds import PROB
 from bayesmodels.referee.evidence_check import OtherEvidence
@@ -171,7 +172,7 @@ def _places(belief: Any, names: Names, shape: tuple[int, ...]) -> tuple[list[str
     every = [*map(names, belief.dims)]
     axes = max(belief.dims.values(), key=len)[: len(shape)]
     inner = product(*(belief.coords[axis] for axis in axes))
-    return every, [", ".join(map(str, at)) or ", ".join(every) for at in inner]
+    return every, [of_place(at) or ", ".join(every) for at in inner]
 
 
 def comparison(verdict: Verdict, prob: float = PROB) -> list[Table]:

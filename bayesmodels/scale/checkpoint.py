@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +26,14 @@ class Checkpoint:
         path: str | os.PathLike[str],
         model: Any,
         source: Any,
-        columns: Sequence[str] | None,
+        columns: Any,
         rows: int | None,
     ) -> None:
         self._path = Path(path)
         own = {
-            "model": f"{type(model).__name__} {model!r}",
+            "model": _whole(model),
             "source": _files(source),
-            "columns": None if columns is None else list(columns),
+            "columns": columns,
             "rows": rows,
         }
         self._of = {
@@ -76,6 +75,16 @@ class Checkpoint:
     def remove(self) -> None:
         """Forget it: the pass has ended."""
         self._path.unlink(missing_ok=True)
+
+
+def _whole(model: Any) -> str:
+    """Return all that a model is, as text."""
+    try:
+        return dumps(model)
+    except DataError as error:
+        raise DataError(
+            f"checkpoint: needs a model that can be told from others. Leave it out, or: {error}"
+        ) from None
 
 
 def _files(source: Any) -> Any:

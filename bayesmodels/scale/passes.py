@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -142,6 +142,12 @@ class Pass:
             progress,
         )
 
+    @property
+    def _picked(self) -> Any:
+        """What is picked of each chunk, and as what; of a function, which columns it is given."""
+        own = self.prepare
+        return [self.columns, asdict(own) if isinstance(own, _Columns) else None]
+
     def check_repeatable(self) -> None:
         """Refuse a source that can be read only once."""
         if isinstance(self.source, Iterator) or is_reader(self.source):
@@ -179,7 +185,7 @@ class Pass:
             return from_engine(of_data, source, self.columns, self.prepare)
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(checkpoint, model, source, self.columns, self.rows)
+            kept = Checkpoint(checkpoint, model, source, self._picked, self.rows)
         found, after, done = (Fold(), None, 0) if kept is None else kept.begun()
         last = time.monotonic()
         with _bar(source, done, words, show=self.progress) as advance:

@@ -210,3 +210,24 @@ def test_misfits_are_named_and_nothing_is_written(asked, words, files, tmp_path,
     assert done.exit_code == cli.BAD_INPUT, done.output
     assert words in done.output.replace("\n", " ")
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("model", "shards"),
+    [
+        ("dirichlet-categorical", ("vote\na\na\nb\n", "vote\nb\nc\nc\n")),
+        ("naive-bayes", ("c,vote\nr,y\nr,n\nb,y\n", "c,vote\ng,y\nb,n\ng,n\n")),
+    ],
+)
+def test_shards_of_other_categories_are_not_added_up(model, shards, tmp_path):
+    """Each has two categories: "a" and "c" were one, and so were red and green."""
+    parts = [tmp_path / "one.json", tmp_path / "two.json"]
+    for part, text in zip(parts, shards, strict=True):
+        rows = part.with_suffix(".csv")
+        rows.write_text(text)
+        assert run("statistic", model, rows, "--target", "vote", "-o", part).exit_code == 0
+    refused = run("merge", *parts, "-o", tmp_path / "all.json")
+    assert refused.exit_code == cli.BAD_INPUT
+    assert "two.json: does not fit the files before it" in refused.output
+    assert "the same categories" in refused.output
+    assert not (tmp_path / "all.json").exists()

@@ -112,7 +112,8 @@ def test_an_index_becomes_the_labels_of_the_rows():
 def test_no_rows_are_rows_too(empty):
     assert COIN.statistic(empty) == bm.BernoulliStatistic(0, 0)
     assert DIE.statistic(empty) == bm.CategoricalStatistic([0, 0, 0])
-    assert COLOURS.statistic(empty) == bm.CategoricalStatistic([0, 0, 0])
+    named = {"category": COLOURS.categories}
+    assert COLOURS.statistic(empty) == bm.CategoricalStatistic([0, 0, 0], coords=named)
     assert COIN.statistic(bm.BinomialCounts(empty, empty)) == bm.BernoulliStatistic(0, 0)
     assert LINE.statistic((np.zeros((0, 2)), empty)).n == 0
 

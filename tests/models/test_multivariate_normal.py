@@ -287,10 +287,11 @@ def test_statistics_of_other_columns_do_not_merge():
     message = "data: statistics to be merged must have the same columns; got 3 and 1."
     one = bm.NormalInverseWishart([0], 1, 1, [[1]]).statistic(ROWS[:, :1])
     assert complaint(lambda: PRIOR.statistic(ROWS) + one) == message
-    swapped = NAMED.statistic(FRAME) + PRIOR.statistic(ROWS)
-    assert swapped.features == ("age", "dose", "size")
+    both = NAMED.statistic(FRAME) + NAMED.statistic(ROWS)
+    assert both.features == ("age", "dose", "size")
     other = PRIOR.statistic(FRAME.rename(columns={"age": "era"}))
-    assert "got ('era', 'dose', 'size')" in complaint(lambda: swapped + other)
+    assert "and ('era', 'dose', 'size')" in complaint(lambda: both + other)
+    assert "and none that are named" in complaint(lambda: both + PRIOR.statistic(ROWS))
 
 
 def test_estimates_need_rows_and_predictions_one_belief():

@@ -237,3 +237,35 @@ def test_progress_is_shown_on_the_other_stream(folder, capsys):
 def test_what_could_change_unseen_has_no_checkpoint(tmp_path):
     with pytest.raises(bm.DataError, match=r"checkpoint: needs a source of files.*list"):
         bm.scale.statistic(LINE, [FRAME], checkpoint=tmp_path / "c.json", **ASKED)
+
+
+def test_a_pass_goes_on_with_all_that_its_model_is(tmp_path, monkeypatch):
+    """Of 26 categories a repr shows the ends; of two columns either may be the target."""
+    monkeypatch.setattr(passes, "_EVERY", 0.0)
+    state, letters = tmp_path / "state.json", list("abcdefghijklmnopqrstuvwxyz")
+    swapped = [*letters[:9], "k", "j", *letters[11:]]
+    one, other = (bm.DirichletCategorical(np.ones(26), own) for own in (letters, swapped))
+    assert repr(one) == repr(other)
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"letter": ["j"] * 9}).to_csv(path, index=False)
+
+    def stop(chunk):
+        if state.exists():
+            raise KeyboardInterrupt
+        return chunk["letter"]
+
+    with pytest.raises(KeyboardInterrupt):
+        bm.scale.statistic(one, path, rows=4, to_data=stop, checkpoint=state)
+    with pytest.raises(bm.DataError, match=r"another model\. Remove"):
+        bm.scale.statistic(other, path, rows=4, to_data=stop, checkpoint=state)
+    state.unlink()
+    line, bad = bm.LinearRegression.flat(1), tmp_path / "bad.csv"
+    bad.write_text("x,y\n1,2\n2,3\n,4\n")
+    with pytest.raises(bm.DataError, match="missing"):
+        bm.scale.statistic(line, bad, target="y", rows=1, checkpoint=state)
+    assert state.exists()
+    with pytest.raises(bm.DataError, match=r"another columns\. Remove"):
+        bm.scale.statistic(line, bad, target="x", rows=1, checkpoint=state)
+    chosen = bm.NaiveBayes(one, {"all": (bm.BetaBernoulli(1, 1), lambda frame: frame.columns)})
+    with pytest.raises(bm.DataError, match=r"checkpoint: needs a model that.*a function"):
+        bm.scale.statistic(chosen, path, target="letter", checkpoint=tmp_path / "other.json")

@@ -173,3 +173,26 @@ def test_a_pickle_in_an_archive_is_not_opened(tmp_path):
 def test_a_file_that_is_not_there():
     with pytest.raises(bm.DataError, match="no such file"):
         bm.load("nowhere.json")
+
+
+OLD = (
+    '{"format":"bayesmodels statistic","schema":1,"sha256":"%s","statistic":{"fields":{"coords":[],'
+    '"counts":{"shape":[2],"values":[9.0,1.0]},"log_given_total":{"shape":[],"values":[0.0]}},'
+    '"kind":"CategoricalStatistic"}}'
+)
+
+
+def test_a_file_without_labels_is_read_and_meets_no_labels(tmp_path):
+    """Files of 0.2.0 did not say which categories: their places are numbers 0 to K - 1."""
+    path = tmp_path / "s.json"
+    path.write_text(OLD % ("0" * 64))
+    header = json.loads(path.read_text())
+    _resigned(header)
+    path.write_text(json.dumps(header))
+    old = bm.load(path)
+    assert bm.DirichletCategorical([1, 1]).update(old).alpha.tolist() == [10, 2]
+    named = bm.DirichletCategorical([1, 1], ["b", "a"])
+    with pytest.raises(bm.DataError, match=r"\('b', 'a'\) and \(0, 1\).*coords=\{\"category\": \["):
+        named.update(old)
+    told = bm.CategoricalStatistic(old.counts, old.log_given_total, {"category": ["b", "a"]})
+    assert named.update(told).alpha.tolist() == [10, 2]

@@ -23,6 +23,7 @@ import numpy as np
 from bayesmodels.belief.declaring import Names
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
+from bayesmodels.input.labels import of_place
 from bayesmodels.models.mixture.em_steps import (
     Ends,
     Estimate,
@@ -375,7 +376,7 @@ def _named_edge(part: Discrete | Events, names: Names, c: int, place: int) -> st
     coords = list(part.belief.coords.items())
     axes = [labels[i] for (_, labels), i in zip(coords, (c, *inner), strict=False)]
     (variable,) = part.belief.dims
-    called = f"{names(variable)}[{', '.join(map(str, axes))}]"
+    called = f"{names(variable)}[{of_place(axes)}]"
     if isinstance(part, Events):
         return f"{called} is 0"
     value = (1, 0)[level] if part.bits else coords[-1][1][level]

@@ -25,7 +25,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Argument, present, read
-from bayesmodels.input.labels import Coords
+from bayesmodels.input.labels import Coords, same
 from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.models.bernoulli import BernoulliStatistic, BetaBernoulli
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
@@ -161,6 +161,8 @@ def latent_rows(
             raise DataError(
                 f"data: a statistic of the blocks {list(data.rows)}; has {list(blocks)}."
             )
+        for axes in data.axes.values():
+            same(classes.coords["category"], axes["class"], "classes")
         return data
     weights = None
     if isinstance(data, Weighted):
@@ -293,8 +295,7 @@ class Discrete:
         given = None
         if coefficients is not None:
             given = coefficients - log_multinomial_coefficient(counts)
-        axes = {axis: names for axis, names in coords.items() if axis != "category"}
-        return CategoricalStatistic(counts, given, axes)
+        return CategoricalStatistic(counts, given, coords)
 
     def declared(self, parameters: Mapping[str, Any]) -> Any:
         """Return log masses (n, class) as a tensor of PyMC's variables."""
@@ -699,8 +700,7 @@ def cells(belief: Any, x: Any, coords: Coords, name: str) -> Cells:
         codes = np.where(np.isnan(bits), -1, 1 - np.nan_to_num(bits)).astype(np.intp)
         return Discrete(wide, _indicators(codes, 2), (*inner, 2), np.zeros(len(x)))
     if isinstance(belief, DirichletCategorical):
-        axes = {axis: labels for axis, labels in coords.items() if axis != "category"}
-        wide = belief.update(CategoricalStatistic(np.zeros(lengths), coords=axes))
+        wide = belief.update(CategoricalStatistic(np.zeros(lengths), coords=coords))
         if len(inner) == x.ndim - 1:  # counts have the axis of categories, codes do not
             table = csr_array(x) if checked.sparse(x) else np.asarray(x, dtype=float)
             own = count_log_coefficients(x, np.arange(x.shape[0]), x.shape[0])

@@ -497,7 +497,7 @@ class NaiveBayesMixture(LatentClassModel):
         from pymc import math
 
         wide, size = self.with_axes(s), len(self.classes.alpha)
-        empty = CategoricalStatistic(np.zeros(size))
+        empty = self.classes.statistic([])
         self.classes.add_to_model(empty, "statistic", wide.parts()[0][1])
         model = pm.modelcontext(None)
         joint = math.log(model["pi"])[None, :]
@@ -520,12 +520,17 @@ class NaiveBayesMixture(LatentClassModel):
 
     def log_evidence_of(self, terms: Terms) -> Array:
         """Return the log evidence of rows and classes under the prior, one number a term."""
-        counted = CategoricalStatistic(terms.counts, coords={"term": range(len(terms))})
+        counted = self._counted(terms.counts)
         total = np.asarray(self.classes.log_evidence(counted))
         for name, block in self.blocks.items():
             each = np.asarray(block.belief.log_evidence(terms.parts[name]))
             total = total + each.reshape(len(terms), -1).sum(-1)
         return total
+
+    def _counted(self, counts: Array) -> CategoricalStatistic:
+        """Return the statistic of the classes, one of each term."""
+        coords = {"term": range(len(counts)), "category": self.classes.coords["category"]}
+        return CategoricalStatistic(counts, coords=coords)
 
     @property
     def _known_terms(self) -> Terms:
@@ -536,8 +541,7 @@ class NaiveBayesMixture(LatentClassModel):
         """Return the beliefs after some of the terms, with the leading axis ``term``."""
         terms = self._known_terms
         (classes, own), *rest = self.parts()
-        counted = CategoricalStatistic(terms.counts[at], coords={"term": range(len(at))})
-        found = [(classes.update(counted), own)]
+        found = [(classes.update(self._counted(terms.counts[at])), own)]
         for (belief, names), name in zip(rest, self.blocks, strict=True):
             found.append((belief.update(taken(terms.parts[name], at)), names))
         return found
