@@ -23,6 +23,7 @@ the tests run with; `python -m tools.licences` makes this page anew.
 PARTS = {
     "": "Always",
     "sklearn": "With `bayesmodels[sklearn]`",
+    "tables": "With `bayesmodels[tables]`",
     "dask": "With `bayesmodels[dask]`",
     "numpyro": "With `bayesmodels[numpyro]`",
 }

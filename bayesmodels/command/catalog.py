@@ -68,8 +68,8 @@ class Entry:
     the parts of `Columns` that the model `uses`; there stands, too, which options of `preparation`
     it has. Of the shipped data sets the first is used when no file is given; they may have another
     prior. `reads` is what its statistic is made from in one pass over files, None if it has none;
-    `categories` tells whether the target is of categories, and two `valid` numbers may stand in
-    its columns.
+    `categories` tells whether the target is of categories, `supervised` whether there is one if
+    none is named, and two `valid` numbers may stand in its columns.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Entry:
     words: str = ""
     reads: Literal["column", "table", "classes", "line"] | None = None
     categories: bool = False
+    supervised: bool = True
     valid: tuple[float, float] = (0, 1)
 
 
@@ -552,6 +553,7 @@ ENTRIES = (
         "target features formula success",
         ("party",),
         Columns(target="vote", features=("age", "education")),
+        categories=True,
         words="weights of standardised columns are independent and normal, with standard deviation "
         "scale",
     ),
@@ -601,6 +603,8 @@ ENTRIES = (
         "target features",
         ("fitness",),
         example_prior={"alpha": 2.0},
+        categories=True,
+        supervised=False,
         words=f"of numbers {_UNIT}",
     ),
     *(

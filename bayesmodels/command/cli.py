@@ -115,6 +115,22 @@ _columns = _options(
 )
 
 
+_reading = _options(
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="[COLUMN=]TEXT",
+        help="What stands for an empty cell, such as . or 9999. May be given several times.",
+    ),
+    click.option("--decimal", metavar="MARK", help="Mark before decimals: . or ,"),
+    click.option("--thousands", metavar="MARK", help="Mark between thousands: , or ."),
+    click.option("--separator", metavar="MARK", help="What stands between cells: ; or tab, say."),
+    click.option("--encoding", help="Encoding of the text, such as shift_jis or cp1251."),
+    click.option("--sheet", help="Name or number of the sheet of a spreadsheet."),
+)
+_READING = ("missing", "decimal", "thousands", "separator", "encoding", "sheet")
+
+
 class _Command(click.Command):
     """A command that remembers how it was called, for a report to show, and ends with a code."""
 
@@ -184,6 +200,7 @@ def models(as_json: bool) -> None:
     help="Target and features of a regression, such as 'mpg ~ wt + C(cyl)'.",
 )
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
+@_reading
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
 @click.option("-o", "--output", **_OUTPUT | {"help": "File to write.  [default: MODEL.html]"})
 @_sampler
@@ -233,7 +250,7 @@ def report(
     acceptable_loss: float | None,
     **columns: Any,
 ) -> str:
-    """Fit MODEL to FILE (.csv, .tsv or .parquet), check it, and write an HTML report.
+    """Fit MODEL to FILE (.csv, .tsv, .xlsx, .parquet ...), check it, and write an HTML report.
 
     In regressions text is coded by indicators. Without FILE a data set that comes with the package
     is used. Ends with 0 if formula, declaration and draws agree, with 1 if not or if draws are too
@@ -249,7 +266,8 @@ def report(
             _refuse(f"--{part.replace('_', '-')}: is about columns of FILE; name one.")
         belief, data, source = catalog.example(model, parameters)
     else:
-        frame, chosen, said = preparation.prepared(model, _read(file), **columns)
+        reading = {part: columns.pop(part) for part in _READING}
+        frame, chosen, said = preparation.prepared(model, _read(file, **reading), **columns)
         belief, data = catalog.from_frame(model, frame, chosen, parameters)
         source = " ".join((f"{file.name}.", *said, catalog.prior_in_words(model, parameters)))
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
@@ -721,16 +739,23 @@ def _worst(row: dict[str, Any]) -> str:
     return f"{row['largest_z']:+.1f} se"
 
 
-def _read(file: Path) -> Any:
-    """Return the table of a file; what was guessed goes to stderr."""
+def _read(file: Path, **reading: Any) -> Any:
+    """Return the table of a file; what was guessed goes to stderr.
+
+    Why columns can't be used as numbers is an error, where they are used.
+    """
+    from bayesmodels.command.preparation import as_options
     from bayesmodels.errors import DataError
     from bayesmodels.input.tables import read_table
 
     try:
-        table = read_table(file)
+        table = read_table(file, **reading)
     except DataError as error:
-        _refuse(str(error).replace("file:", "FILE:", 1))
-    _say(*table.attrs["notes"], err=True)
+        part, colon, rest = str(error).partition(":")
+        named = {"file": "FILE", **{part: f"--{part}" for part in _READING}}.get(part, part)
+        _refuse(as_options(f"{named}{colon}{rest}"))
+    later = table.attrs["read"]["unread"].values()
+    _say(*(as_options(note) for note in table.attrs["notes"] if note not in later), err=True)
     return table
 
 
@@ -784,20 +809,25 @@ def _speaking_errors(way: str) -> Iterator[None]:
 
     What Ctrl-C leaves behind is said by `way`.
     """
-    from bayesmodels.errors import DataError, NumericsWarning, PriorError
+    from bayesmodels import errors
 
     def show(message: Any, category: type[Warning], *place: Any, **other: Any) -> None:
-        if issubclass(category, NumericsWarning):
+        if issubclass(category, errors.NumericsWarning):
             _say(f"Warning: {message}", err=True)
         else:
             usual(message, category, *place, **other)
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("always", NumericsWarning)
+            warnings.simplefilter("always", errors.NumericsWarning)
             usual, warnings.showwarning = warnings.showwarning, show
             yield
-    except (DataError, PriorError) as error:
+    except errors.NotConjugate as error:
+        _say(f"Error: {error}", err=True)
+        sys.exit(NO_CLOSED_FORM)
+    except (
+        errors.DataError, errors.PriorError, errors.ModeError, errors.SeparationError,
+    ) as error:  # fmt: skip
         _refuse(str(error))
     except KeyboardInterrupt:
         click.echo(f"Stopped; {way}.", err=True)

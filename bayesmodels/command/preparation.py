@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +19,18 @@ from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
+_IDS = re.compile(
+    r"(?:^|[_\W])(?:ids?|nr|no|num(?:ber|mer)?|key|code|index|idx|row|line|case|obs|observation|"
+    r"subject|participant|patient|person|respondent|sample|record|user|customer)[_\W]*"
+    r"(?:id|nr|no|num|number)?\W*$|[a-z]I[Dd]$|^#$|^unnamed",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"(?:^|[_\W])(?:t|time|hour|day|week|month|quarter|year|period|trial)s?$", re.IGNORECASE
+)
+_OPTION = re.compile(
+    r"\b(missing|decimal|thousands|separator|encoding|sheet)=('[^']*'|\"[^\"]*\"|\.\.\.)"
+)
 
 
 def prepared(
@@ -64,13 +79,9 @@ def prepared(
     chosen = Columns(**{**columns, "by": by[0] if by else None})
     catalog.check_columns(e, frame, chosen)
     _check(e, frame, chosen, by=by, freq=freq, success=success, formula=formula)
-    regression = "formula" in e.uses.split()
-    if formula is not None:
-        chosen = replace(chosen, target=formulas.target_of(_read(formula, frame)))
-    elif success is not None or regression:
-        others = (*by, freq, chosen.trials)
-        chosen = replace(chosen, target=catalog.target_of(frame, chosen, *others))
-    notes: list[str] = []
+    regression, notes = "formula" in e.uses.split(), list[str]()
+    chosen = _with_columns(e, frame, chosen, notes, by=by, freq=freq, formula=formula)
+    frame = _as_written(frame, e, chosen, notes, by=by, success=success, formula=formula)
     if drop_missing:
         used = {*by, freq, *_used(e, frame, chosen, by, formula)}
         frame = _without_gaps(frame, [column for column in frame if column in used], notes)
@@ -115,6 +126,128 @@ def _check(
         raise DataError("--formula: names target and features; leave --target and --features out.")
 
 
+def _with_columns(
+    e: Entry,
+    frame: Any,
+    columns: Columns,
+    notes: list[str],
+    *,
+    by: Sequence[str],
+    freq: str | None,
+    formula: str | None,
+) -> Columns:
+    """Return columns with the target, and without features that tell nothing."""
+    if formula is not None:
+        return replace(columns, target=formulas.target_of(_read(formula, frame)))
+    if "target" in e.uses.split() and e.supervised:
+        others = (*by, freq, columns.trials, columns.exposure, columns.observed)
+        columns = replace(columns, target=catalog.target_of(frame, columns, *others))
+    if columns.features:
+        for name in columns.features:
+            if _text(frame[name]) and _kind(frame, name) != "date":
+                check_levels(name, levels_of(frame[name]), len(frame))
+    elif "features" in e.uses.split():
+        some = _telling(frame, {*by, freq, columns.target}, notes)
+        columns = replace(columns, features=some)
+    return columns
+
+
+def as_options(sentence: str) -> str:
+    """Return a sentence of `read_table` with its arguments as options.
+
+    Examples
+    --------
+    >>> as_options("say missing='age=.'")
+    'say --missing age=.'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        value = found[2] if found[2] == "..." else shlex.quote(str(literal_eval(found[2])))
+        return f"--{found[1]} {value}"
+
+    return _OPTION.sub(option, sentence)
+
+
+def _telling(frame: Any, others: set[str | None], notes: list[str]) -> list[str] | None:
+    """Return features without dates, numbers of rows, and text that is another in most rows.
+
+    None if that are all columns but the others.
+    """
+    names = [str(name) for name in frame if name not in others]
+    left = {name: why for name in names if (why := _tells_nothing(frame, name))}
+    if len(left) == len(names):  # or there is nothing to explain by
+        left = {name: why for name, why in left.items() if frame[name].dtype.kind not in "iu"}
+    if not left:
+        return None
+    some = "; ".join(f"{name!r} {why}" for name, why in left.items())
+    if len(left) == len(names):
+        raise DataError(f"--features: no column is left for them: {some}. Name them, or add one.")
+    notes.append(f"Left out of the features: {some}. To use a column, name it in --features.")
+    return [name for name in names if name not in left]
+
+
+def _tells_nothing(frame: Any, name: str) -> str:
+    """Say why a column tells nothing as a feature; empty if it does."""
+    column, rows = frame[name], len(frame)
+    if _kind(frame, name) == "date":
+        return "holds dates"
+    if column.dtype.kind in "iu" and rows > 2 and column.is_unique:  # noqa: PLR2004 - too few
+        counted = column.is_monotonic_increasing and column.iloc[-1] - column.iloc[0] == rows - 1
+        if _IDS.search(name) or (counted and column.iloc[0] == 1 and not _TIMES.search(name)):
+            return "numbers the rows"
+    if name not in _was_read(frame, "unread") and _text(column):
+        levels = column.nunique()
+        return "holds another text in most rows" if levels > max(2, rows / 2) else ""
+    return ""
+
+
+def _was_read(frame: Any, part: str) -> Mapping[str, Any]:
+    """Return what reading a file found of its columns."""
+    read: Mapping[str, Mapping[str, Any]] = frame.attrs.get("read", {})
+    return read.get(part, {})
+
+
+def _kind(frame: Any, name: str) -> str:
+    return "date" if frame[name].dtype.kind == "M" else _was_read(frame, "columns").get(name, "")
+
+
+def _as_written(
+    frame: Any,
+    e: Entry,
+    columns: Columns,
+    notes: list[str],
+    *,
+    by: Sequence[str],
+    success: str | None,
+    formula: str | None,
+) -> Any:
+    """Return a frame whose labels are as they stand in the file; refuse what should be numbers.
+
+    Labels are groups, classes and what `success` is about. Other columns that the model uses must
+    not be dates, or such in which it can't be told what the numbers are.
+    """
+    labels = {*by, *filter(None, [columns.target if e.categories or success else None])}
+    unread = _was_read(frame, "unread")
+    for name in sorted(_used(e, frame, columns, by, formula) - labels):
+        if formula is not None and re.search(rf"C\(\s*`?{re.escape(name)}\b", formula):
+            continue
+        if name in unread:
+            raise DataError(as_options(unread[name]))
+        if _kind(frame, name) == "date":
+            raise DataError(
+                f"column {name!r}: holds dates, such as {str(frame[name].iloc[0])!r}; the model "
+                "needs numbers or labels. Choose other columns."
+            )
+    notes += [
+        f"Cells of column {name!r} were read as labels, though most are numbers."
+        for name in sorted(labels & unread.keys())
+    ]
+    written = _was_read(frame, "written")
+    texts = {name: frame[name].map(dict(written[name])) for name in labels if name in written}
+    own = {name: text.where(text.notna(), frame[name]) for name, text in texts.items()}
+    return frame.assign(**own) if own else frame
+
+
 def _read(formula: str, frame: Any) -> Any:
     try:
         return formulas.read(formula, list(frame))
@@ -147,7 +280,12 @@ def _without_gaps(frame: Any, used: Sequence[str], notes: list[str]) -> Any:
         raise DataError("--drop-missing: every row has an empty cell. Choose fewer columns.")
     dropped = len(frame) - len(rows)
     notes.append(f"Dropped {dropped:,} of {len(frame):,} rows, which have empty cells.")
-    return rows
+    whole = {
+        name: rows[name].astype(int)
+        for name, pairs in _was_read(frame, "written").items()
+        if name in used and rows[name].dtype.kind == "f" and all(t.isdecimal() for _, t in pairs)
+    }
+    return rows.assign(**whole) if whole else rows
 
 
 def _repeated(frame: Any, name: str, notes: list[str]) -> Any:

@@ -13,7 +13,7 @@ from bayesmodels.command.catalog import Columns
 from bayesmodels.command.preparation import check_levels, coded_names, with_indicators
 from bayesmodels.errors import DataError
 from bayesmodels.input.containers import listed, shown
-from bayesmodels.input.tables import ROW_LABELS
+from bayesmodels.input.rows import ROW_LABELS
 from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale import statistic
 from bayesmodels.scale.sources import dataset

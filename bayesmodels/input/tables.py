@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
-from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
+
 from bayesmodels.errors import DataError
+from bayesmodels.input.cells import FEW, Column, column_of
 from bayesmodels.input.containers import listed
+from bayesmodels.input.marks import Text, marks_of
+from bayesmodels.input.rows import check_lines, check_rows, check_sums, named, without_empty_rows
+from bayesmodels.input.text import SEPARATORS, Grid, grid_of, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-_ENCODINGS = {"utf-8-sig": "", "cp1252": "Windows-1252 (Latin-1)", "latin-1": "Latin-1"}
-_WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?|[+-]?\d+")
-_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
-ROW_LABELS = ("", "rownames")
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet")
+_TEXTS = (".csv", ".tsv", ".txt", ".dat")
+_SHEETS = (".xlsx", ".xlsm", ".ods")
+_TYPED = (".parquet", ".sav", ".dta")
+ENDINGS = (*_TEXTS, *_SHEETS, *_TYPED)
 
 
 class WasRead(TypedDict):
@@ -28,7 +32,9 @@ class WasRead(TypedDict):
 
     `columns` has the kind of each: "number", "label", "truth value", "date" or "empty". `left_out`
     has pairs of what was left out, and why; `recoded` has sentences about cells that are read as
-    something else than their text; `first_row` has its cells as they stand in the file.
+    something else than their text; `first_row` has its cells as they stand in the file. `unread`
+    says of columns why they can't be used as numbers; `written` has pairs of values and their text,
+    where these differ.
     """
 
     file: str
@@ -37,31 +43,57 @@ class WasRead(TypedDict):
     left_out: list[tuple[str, str]]
     recoded: list[str]
     first_row: dict[str, str]
+    unread: dict[str, str]
+    written: dict[str, list[tuple[Any, str]]]
 
 
-def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
+def read_table(
+    file: str | os.PathLike[str],
+    *,
+    missing: str | float | Sequence[str | float] = (),
+    decimal: str | None = None,
+    thousands: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> pd.DataFrame:
     r"""Read a table from a file as it comes.
 
-    Columns may be separated by commas, semicolons or tabs, whichever the heading has most of.
-    Where commas don't separate, they may be decimal marks. Text is UTF-8, UTF-16 with its mark, or
-    else Windows-1252 (of which Latin-1 is a part). Blanks around names and cells are dropped, and
-    so is a first column that is called ``rownames`` or nothing, which holds labels of rows.
+    Cells are read as text, and columns judged as a whole: of numbers, labels, truth values or
+    dates. What can't be told is refused, or stays text; whatever else is guessed is said. Blanks
+    around names and cells are dropped, and so is a first column that is called ``rownames`` or
+    nothing, which holds labels of rows.
 
     Parameters
     ----------
     file : str or path
-        Of the kind .csv, .tsv, .txt or .parquet, with a heading.
+        Of the kind .csv, .tsv, .txt or .dat, with a heading; .parquet; or, with the extra
+        ``bayesmodels[tables]``, .xlsx and .sav (SPSS); .dta (Stata); .ods with odfpy.
+    missing : str, float or several
+        What stands for an empty cell, such as ``"."`` or 9999; ``"age=9999"`` for one column.
+        Empty cells always do, and NA, NaN, null, n/a and None in columns of numbers.
+    decimal, thousands : str, optional
+        The mark before decimals, and that between thousands: a point or a comma.
+    separator : str, optional
+        What stands between cells; by default that of comma, semicolon, tab and pipe of which the
+        heading has most, or a blank.
+    encoding : str, optional
+        By default UTF-8, UTF-16, or else Windows-1252 (of which Latin-1 is a part), if the text
+        looks like a western language.
+    sheet : str or int, optional
+        Name or number, from 1, of a sheet; by default the first.
 
     Returns
     -------
     pandas.DataFrame
-        Its ``attrs["notes"]`` lists sentences about what was guessed.
+        Its ``attrs["notes"]`` lists sentences about what was guessed, and ``attrs["read"]`` what
+        was done, column by column.
 
     Raises
     ------
     DataError
-        If the file is not there or can't be read, two columns have one name, the heading lacks two
-        names or more, or some numbers have decimal commas and others points.
+        If the file is not there or can't be read, rows differ in their number of cells, a row is a
+        title, a heading or a sum, or some numbers have decimal commas and others points.
 
     Examples
     --------
@@ -74,10 +106,8 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
     >>> frame["weight"].tolist()
     [0.15, 0.21]
     >>> frame.attrs["notes"]
-    ['apples.csv has semicolons between columns and decimal commas.']
+    ['apples.csv has semicolons between columns.', "Numbers have decimal commas in ['weight']."]
     """
-    import pandas as pd
-
     path = Path(file)
     kind = path.suffix.lower()
     if kind not in ENDINGS:
@@ -86,127 +116,233 @@ def read_table(file: str | os.PathLike[str]) -> pd.DataFrame:
         )
     if not path.is_file():
         raise DataError(f"file: there is no file {str(path)!r}.")
+    if sheet is not None and kind not in _SHEETS:
+        raise DataError(f"sheet: {path.name} has no sheets; leave it out.")
+    marks = [str(m) for m in ([missing] if isinstance(missing, (str, int, float)) else missing)]
     try:
-        table, notes = _parquet(path) if kind == ".parquet" else _text(path)
+        if kind in _TYPED:
+            return _typed(path, marks, decimal, thousands)
+        if kind in _SHEETS:
+            grid = _sheet(path, sheet)
+        else:
+            text, notes = text_of(path.read_bytes(), encoding, path.name)
+            grid = grid_of(text, separator, where=repr(str(path)))
+            grid = grid._replace(notes=[*notes, *grid.notes])
     except DataError:
         raise
+    except ImportError as error:
+        raise DataError(
+            f"file: {kind} can't be read, for a package is not installed ({error}): pip install "
+            f"{'odfpy' if kind == '.ods' else repr('bayesmodels[tables]')}."
+        ) from None
     except (ValueError, OSError) as error:
         raise DataError(
             f"file: {str(path)!r} can't be read as {kind[1:]}: {str(error).strip()}"
         ) from None
-    twice = table.columns[table.columns.duplicated()].tolist()
+    return _of_grid(path, grid, marks, decimal, thousands)
+
+
+# --- tables of text -------------------------------------------------------------------------------
+
+
+def _of_grid(
+    path: Path, grid: Grid, missing: Sequence[str], decimal: str | None, thousands: str | None
+) -> pd.DataFrame:
+    """Return a frame of a heading and cells of text."""
+    cells, index, left_out = without_empty_rows([_trimmed(column) for column in grid.columns])
+    table, labels = named(grid, cells, repr(str(path)))
+    check_rows(table, index)
+    first = {name: str(column[0].as_py() or "") for name, column in table.items() if len(index)}
+    marked = _marked([*table], missing)
+    columns, said = _judged(table, index, marked, decimal, thousands, grid.separator)
+    said += [*check_lines(columns, table, index), *check_sums(columns, table, index)]
+    notes = list(grid.notes)
+    if grid.separator in ";\t" and path.suffix.lower() == ".csv":
+        notes.append(f"{path.name} has {SEPARATORS[grid.separator]} between columns.")
+    return _frame(path, columns, index, marked, (notes, [*left_out, *labels], said), first)
+
+
+def _trimmed(column: Any) -> Any:
+    """Return text without blanks around it, null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(column)
+    empty = pc.equal(text, "")
+    found = pc.if_else(empty, pa.scalar(None, pa.string()), text) if pc.any(empty).as_py() else text
+    return pa.chunked_array(found) if isinstance(found, pa.Array) else found
+
+
+def _marked(names: Sequence[str], missing: Sequence[str]) -> dict[str, list[str]]:
+    """Return what stands for an empty cell, by column."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for mark in missing:
+        column, equals, text = mark.partition("=")
+        if equals and column not in found:
+            raise DataError(f"missing: there is no column {column!r}; there are {listed(names)}.")
+        for name in [column] if equals else names:
+            found[name].append(text if equals else mark)
+    return found
+
+
+def _judged(
+    table: dict[str, Any],
+    index: np.ndarray,
+    marked: dict[str, list[str]],
+    decimal: str | None,
+    thousands: str | None,
+    separator: str,
+) -> tuple[dict[str, Column], list[str]]:
+    """Return columns of text as what they are, and what is said of them."""
+    texts = [Text(name, _without(cells, marked[name]), index) for name, cells in table.items()]
+    marks, unread, said = marks_of(texts, decimal, thousands, separator)
+    columns = {}
+    for text in texts:
+        name = text.name
+        column = column_of(text, marks[name], marked[name], unread.get(name, ""))
+        gone = text.cells.null_count - table[name].null_count + column.emptied
+        columns[name] = column._replace(emptied=gone)
+        said += column.said
+    return columns, said
+
+
+def _without(column: Any, marks: Sequence[str]) -> Any:
+    """Return a column in which texts that stand for empty cells are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not marks:
+        return column
+    gone = pc.is_in(column, value_set=pa.array([*marks], pa.string()))
+    return pc.if_else(gone, pa.scalar(None, pa.string()), column)
+
+
+def _frame(
+    path: Path,
+    columns: dict[str, Column],
+    index: np.ndarray,
+    marked: dict[str, list[str]],
+    told: tuple[Sequence[str], Sequence[tuple[str, str]], Sequence[str]],
+    first: dict[str, str],
+) -> pd.DataFrame:
+    """Return columns as a frame that knows what was done: noted, left out and recoded."""
+    import pandas as pd
+
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()})
+    if len(index) and index[-1] >= len(index):
+        frame.index = pd.Index(index)
+    notes, left_out, said = told
+    recoded = [
+        f"{column.emptied:,} {'cell' if column.emptied == 1 else 'cells'} of column {name!r} "
+        f"{'is' if column.emptied == 1 else 'are'} empty: {listed(marked[name])} stands for that."
+        for name, column in columns.items()
+        if column.emptied
+    ]
+    marks = sorted({mark for some in marked.values() for mark in some})
+    if marks and not recoded:
+        recoded = [f"No cell holds {listed(marks)}, which was to stand for empty ones."]
+    recoded += said
+    whats = [f"Left out: {what}, which {why}." for what, why in left_out]
+    frame.attrs["notes"] = [*notes, *whats, *recoded]
+    frame.attrs["read"] = WasRead(
+        file=path.name,
+        rows=len(frame),
+        columns={name: column.kind for name, column in columns.items()},
+        left_out=[*left_out],
+        recoded=recoded,
+        first_row=first,
+        unread={name: column.unread for name, column in columns.items() if column.unread},
+        written={name: [*column.written] for name, column in columns.items() if column.written},
+    )
+    return frame
+
+
+# --- spreadsheets, and tables that know their types -----------------------------------------------
+
+
+def _sheet(path: Path, sheet: str | int | None) -> Grid:
+    """Return a sheet as text: its first row that is not empty is the heading."""
+    import pandas as pd
+    import pyarrow as pa
+
+    with pd.ExcelFile(path) as book:
+        sheets, chosen = [str(name) for name in book.sheet_names], str(sheet)
+        if sheet is None:
+            chosen = sheets[0]
+        elif chosen not in sheets and chosen.isdecimal() and 0 < int(chosen) <= len(sheets):
+            chosen = sheets[int(chosen) - 1]
+        if chosen not in sheets:
+            raise DataError(f"sheet: must be one of {listed(sheets)}; got {sheet!r}.")
+        grid = pd.read_excel(book, sheet_name=chosen, header=None, dtype=object, na_filter=False)
+    rows = [[_shown_cell(cell) for cell in row] for row in grid.to_numpy(object).tolist()]
+    while rows and not any(rows[0]):
+        rows.pop(0)
+    if not rows:
+        raise DataError(f"file: sheet {chosen!r} of {str(path)!r} is empty.")
+    heading, *below = rows
+    columns = [pa.array([row[i] for row in below], pa.string()) for i in range(len(heading))]
+    others = [name for name in sheets if name != chosen]
+    notes = [f"Sheet {chosen!r} was read; for one of {listed(others)} say sheet=..."] * (
+        sheet is None and bool(others)
+    )
+    return Grid([name.strip() for name in heading], columns, ",", notes)
+
+
+def _shown_cell(value: Any) -> str:
+    """Return a cell of a spreadsheet as text; of errors, which pandas has as NaN, that they are."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, float) and np.isnan(value):
+        return "#ERROR!"
+    if isinstance(value, datetime):
+        midnight = not (value.hour or value.minute or value.second)
+        return value.date().isoformat() if midnight else value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _typed(
+    path: Path, missing: Sequence[str], decimal: str | None, thousands: str | None
+) -> pd.DataFrame:
+    """Return a table whose columns know their types; those of text are judged as in text."""
+    import pandas as pd
+    import pyarrow as pa
+
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".parquet": pd.read_parquet, ".dta": pd.read_stata, ".sav": pd.read_spss,
+    }  # fmt: skip
+    frame = readers[path.suffix.lower()](path).reset_index(drop=True)
+    frame.columns = pd.Index([str(name).strip() for name in frame.columns])
+    twice = frame.columns[frame.columns.duplicated()].tolist()
     if twice:
         raise DataError(f"file: two columns of {str(path)!r} are called {twice[0]!r}. Rename one.")
-    for name, column in table.items():
-        if isinstance(column.dtype, pd.StringDtype):
-            table[name] = _stripped(column)
-            notes += _capitals(str(name), table[name])
-    kinds = {str(name): _kind(column) for name, column in table.items()}
-    first = {str(name): str(table[name].iloc[0]) for name in table} if len(table) else {}
-    table.attrs["read"] = WasRead(
-        file=path.name, rows=len(table), columns=kinds, left_out=[], recoded=[], first_row=first
-    )
-    table.attrs["notes"] = notes
-    return table
+    marked, index = _marked([*frame], missing), np.arange(len(frame))
+    texts = {
+        name: _trimmed(pa.array(column.map(str, na_action="ignore"), pa.string(), from_pandas=True))
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.StringDtype) or column.dtype == object
+    }
+    found, said = _judged(texts, index, marked, decimal, thousands, ",")
+    columns = {
+        name: found[name] if name in found else _typed_column(column, marked[name])
+        for name, column in frame.items()
+    }
+    first = {name: str(frame[name].iloc[0]) for name in frame} if len(frame) else {}
+    return _frame(path, columns, index, marked, ([], [], said), first)
 
 
-def _kind(column: Any) -> str:
+def _typed_column(column: Any, marks: Sequence[str]) -> Column:
+    """Return a column that knows its type, without what stands for empty cells."""
+    gone = np.zeros(len(column), bool)
+    for mark in marks:
+        gone |= (column.astype(str) == mark).to_numpy()
+        if column.dtype.kind in "iuf" and re.fullmatch(r"-?\d+(\.\d+)?", mark):
+            gone |= (column == float(mark)).to_numpy(bool)
+    column = column.mask(gone) if gone.any() else column
     kinds = {"b": "truth value", "i": "number", "u": "number", "f": "number", "M": "date"}
-    return "empty" if column.isna().all() else kinds.get(column.dtype.kind, "label")
-
-
-def _parquet(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    import pandas as pd
-
-    table = pd.read_parquet(path).reset_index(drop=True)
-    return table.rename(columns=lambda name: str(name).strip()), []
-
-
-def _text(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table of text, and what was guessed."""
-    import pandas as pd
-
-    encoding, called = _encoding(path)
-    with path.open(encoding=encoding, newline="") as lines:
-        bare = re.sub(r'"[^"]*"', "", next((line for line in lines if line.strip()), ""))
-        separator = max(_SEPARATORS, key=bare.count)
-        lines.seek(0)
-        rows = filter(any, csv.reader(lines, delimiter=separator, skipinitialspace=True))
-        heading, first = next(rows, []), next(rows, [])
-    if len(first) > len(heading) + 1 and any(first[len(heading) + 1 :]):
-        raise DataError(
-            f"file: {str(path)!r} has {len(first)} cells below a heading of {len(heading)}, which "
-            f"begins with {heading[0]!r}. Remove lines above the heading, or name all columns."
-        )
-    how: dict[str, Any] = {"encoding": encoding, "skipinitialspace": True, "sep": separator}
-    labelled = len(first) > len(heading) and bool(first[-1].strip())
-    how["index_col"] = None if labelled else False  # or else lines end with a separator
-    table, marks = pd.read_csv(path, **how), ""
-    commas = [] if separator == "," else [name for name in table if _decimal_commas(table[name])]
-    if commas:
-        once = pd.read_csv(path, decimal=",", **how)
-        both = [name for name in table if table[name].dtype.kind == "f" != once[name].dtype.kind]
-        if both:
-            raise DataError(
-                f"file: numbers of {str(path)!r} have decimal commas (column {commas[0]!r}) and "
-                f"points (column {both[0]!r}). Write all with points."
-            )
-        table, marks = once, " and decimal commas"
-    table.columns = pd.Index([name.strip() for name in heading])
-    notes = []
-    if all(map(_NUMBER.fullmatch, table.columns)):
-        notes.append(f"The first row, {listed(heading)}, was read as a heading; is there none?")
-    if separator != "," and (path.suffix.lower() == ".csv" or marks):
-        notes.append(f"{path.name} has {_SEPARATORS[separator]} between columns{marks}.")
-    if called:
-        notes.append(f"{path.name} is no UTF-8 text and was read as {called}.")
-    if labelled or table.columns[:1].isin(ROW_LABELS).any():
-        table = table.reset_index(drop=True) if labelled else table.iloc[:, 1:]
-        notes.append("The first column holds labels of rows and was left out.")
-    return table, notes
-
-
-def _encoding(path: Path) -> tuple[str, str]:
-    """Return the first encoding that all of a file is text in, and what to call it if told."""
-    with path.open("rb") as start:
-        if start.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            return "utf-16", ""
-    for encoding, called in _ENCODINGS.items():
-        try:
-            with path.open(encoding=encoding, newline="") as text:
-                while text.read(1 << 20):
-                    pass
-        except UnicodeDecodeError:
-            continue
-        return encoding, called
-    raise DataError(f"file: {str(path)!r} is no text.")
-
-
-def _decimal_commas(column: Any) -> bool:
-    """Say whether a column of text holds numbers with decimal commas, and nothing else."""
-    if column.dtype.kind in "biuf" or not len(cells := column.dropna()):
-        return False
-    cells = cells.astype(str).str.strip()
-    return bool(cells.str.fullmatch(_WITH_COMMA).all() and cells.str.contains(",").any())
-
-
-def _capitals(name: str, column: Any) -> list[str]:
-    """Say which labels of a column of text differ only in capitals."""
-    if column.dtype.kind in "biuf":
-        return []
-    labels = sorted(column.dropna().unique())
-    same = Counter(map(str.casefold, labels))
-    alike = [label for label in labels if same[label.casefold()] > 1]
-    return [f"Labels of column {name!r} differ only in capitals: {listed(alike)}."] if alike else []
-
-
-def _stripped(column: Any) -> Any:
-    """Return a column of text without blanks around it; of numbers, if these are all."""
-    import pandas as pd
-
-    text = column.str.strip()
-    text = text.mask(text.eq("").fillna(value=False).astype(bool))
-    try:
-        return pd.to_numeric(text)
-    except ValueError:
-        return text
+    kind = "empty" if column.isna().all() else kinds.get(column.dtype.kind, "label")
+    written: list[tuple[Any, str]] = []
+    if column.dtype.kind == "f" and column.isna().any():  # whole numbers with gaps
+        some = column.dropna().unique()
+        if len(some) <= FEW and (some % 1 == 0).all():
+            written = [(float(value), f"{value:.0f}") for value in some]
+    return Column(column, kind, written=written, emptied=int(gone.sum()))

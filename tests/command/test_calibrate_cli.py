@@ -5,7 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+import bayesmodels as bm
 from bayesmodels.command import cli
+from bayesmodels.referee import calibration
 
 FILE = """
 import pymc as pm
@@ -80,3 +82,16 @@ def test_bad_input_ends_with_2(args, words):
 
 def test_what_no_prior_gives_may_be_asked_around_the_posterior():
     assert run("trial.py:flat", "--around", "posterior", "--n", "100").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(bm.NotConjugate("mu: none"), 3), (bm.ModeError("none"), 2), (bm.SeparationError("x"), 2)],
+)
+def test_every_error_of_the_package_is_one_message(error, code, monkeypatch):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(calibration, "calibrate", refuse)
+    found = run("trial.py:model", "--around", "posterior")
+    assert (found.exit_code, found.stderr) == (code, f"Error: {error}\n")

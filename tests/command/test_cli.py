@@ -140,7 +140,7 @@ def test_names_may_have_blanks_after_their_commas():
     [
         (("report", "no-such-model"), "model: must be one of"),
         (("report", "beta-bernoulli", "missing.csv"), "there is no file"),
-        (("report", "beta-bernoulli", "table.xlsx"), "must end in .csv, .tsv, .txt, .parquet"),
+        (("report", "beta-bernoulli", "table.doc"), "must end in .csv, .tsv, .txt, .dat, .xlsx"),
         (("report", "beta-bernoulli", "{table}", "--target", "nope"), "no column 'nope'"),
         (("report", "beta-bernoulli", "{table}", "--target", "y"), "must hold only 0 and 1"),
         (("report", "beta-bernoulli", "{table}", "--target", "won", "--features", "x"),

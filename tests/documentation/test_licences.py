@@ -14,7 +14,7 @@ PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["pro
 
 def test_every_requirement_is_listed():
     extras = PROJECT["optional-dependencies"]
-    asked = PROJECT["dependencies"] + extras["dask"] + extras["sklearn"]
+    asked = PROJECT["dependencies"] + extras["dask"] + extras["sklearn"] + extras["tables"]
     names = {re.match(r"[\w-]+", line)[0] for line in asked}
     listed = {line.split(" | ")[0].removeprefix("| ").lower() for line in SHOWN.splitlines()}
     assert len(names) > 15

@@ -28,11 +28,17 @@ def read(tmp_path, content, name="table.csv"):
         ('"größe","farbe"\n1.5,"rot "\n2," blau"\n', ""),
         ("größe,farbe,\n1.5,rot,\n2,blau,\n".replace("farbe,", "farbe", 1), ""),
         (PLAIN.replace(",", ";"), "semicolons between columns."),
-        ("größe;farbe\n1,5;rot\n2;blau\n", "semicolons between columns and decimal commas."),
-        ("größe\tfarbe\n1,5\trot\n2\tblau\n", "tabs between columns and decimal commas."),
-        ('"","größe","farbe"\n"a",1.5,"rot"\n"b",2,"blau"\n', "first column holds labels of rows"),
-        ("rownames,größe,farbe\n1,1.5,rot\n2,2,blau\n", "first column holds labels of rows"),
-        ("größe,farbe\na,1.5,rot\nb,2,blau\n", "first column holds labels of rows"),
+        ("größe;farbe\n1,5;rot\n2;blau\n", "Numbers have decimal commas in ['größe']."),
+        ("größe\tfarbe\n1,5\trot\n2\tblau\n", "table.csv has tabs between columns."),
+        (
+            '"","größe","farbe"\n"a",1.5,"rot"\n"b",2,"blau"\n',
+            "the first column, which holds labels of rows",
+        ),
+        (
+            "rownames,größe,farbe\n1,1.5,rot\n2,2,blau\n",
+            "the first column, which holds labels of rows",
+        ),
+        ("größe,farbe\na,1.5,rot\nb,2,blau\n", "the first column, which holds labels of rows"),
     ],
 )
 def test_files_that_say_the_same_are_the_same(tmp_path, content, words):
@@ -50,6 +56,13 @@ def test_blank_cells_are_empty_and_what_is_no_number_stays_text(tmp_path):
     table = read(tmp_path, "a,b,c\n  ,1 x,01.02.2020\nu,2,3\n")
     assert table["a"].isna().tolist() == [True, False]
     assert table["b"].tolist() == ["1 x", "2"]
+    assert table.attrs["notes"] == [
+        f"1 of 2 labels of column {name!r} are numbers." for name in "bc"
+    ]
+    assert read(tmp_path, "a;b\n1,5;2.5\n2;3.5\n").to_dict("list") == {
+        "a": [1.5, 2],
+        "b": [2.5, 3.5],
+    }
     assert read(tmp_path, "a;b\n1,5;01.02.2020\n2;03.02.2020\n")["b"].tolist() == [
         "01.02.2020",
         "03.02.2020",
@@ -76,11 +89,15 @@ def test_parquet_is_read_alike(tmp_path):
 @pytest.mark.parametrize(
     ("content", "name", "words"),
     [
-        ("a,b\n1,2\n", "t.xlsx", r"^file: must end in \.csv, \.tsv, \.txt, \.parquet; got "),
-        ("", "t.csv", r"^file: .*t\.csv' can't be read as csv"),
-        ("a,b\n1,2\n1,2,3\n", "t.csv", r"can't be read as csv: .* line 3, saw 3"),
+        ("a,b\n1,2\n", "t.xls", r"^file: must end in \.csv, \.tsv, \.txt, .*, \.dta; got "),
+        ("a,b\n1,2\n", "t.xlsx", "can't be read as xlsx"),
+        ("", "t.csv", r"^file: .*t\.csv' can't be read: it is empty"),
+        (
+            "a,b\n1,2\n1,2,3\n",
+            "t.csv",
+            "row 2 below the heading, '1,2,3', has 3 cells; the heading has",
+        ),
         ("a,a \n1,2\n", "t.csv", "two columns of .* are called 'a'"),
-        ("a;b\n1,5;2.5\n2;3.5\n", "t.csv", r"decimal commas \(column 'a'\) and points \(column"),
         ("no parquet", "t.parquet", "can't be read as parquet"),
         (
             "Exported in May\n\na,b,c\n1,2,3\n",
@@ -95,3 +112,68 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, name, words):
         read(tmp_path, content, name)
     with pytest.raises(bm.DataError, match="there is no file"):
         bm.read_table(tmp_path / "none.csv")
+
+
+def sheets(path):
+    """Write a workbook as people have it: empty rows and columns, dates, errors, a second sheet."""
+    rows = [[None, None, None], [" arm", "n", None], ["A", 12.0, None], ["B", 0.5, None]]
+    with pd.ExcelWriter(path) as book:
+        for name, frame in (("data", rows), ("more", [["x", "day"], ["", "n"], [1, "?"]])):
+            pd.DataFrame(frame).to_excel(book, sheet_name=name, header=False, index=False)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods"])
+def test_spreadsheets_are_read_as_text_is(tmp_path, kind):
+    sheets(tmp_path / f"t.{kind}")
+    table = bm.read_table(tmp_path / f"t.{kind}")
+    assert table.to_dict("list") == {"arm": ["A", "B"], "n": [12, 0.5]}
+    assert table.attrs["notes"] == ["Sheet 'data' was read; for one of ['more'] say sheet=..."]
+    assert table.attrs["read"]["first_row"] == {"arm": "A", "n": "12"}
+    for sheet in ("more", 2):
+        more = bm.read_table(tmp_path / f"t.{kind}", sheet=sheet, missing=["?"])
+        assert more["x"].tolist()[-1] == 1
+    with pytest.raises(bm.DataError, match=r"^sheet: must be one of \['data', 'more'\]; got 'no'"):
+        bm.read_table(tmp_path / f"t.{kind}", sheet="no")
+
+
+def test_tables_of_spss_and_stata_are_read_with_their_labels(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"arm": [1.0, 2.0, 2.0], "score": [1.5, None, 99.0]})
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"arm": {1: "A", 2: "B"}})
+    frame.to_stata(tmp_path / "t.dta", write_index=False)
+    spss = bm.read_table(tmp_path / "t.sav", missing="score=99")
+    assert spss["arm"].tolist() == ["A", "B", "B"]
+    assert spss["score"].isna().tolist() == [False, True, True]
+    assert "1 cell of column 'score' is empty" in spss.attrs["notes"][0]
+    assert bm.read_table(tmp_path / "t.dta")["score"].tolist()[::2] == [1.5, 99]
+
+
+def test_what_was_read_stands_beside_the_table_and_goes_where_it_goes(tmp_path):
+    table = read(tmp_path, "id,x,when,ok\n7,1 mg,2020-01-01,TRUE\n8,,2020-01-02,FALSE\n,,,\n")
+    read_so = table.attrs["read"]
+    assert read_so["columns"] == {
+        "id": "number",
+        "x": "number",
+        "when": "date",
+        "ok": "truth value",
+    }
+    assert read_so["left_out"] == [("row 3 below the heading", "is empty")]
+    assert read_so["first_row"] == {"id": "7", "x": "1 mg", "when": "2020-01-01", "ok": "TRUE"}
+    assert read_so["recoded"] == ["Column 'x' is read as numbers, without 'mg': '1 mg' is 1."]
+    assert (read_so["file"], read_so["rows"]) == ("table.csv", 2)
+    table.to_parquet(tmp_path / "again.parquet")  # as JSON
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"decimal": ";"}, "^decimal: must be '.' or ','; got ';'"),
+        ({"decimal": ".", "thousands": "."}, "^thousands: must be another mark"),
+        ({"missing": "z=9"}, "^missing: there is no column 'z'; there are"),
+        ({"separator": ""}, "^separator: must be one character, or one of"),
+    ],
+)
+def test_settings_are_checked(tmp_path, settings, words):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(bm.DataError, match=words):
+        bm.read_table(tmp_path / "t.csv", **settings)

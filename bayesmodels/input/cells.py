@@ -1,0 +1,290 @@
+"""Columns of text -> numbers, labels, truth values or dates, and what is to be said of each.
+
+Rules are asked in turn (`column_of`). Where it can't be told what a column holds it stays text, and
+`Column.unread` says why it can't be used as numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesmodels.input.containers import listed, shown
+from bayesmodels.input.marks import CELL, GAPS, Marks, Text
+
+_DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([./-])\d{1,2}\2\d{2,4})(?:[T ]\d{1,2}:\d{2}.*)?"
+)
+_TRUTH = {"true": True, "false": False}
+_EXACT = 2**53  # below, floats are exact for whole numbers
+FEW = 1000  # labels of numbers that are kept as they are written
+
+
+class Column(NamedTuple):
+    """A column as it is read, its kind, what is said of it, and why it is of no numbers.
+
+    `written` has values with their text, where that is another than of the value itself; `slips`
+    has the numbers of rows in which there is no number, though there is in most, and `emptied` how
+    many numbers stood for empty cells.
+    """
+
+    values: Any
+    kind: str
+    said: Sequence[str] = ()
+    unread: str = ""
+    written: Sequence[tuple[Any, str]] = ()
+    slips: Sequence[int] = ()
+    emptied: int = 0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A column of text, and what its cells are by the marks of its numbers."""
+
+    text: Text
+    marks: Marks
+    missing: Sequence[str] = ()
+    unread: str = ""
+
+    @cached_property
+    def kept(self) -> Any:
+        """The text of the cells."""
+        return self.text.cells.to_pandas()
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What stands for empty cells if this is a column of numbers."""
+        return [cell for cell in self.text.counts if cell.casefold() in GAPS]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How often each text stands in the column, but for these words."""
+        return {cell: n for cell, n in self.text.counts.items() if cell.casefold() not in GAPS}
+
+    @cached_property
+    def _units(self) -> dict[str, tuple[float, tuple[str, str]]]:
+        """The number of each cell that has one, and what stands before and behind it."""
+        found = {}
+        for cell in self.counts:
+            part = CELL.fullmatch(cell)
+            if cell.casefold().lstrip("+-") in ("inf", "infinity"):
+                found[cell] = float(cell), ("", "")
+            elif part and (number := _value(part, self.marks)) is not None:
+                found[cell] = number, (part["before"], (part["after"] or "").strip())
+        return found
+
+    @cached_property
+    def unit(self) -> tuple[str, str]:
+        """What stands before and behind most numbers."""
+        units: Counter[tuple[str, str]] = Counter()
+        for cell, (_, unit) in self._units.items():
+            units[unit] += self.counts[cell]
+        return max(units, key=lambda unit: (units[unit], not any(unit)), default=("", ""))
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """The numbers of the cells that have this unit."""
+        return {cell: number for cell, (number, unit) in self._units.items() if unit == self.unit}
+
+
+def column_of(text: Text, marks: Marks, missing: Sequence[str] = (), unread: str = "") -> Column:
+    """Return a column of text as what its cells are: by the first rule that has an answer."""
+    judged = Judged(text, marks, missing, unread)
+    return next(column for rule in _RULES if (column := rule(judged)) is not None)
+
+
+def _empty(judged: Judged) -> Column | None:
+    cells = judged.text.cells
+    return Column(np.full(len(cells), np.nan), "empty") if cells.null_count == len(cells) else None
+
+
+def _refused(judged: Judged) -> Column | None:
+    """Numbers of which the marks can't be told."""
+    if not judged.unread:
+        return None
+    return Column(judged.kept, "label", [judged.unread], judged.unread)
+
+
+def _plain(judged: Judged) -> Column | None:
+    """Numbers without any thousands, units or words."""
+    mark, plain = judged.text.fast
+    if plain is None or (str(plain.type) != "int64" and mark != judged.marks.decimal):
+        return None
+    return _numbers(judged, plain.to_numpy(), written=_plain_texts(judged.text, mark))
+
+
+def _truth(judged: Judged) -> Column | None:
+    values = {cell: _TRUTH.get(cell.casefold()) for cell in judged.counts}
+    if not values or None in values.values():
+        return None
+    said = [_gap(judged.text, word) for word in judged.words]
+    return Column(_mapped(judged.text, values), "truth value", said, written=_texts(values))
+
+
+def _codes(judged: Judged) -> Column | None:
+    """Digits of one length, some of which begin with zero, are codes such as those of places."""
+    cells, padded = judged.counts, _padded(judged.counts)
+    digits = all(cell.isdecimal() for cell in cells) and len({*map(len, cells)}) == 1
+    if not (digits and padded and len(cells) > 1):
+        return None
+    said = f"Column {judged.text.name!r} holds codes such as {padded!r}: labels, no numbers."
+    return Column(judged.kept, "label", [said, *_levels(judged)])
+
+
+def _decorated(judged: Judged) -> Column | None:
+    """Numbers with thousands, signs or one unit, and words for empty cells."""
+    if not judged.numbers or len(judged.numbers) < len(judged.counts):
+        return None
+    said = [*(_gap(judged.text, word) for word in judged.words), *_recoded(judged)]
+    values = _mapped(judged.text, judged.numbers)
+    return _numbers(judged, values, said, _texts(judged.numbers))
+
+
+def _dates(judged: Judged) -> Column | None:
+    if not judged.counts or not all(map(_DATE.fullmatch, judged.counts)):
+        return None
+    return Column(judged.kept, "date", [_gap(judged.text, word) for word in judged.words])
+
+
+def _slips(judged: Judged) -> Column | None:
+    """Numbers but for some cells, if more than half are; 1a, 1b and 2a are labels."""
+    good = sum(judged.counts[cell] for cell in judged.numbers)
+    letters = judged.unit[1][:1].isalpha() and not any(" " in cell for cell in judged.numbers)
+    if 2 * good <= sum(judged.counts.values()) or letters:
+        return None
+    bad = [cell for cell in judged.counts if cell not in judged.numbers]
+    rows = judged.text.rows(bad)
+    first = next(cell for cell in bad if judged.text.rows([cell])[0] == rows[0])
+    more = f", and {len(rows) - 1:,} more hold no number either" if len(rows) > 1 else ""
+    why = (
+        f"column {judged.text.name!r}: must hold numbers; row {rows[0]} below the heading holds "
+        f"{shown(first)}{more}. Correct the file, say missing={f'{judged.text.name}={first}'!r} if "
+        "such cells are empty, or choose other columns."
+    )
+    return Column(judged.kept, "label", [why], why, slips=rows)
+
+
+def _labels(judged: Judged) -> Column:
+    said = [*_levels(judged), *_capitals(judged.text)]
+    if judged.unit == ("", "") and judged.numbers:
+        some = sum(judged.counts[cell] for cell in judged.numbers)
+        total = sum(judged.counts.values())
+        said.append(f"{some:,} of {total:,} labels of column {judged.text.name!r} are numbers.")
+    return Column(judged.kept, "label", said)
+
+
+_RULES: Sequence[Callable[[Judged], Column | None]] = (
+    _empty, _refused, _plain, _truth, _codes, _decorated, _dates, _slips, _labels,
+)  # fmt: skip
+
+
+def _value(part: re.Match[str], marks: Marks) -> float | None:
+    """Return the number of a cell; those that count, such as 1st and 2nd, are none."""
+    number = marks.number(part["number"])
+    if number is None or part["after"] in ("st", "nd", "rd", "th"):
+        return None
+    return -number if part["sign"] in ("-", "−") and part["sign"] else number
+
+
+def _mapped(text: Text, values: Mapping[str, Any]) -> Any:
+    """Return what each cell stands for, NaN where it is empty; whole numbers as such."""
+    found = text.cells.to_pandas().map({**values})
+    if found.isna().any():
+        return found.to_numpy()
+    if all(isinstance(value, bool) for value in values.values()):
+        return found.to_numpy(bool)
+    whole = all(value.is_integer() and abs(value) < _EXACT for value in values.values())
+    point = any(re.search(r"[.,]\d{0,2}$|[eE]", cell) for cell in values)
+    return found.to_numpy(int if whole and not point else float)
+
+
+def _numbers(
+    judged: Judged,
+    values: Any,
+    said: Sequence[str] = (),
+    written: Sequence[tuple[Any, str]] = (),
+) -> Column:
+    """Return a column of numbers, those that stand for missing ones left out."""
+    gone = np.zeros(len(values), bool)
+    for mark in judged.missing:
+        code = Marks(".", ",").number(mark.lstrip("-"))
+        if code is not None:
+            gone |= values == (-code if mark.startswith("-") else code)
+    if gone.any():
+        values = np.where(gone, np.nan, values)
+        written = written or _plain_texts(judged.text, ".", gaps=True)
+    return Column(values, "number", said, "", written, emptied=int(gone.sum()))
+
+
+def _plain_texts(text: Text, mark: str, *, gaps: bool = False) -> list[tuple[Any, str]]:
+    """Return plain numbers with their text, where gaps or commas make it another."""
+    import pyarrow.compute as pc
+
+    if not (gaps or text.cells.null_count or mark == ","):
+        return []
+    if pc.count_distinct(text.cells).as_py() > FEW:
+        return []
+    return _texts({cell: float(cell.replace(",", ".")) for cell in text.counts})
+
+
+def _texts(values: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Return values with their text, where it is another than that of Python."""
+    if len(values) > FEW:
+        return []
+    return [(value, cell) for cell, value in values.items() if str(value) != cell]
+
+
+def _padded(cells: Mapping[str, int]) -> str:
+    return next(
+        (cell for cell in cells if len(cell) > 1 and cell[0] == "0" and cell.isdecimal()), ""
+    )
+
+
+def _gap(text: Text, word: str) -> str:
+    """Say that a word of a column of numbers is an empty cell."""
+    return f"{_in(text, word)} {'is' if text.counts[word] == 1 else 'are'} empty."
+
+
+def _levels(judged: Judged) -> list[str]:
+    """Say which labels look as if a cell was empty."""
+    text = judged.text
+    signs = [cell for cell in text.counts if not any(map(str.isalnum, cell))]
+    return [
+        f"{_in(text, word)} {'is a label' if text.counts[word] == 1 else 'are labels'}; if that "
+        f"stands for an empty cell, say missing={f'{text.name}={word}'!r}."
+        for word in [*judged.words, *signs]
+    ]
+
+
+def _in(text: Text, word: str) -> str:
+    count = text.counts[word]
+    return f"{count:,} {'cell' if count == 1 else 'cells'} {word!r} of column {text.name!r}"
+
+
+def _recoded(judged: Judged) -> list[str]:
+    """Say how cells are read as numbers that are not written as such, by an example."""
+    what = f", without {''.join(judged.unit)!r}" if any(judged.unit) else ""
+    for cell, value in judged.numbers.items():
+        plain = re.fullmatch(r"[+-]?\d*(?:[.,]\d*)?(?:[eE][+-]?\d+)?", cell)
+        grouped = value >= 1000 and re.search(r"[.,]\d{3}(?:\D|$)", cell)  # noqa: PLR2004
+        if not plain or grouped or cell == _padded({cell: 1}):
+            return [
+                f"Column {judged.text.name!r} is read as numbers{what}: {cell!r} is {value:.15g}."
+            ]
+    return []
+
+
+def _capitals(text: Text) -> list[str]:
+    """Say which labels differ only in capitals."""
+    labels = sorted(text.counts)
+    same = Counter(map(str.casefold, labels))
+    alike = [label for label in labels if same[label.casefold()] > 1]
+    if not alike:
+        return []
+    return [f"Labels of column {text.name!r} differ only in capitals: {listed(alike)}."]
