@@ -285,10 +285,8 @@ def variants(row):
     """Return a row of text in other clothes that change nothing."""
     if isinstance(row.text, bytes) or row.name != "t.csv":
         return
-    yield row._replace(
-        kind=f"{row.kind}, CRLF", text=row.text.replace("\r", "\n").replace("\n", "\r\n")
-    )
-    yield row._replace(kind=f"{row.kind}, BOM", text="\ufeff" + row.text)
+    windows = row.text.replace("\r", "\n").replace("\n", "\r\n")
+    yield row._replace(kind=f"{row.kind}, Windows", text=f"\ufeff{windows}")
     plain = (
         row in READ
         and not re.search(r"^sep|#|\||\t|;|\"|:  ?|\r|\n\n|   ", row.text)
