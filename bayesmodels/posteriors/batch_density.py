@@ -21,8 +21,11 @@ from scipy.special import logsumexp
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import gathered
-from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS
-from bayesmodels.posteriors.density import compiled, in_double, plain, written_in_double
+from bayesmodels.posteriors import few_bits
+from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS, natural_values
+from bayesmodels.posteriors.density import compiled, frozen, in_double, plain, written_in_double
+from bayesmodels.posteriors.new_data import drawn
+from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
 
 pt: Any = tensor  # its functions have no types
@@ -59,6 +62,7 @@ class BatchDensity:
     """
 
     def __init__(self, model: pm.Model) -> None:
+        model = frozen(model)
         self.shapes = {rv.name: shape for _, rv, shape in shaped(model)}
         for rv in model.free_RVs:
             not_whole(rv)
@@ -71,7 +75,10 @@ class BatchDensity:
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
-            as_written = plain(in_double([written.logp(), *natural], {}))
+            total = written.logp()
+            few_bits.require_enough(model)
+            few_bits.require_enough_in({", ".join(self.names): total})
+            as_written = plain(in_double([total, *natural], {}))
             # Of one point shapes are known, and rewriting is quick.
             outputs: Any = rewrite_graph(as_written, exclude=SUMS, clone=True)
             # Points are along the first axis, configurations along the second, if there are any:
@@ -95,6 +102,11 @@ class BatchDensity:
         shapes = [getattr(v.type, "shape", ()) for v in ancestors(outputs)]
         self._widest = max(int(np.prod(shape)) for shape in shapes if None not in shape)
         self.slices = self._places()
+
+    def nowhere(self) -> NotConjugate:
+        """Return why the density may be positive nowhere."""
+        start = self._model.initial_point(random_seed=0)
+        return nowhere(self._model, natural_values(self._model)(start))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -164,15 +176,8 @@ class BatchDensity:
         for rv in map(model.__getitem__, self.names):
             transform = model.rvs_to_transforms[rv]
             values.append(transform.forward(rv, *rv.owner.inputs) if transform else rv)
-        try:
-            flags = config.change_flags(floatX="float64", traceback__limit=0)
-            with flags, np.errstate(all="ignore"):
-                seed = int(rng.integers(2**31))
-                drawn: Any = pm.draw(values, number, mode=LIGHT_MODE, random_seed=seed)
-        except (NotImplementedError, ValueError):  # improper, without a sampler, or out of range
-            return np.zeros((0, self.size))
-        flat = [np.reshape(x, (number, -1)) for x in drawn]
-        points = np.concatenate([np.zeros((number, 0)), *flat], 1)
+        rows = [np.concatenate([*map(np.ravel, x)]) for x in drawn(values, number, rng)]
+        points = np.reshape(np.array(rows, dtype=float), (len(rows), self.size))
         return points[np.isfinite(points).all(1)]
 
     def _levels(self) -> list[list[Any]]:

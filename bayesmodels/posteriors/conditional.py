@@ -25,11 +25,13 @@ from bayesmodels.posteriors.density import (
     JointDensity,
     add,
     compiled,
+    frozen,
     natural_terms,
     no_gradient,
 )
 from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.gradient import Field, Point, Slopes
+from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
 from bayesmodels.posteriors.support import supports
 from bayesmodels.posteriors.zero_sum import ZeroSum, in_coordinates
@@ -68,7 +70,7 @@ class Conditionals:
     """
 
     def __init__(self, model: pm.Model, budget: Budget, zero_sums: dict[str, ZeroSum]) -> None:
-        self.zero_sums, self.model = zero_sums, in_coordinates(model, zero_sums)
+        self.zero_sums, self.model = zero_sums, in_coordinates(frozen(model), zero_sums)
         model = self.model
         known = {s.name: s for s in supports(model, all_known=False)}
         self.finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
@@ -116,10 +118,7 @@ class Conditionals:
             point = self._natural(moved)
             if self.possible(point):
                 return point
-        raise NotConjugate(
-            f"no point was found at which the joint density of {', '.join(start)} is finite; "
-            "give its variables initial values (initval) that are possible."
-        )
+        raise nowhere(self.model, point)
 
     def _next(self, name: str, value: NDArray[Any], moves: NDArray[np.bool_]) -> NDArray[Any]:
         """Return whole numbers that are one larger, where that is possible."""

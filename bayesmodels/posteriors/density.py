@@ -16,13 +16,12 @@ import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.transforms import SimplexTransform
 from pymc.logprob.utils import CheckParameterValue
-from pymc.model.fgraph import fgraph_from_model, model_from_fgraph
+from pymc.model.fgraph import ModelNamed, fgraph_from_model, model_from_fgraph
 from pymc.model.transform.conditioning import remove_value_transforms
-from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
-from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.compile.sharedvalue import SharedVariable, shared
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
@@ -49,6 +48,7 @@ from bayesmodels.errors import NotConjugate
 from bayesmodels.models.operations_pymc import Operation
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.triangular import cholesky, solve_lower
+from bayesmodels.posteriors import few_bits
 from bayesmodels.posteriors.alike import together
 from bayesmodels.posteriors.operations import core, is_float
 from bayesmodels.posteriors.rounding import SINGLE, dtype, error_terms, gradient
@@ -443,6 +443,8 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         natural = frozen(remove_value_transforms(written_in_double(model)))
     named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
     terms = _log_densities(natural, named)
+    few_bits.require_enough(model)
+    few_bits.require_enough_in(dict(zip([v.name for v in named], terms, strict=True)))
     points = []
     for value in natural.value_vars:
         point = _double(value)
@@ -515,12 +517,71 @@ def keep_initial_values(model: pm.Model, copy: pm.Model, names: Sequence[str]) -
 
 
 def frozen(model: pm.Model) -> pm.Model:
-    """Return a model whose data and dims do not change: itself, if there are none that may."""
-    held = [*model.data_vars, *model.dim_lengths.values()]
-    if not any(isinstance(v, SharedVariable) for v in held):
+    """Return a model whose data, dims and other shared variables are the numbers that they hold.
+
+    Itself, if there are none. Data have no names there; what is `changing` stays shared.
+    """
+    named = [*model.data_vars, *model.dim_lengths.values()]
+    if not model.data_vars and not any(
+        _may_change(v) for v in graph_inputs([*_outputs(model), *named])
+    ):
         return model
-    with without_initial_values(model):
-        result: pm.Model = freeze_dims_and_data(model)
+    with without_initial_values(model), warnings.catch_warnings():
+        # It warns of old objects of Gaussian processes; nothing of them is used again.
+        warnings.simplefilter("ignore", UserWarning)
+        graph, _ = fgraph_from_model(model)
+    outputs = [v for v in graph.outputs if not isinstance(v.owner.op, ModelNamed)]
+    held = filter(_may_change, (*graph.inputs, *graph._dim_lengths.values()))  # noqa: SLF001 - PyMC's
+    known: dict[Any, Any] = {v: pt.constant(v.get_value(), name=v.name) for v in held}
+    return _model_of(model, graph, _with_shapes(outputs, known), known)
+
+
+def _with_shapes(outputs: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
+    """Return expressions with other variables, and shapes that are then known as numbers."""
+    new = dict(known)
+    for node in io_toposort([], list(outputs)):
+        given = [new.get(v, v) for v in node.inputs]
+        (first, *_), (out, *_) = given or [None], node.outputs
+        if isinstance(node.op, Shape) and None not in first.type.shape:
+            new[out] = pt.constant(first.type.shape, dtype="int64", ndim=1)
+        elif given != list(node.inputs):
+            made = node.clone_with_new_inputs(given, strict=False).outputs
+            if dtype(out) == "int64" and all(isinstance(v, Constant) for v in given):
+                made = [out.type.make_constant(x) for x in compiled([], made)()]
+            new.update(zip(node.outputs, made, strict=True))
+    return [new.get(v, v) for v in outputs]
+
+
+def changing(value: Any, name: str) -> Any:
+    """Return a shared variable that stays one in what is made of its model."""
+    variable: Any = shared(np.asarray(value), name=name, shape=np.shape(value))  # type: ignore[no-untyped-call]
+    variable.tag.changing = True
+    return variable
+
+
+def _may_change(v: Any) -> bool:
+    """Whether a variable holds numbers of the user's that are not those of the graph."""
+    numbers = isinstance(v, SharedVariable) and not isinstance(v.type, RandomType)
+    return numbers and not getattr(v.tag, "changing", False)
+
+
+def _outputs(model: pm.Model) -> list[Any]:
+    """Return all that a model is made of."""
+    return [
+        *model.basic_RVs,
+        *model.potentials,
+        *model.deterministics,
+        *model.rvs_to_values.values(),
+    ]
+
+
+def _model_of(model: pm.Model, graph: Any, outputs: Any, known: Mapping[Any, Any]) -> pm.Model:
+    """Return the model of a graph with other outputs, that starts where `model` does."""
+    made: Any = FunctionGraph(outputs=list(outputs), clone=False)
+    made._coords = graph._coords  # noqa: SLF001 - PyMC's own
+    lengths = graph._dim_lengths.items()  # noqa: SLF001 - as above
+    made._dim_lengths = {dim: known.get(v, v) for dim, v in lengths}  # noqa: SLF001 - as above
+    result = model_from_fgraph(made, mutate_fgraph=True)
     keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
     return result
 
@@ -540,11 +601,7 @@ def written_in_double(model: pm.Model) -> pm.Model:
     outputs = in_double(graph.outputs, {})
     if outputs == list(graph.outputs):
         return model
-    made: Any = FunctionGraph(outputs=outputs, clone=False)
-    made._coords, made._dim_lengths = graph._coords, graph._dim_lengths  # noqa: SLF001 - PyMC's own
-    result = model_from_fgraph(made, mutate_fgraph=True)
-    keep_initial_values(model, result, [rv.name for rv in model.free_RVs])
-    return result
+    return _model_of(model, graph, outputs, {})
 
 
 def _double(point: Any) -> Any:

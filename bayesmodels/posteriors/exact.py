@@ -15,7 +15,7 @@ from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, Budget
-from bayesmodels.posteriors.density import JointDensity
+from bayesmodels.posteriors.density import JointDensity, frozen
 from bayesmodels.posteriors.enumeration import (
     MOST_TRIED,
     Finite,
@@ -29,6 +29,7 @@ from bayesmodels.posteriors.families import Elements, Factor
 from bayesmodels.posteriors.gradient import Field, Levels, whole_field
 from bayesmodels.posteriors.independent import FIRST, Looks
 from bayesmodels.posteriors.multivariate import standing_together
+from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
 from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
@@ -153,6 +154,7 @@ class Search:
     """A model's graph, compiled for proposals and proofs: again, where shared data have changed."""
 
     def __init__(self, model: pm.Model, budget: Budget = UNLIMITED) -> None:
+        model = frozen(model)
         self.zero_sums = zero_sums(model)
         self._model = model = in_coordinates(model, self.zero_sums)
         self.field = whole_field(model, supports(model), budget)
@@ -166,7 +168,7 @@ class Search:
     def proposed(self, rng: np.random.Generator, looks: Looks = FIRST) -> Solution:
         """Return what may be the posterior; `verify` says whether it is."""
         field = self.field
-        found = _proposed(field, lambda: self.known, rng, looks)
+        found = _proposed(self._model, field, lambda: self.known, rng, looks)
         for part in found.finite if any(s.endless for s in field.finite) else ():
             for element, row in zip(part.elements, part.probabilities(), strict=True):
                 own = field.finite[field.finite_owner[element]]
@@ -175,6 +177,7 @@ class Search:
 
 
 def _proposed(
+    model: pm.Model,
     field: Field,
     known: Callable[[], tuple[JointDensity, Audit]],
     rng: np.random.Generator,
@@ -188,7 +191,7 @@ def _proposed(
     if len(groups.alone):
         finite = [summed_out(field, dependence, groups.alone, x, levels)]
         levels[groups.alone] = finite[0].sample(1, rng)[0][0]
-    x, levels = _start(field, groups.joined, x, levels, rng)
+    x, levels = _start(model, field, groups.joined, x, levels, rng)
     factors: list[Factor] = []
     inner = everything
     if len(groups.joined) and not groups.moves.all():
@@ -219,7 +222,12 @@ def _proposed(
 
 
 def _start(
-    field: Field, joined: Elements, x: Array, levels: Levels, rng: np.random.Generator
+    model: pm.Model,
+    field: Field,
+    joined: Elements,
+    x: Array,
+    levels: Levels,
+    rng: np.random.Generator,
 ) -> tuple[Array, Levels]:
     """Return a point with a finite density, at which finite elements that are not joined stay."""
     for _ in range(_TRIES):
@@ -233,11 +241,7 @@ def _start(
             levels = moved(levels, joined, row)
             if np.isfinite(field(x, levels)[0]):
                 return x, levels
-    names = ", ".join(field.names)
-    raise NotConjugate(
-        f"no point was found at which the joint density of {names} is finite: a hard constraint, "
-        "or data that the model calls impossible."
-    )
+    raise nowhere(model, field.variables(x, levels))
 
 
 def _impossible(field: Field, levels: Levels, found: Audit, rng: np.random.Generator) -> None:

@@ -169,6 +169,8 @@ def settled(
     try:
         return integral(f, own.starts, tolerance, seconds, rng, least, density.cost)
     except NotSettled as error:
+        if own.part is None and not np.isfinite(density(own.starts)[0]).any():
+            raise density.nowhere() from error
         refused = NotInTime if isinstance(error, OutOfTime) else NotConjugate
         raise refused(
             f"the integral over {listed(density.names)} has not settled: {error}.",

@@ -18,6 +18,7 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.exact import Search, exact
+from bayesmodels.posteriors.few_bits import FewBits
 from bayesmodels.posteriors.independent import AGAIN
 from bayesmodels.posteriors.integrate import MOST, block, integrand, integrate, settled
 from bayesmodels.posteriors.integrated import IntegratedPosterior
@@ -74,10 +75,10 @@ def solved(
 
 @contextmanager
 def _noted(no: list[NotConjugate]) -> Iterator[None]:
-    """Note why there is no such posterior; that time is over is no reason to go on."""
+    """Note why there is no such posterior; time that is over, and slips, are none to go on."""
     try:
         yield
-    except NotInTime:
+    except (NotInTime, FewBits):
         raise
     except NotConjugate as error:
         no.append(error)

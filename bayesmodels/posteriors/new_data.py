@@ -16,23 +16,30 @@ from pymc.distributions import custom
 from pymc.distributions.distribution import _support_point
 from pymc.distributions.shape_utils import _change_dist_size
 from pymc.logprob.abstract import _logcdf, _logprob
-from pymc.model.fgraph import ModelDeterministic, ModelObservedRV, model_from_fgraph
+from pymc.model.fgraph import (
+    ModelDeterministic,
+    ModelObservedRV,
+    model_from_fgraph,
+)
 from pymc.pytensorf import collect_default_updates, reseed_rngs
 from pymc.pytensorf import compile as forward_function
 from pytensor import tensor
-from pytensor.compile.sharedvalue import shared
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
 from pytensor.graph.replace import graph_replace, vectorize_graph
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import ancestors, walk
 from pytensor.tensor.random.type import RandomType
+from pytensor.tensor.shape import Shape, Shape_i
 
 from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import (
     add,
+    changing,
     compiled,
+    frozen,
     graph_of,
     keep_initial_values,
     named_terms,
@@ -40,10 +47,15 @@ from bayesmodels.posteriors.density import (
 from bayesmodels.posteriors.support import listed
 
 pt: Any = tensor  # its functions have no types
-_shared: Any = shared
 
 Values = dict[str, NDArray[Any]]
 _WEIGHT = "weight of new data"
+_TRIED = 30  # draws of each variable, to see which fails
+NARROWER = (
+    "Give it a narrower prior, or draw parameters from the posterior of the data that the model "
+    "holds, around='posterior'."
+)
+"""What can be done if parameters or data can't be drawn from a prior."""
 _BY_CLASS: Any = (_logprob, _logcdf, _support_point, _change_dist_size)
 
 
@@ -55,20 +67,20 @@ class NewData:
     """
 
     def __init__(self, model: pm.Model, *, beside: bool = False) -> None:
-        graph = graph_of(model)
+        held = frozen(model)
+        graph = graph_of(held)
         self._shared: dict[str, Any] = {}
-        self.weight = _shared(np.array(1.0), name=_WEIGHT) if beside else None
+        self.weight = changing(1.0, _WEIGHT) if beside else None
         for number, out in reversed(list(enumerate(graph.outputs))):
             if isinstance(out.owner.op, ModelDeterministic):
                 graph.remove_output(number)
         for out in graph.outputs:
             if isinstance(out.owner.op, ModelObservedRV):
-                name, old = out.owner.op.name, out.owner.inputs[1]
-                value = _known(name, old)
-                new = _shared(value, name=f"new {name}", shape=value.shape)
+                name = out.owner.op.name
+                new = changing(_known(name, held.rvs_to_values[held[name]]), f"new {name}")
                 self._shared[name] = new
-                if not beside:
-                    graph.replace(old, new, import_missing=True)
+                if not beside:  # where they are observed: what else is made of them stays
+                    graph.change_node_input(out.owner, 1, new, import_missing=True)
         self.model = model_from_fgraph(graph, mutate_fgraph=True)
         self.model.check_bounds = model.check_bounds
         self.names = [rv.name for rv in model.free_RVs]
@@ -156,6 +168,33 @@ def _known(name: str, value: Any) -> NDArray[Any]:
     return np.array(value.eval())
 
 
+def made_of_data(model: pm.Model) -> list[tuple[str, str, str]]:
+    """Return observed variables, shared data that they are observed as, and where else these stand.
+
+    Shapes do not count: they stay when numbers change.
+    """
+    values = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
+    every = {*model.data_vars, *(v for v in ancestors(values.values()) if _is_data(v))}
+    found = []
+    for rv, value in values.items():
+        own = every & set(ancestors([value]))
+        places = {v.name: [v] for v in (*model.basic_RVs, *model.potentials)}
+        places |= {v.name: [v, x] for v, x in values.items() if v is not rv}
+        for name, variables in places.items() if own else ():
+            also = own & set(walk(variables, _inputs_but_shapes, bfs=False))
+            found += [(str(rv.name), str(v.name), str(name)) for v in also]
+    return found
+
+
+def _is_data(v: Any) -> bool:
+    return isinstance(v, SharedVariable) and not isinstance(v.type, RandomType)
+
+
+def _inputs_but_shapes(v: Any) -> Any:
+    shape = v.owner is None or isinstance(v.owner.op, Shape | Shape_i)
+    return None if shape else v.owner.inputs
+
+
 def laws_of_ones_own(model: pm.Model) -> list[tuple[Any, type, Any]]:
     """Return what PyMC looks up by the class of each `CustomDist`, and no pickle of it has."""
     kinds = {type(v.owner.op) for v in ancestors(model.basic_RVs) if v.owner is not None}
@@ -163,11 +202,36 @@ def laws_of_ones_own(model: pm.Model) -> list[tuple[Any, type, Any]]:
     return [(of, k, of.registry[k]) for of, k in known if k.__name__ not in vars(custom)]
 
 
+FAILS: Any = (ArithmeticError, ValueError, TypeError, np.linalg.LinAlgError)
+"""What samplers raise at parameters that they cannot draw with, such as a shape of 1e-3."""
+
+
+def drawn(variables: Sequence[Any], number: int, rng: np.random.Generator) -> list[list[Any]]:
+    """Return draws of some variables, one list a draw: fewer than `number` where some fail.
+
+    None if there is a law without a sampler among them, such as a flat one.
+    """
+    found: list[list[Any]] = []
+    with config.change_flags(floatX="float64", traceback__limit=0), np.errstate(all="ignore"):
+        seed = int(rng.integers(2**31))
+        run: Any = forward_function([], list(variables), mode=LIGHT_MODE, random_seed=seed)
+        rngs: Any = list(collect_default_updates(list(variables)))
+        for _ in range(number):
+            try:
+                found.append(run())
+            except NotImplementedError:
+                return []
+            except FAILS:
+                reseed_rngs(rngs, int(rng.integers(2**31)))
+    return found
+
+
 class Forward:
     """Draws some variables of a model from their laws, given others, compiled once."""
 
     def __init__(self, model: pm.Model, wanted: Sequence[str], given: Sequence[str] = ()) -> None:
         outputs, self._inputs = [model[n] for n in wanted], [model[n] for n in given]
+        self._outputs = outputs
         self._wanted, self._given = list(wanted), list(given)
         self._rngs: Any = list(collect_default_updates(outputs, inputs=self._inputs))
         self._run: Any = forward_function(
@@ -184,9 +248,18 @@ class Forward:
         try:
             with np.errstate(all="ignore"):  # what is drawn is looked at by the caller
                 found = self._run(*values)
-        except ValueError as error:
+        except FAILS as error:
             raise DataError(
-                f"model: it allows parameters at which {listed(self._wanted)} can't be drawn "
-                f"({str(error).splitlines()[0]}). Give it a narrower prior."
+                f"model: it allows parameters at which {listed(self._failing(rng))} can't be drawn "
+                f"({str(error).splitlines()[0]}). {NARROWER}"
             ) from error
         return dict(zip(self._wanted, map(np.asarray, found), strict=True))
+
+    def _failing(self, rng: np.random.Generator) -> list[str]:
+        """Return the first variable of which not all draws succeed, and what it is made of."""
+        named = dict(zip(self._wanted, self._outputs, strict=True))
+        for output in () if self._given else self._outputs:
+            if len(drawn([output], _TRIED, rng)) < _TRIED:
+                above = set(ancestors([output]))
+                return [name for name, v in named.items() if v in above]
+        return self._wanted

@@ -21,6 +21,7 @@ import numpy as np
 from pytensor.gradient import NullTypeGradError, grad
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.graph.utils import MethodNotDefined
 from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 
@@ -93,7 +94,7 @@ def _counts(sizes: Any, slopes: Any) -> Any:
     return (slopes > 0) & (sizes != 0)
 
 
-NO_GRADIENT = (NotImplementedError, NullTypeGradError)
+NO_GRADIENT = (NotImplementedError, NullTypeGradError, MethodNotDefined)
 """What is raised where an operation has no derivative: by itself, or by PyTensor if it says so."""
 
 

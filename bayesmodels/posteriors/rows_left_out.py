@@ -17,7 +17,6 @@ import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
 from pytensor import tensor
-from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import graph_replace
 from scipy.special import logsumexp
 
@@ -28,12 +27,12 @@ from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import Budget
+from bayesmodels.posteriors.density import changing
 from bayesmodels.posteriors.new_data import NewData
 from bayesmodels.posteriors.partial import partial_posterior
 from bayesmodels.posteriors.posterior import labelled_axes
 
 pt: Any = tensor  # its functions have no types
-_shared: Any = shared
 
 _CLOSE = 1e-6  # of the log evidence: a lattice that is fine enough
 _HALVINGS = 6
@@ -106,7 +105,7 @@ def _with_indicators(model: pm.Model) -> tuple[pm.Model, dict[str, Any]]:
     with copy:
         for rv, term in zip(values, terms, strict=True):
             shape = pm.draw(rv, random_seed=0).shape[: term.ndim]
-            result[rv.name] = _shared(np.zeros(shape), name=f"{rv.name} left out", shape=shape)
+            result[rv.name] = changing(np.zeros(shape), f"{rv.name} left out")
             pm.Potential(f"without {rv.name}", -pt.sum(result[rv.name] * term))
     return copy, result
 

@@ -10,9 +10,13 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels import __version__
-from bayesmodels.errors import DataError, NotConjugate, PriorError
+from bayesmodels.errors import DataError, NotConjugate, PriorError, warn
 from bayesmodels.input.parameters import count, randomness
+<<<<<<< HEAD
 from bayesmodels.posteriors.budget import NotInTime
+=======
+from bayesmodels.posteriors.few_bits import FewBits
+>>>>>>> e993662 (Shared data are numbers before anything is made of a model; few bits, gaps and priors without draws are named)
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.posteriors.posterior import ExactPosterior, add_data, sampled
@@ -104,6 +108,8 @@ def sample(
     except NotInTime as late:  # another machine would return other draws
         raise NotInTime(late.reason, "pm.sample(model) draws without a search") from late
     except NotConjugate as found:
+        if isinstance(found, FewBits):
+            warn(f"PyMC samples, but {found}")
         _LOG.info("No closed form, so pm.sample draws: %s", found.reason)
         tree = sampled(model, draws, rng, tune=tune, chains=chains, **pm_sample_kwargs)
         tree.attrs["reason"] = found.reason

@@ -14,7 +14,7 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.batch_density import BatchDensity
-from bayesmodels.posteriors.density import compiled
+from bayesmodels.posteriors.density import compiled, frozen
 
 
 class Unconstrained:
@@ -25,6 +25,7 @@ class Unconstrained:
     """
 
     def __init__(self, model: pm.Model) -> None:
+        model = frozen(model)
         discrete = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         if discrete:
             raise DataError(

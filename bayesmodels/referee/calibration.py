@@ -280,6 +280,7 @@ def calibrate(
     seed = tuple(int(word) for word in words)
     if is_pymc(model):
         chosen = _way(model, design, simulate, around, method)
+        model, simulate = _held(model), _held(simulate)
     else:
         chosen = _require_draws(model, design, simulate, around, method)
         if design is not None and not isinstance(design, Statistic):  # with the axes it brings
@@ -324,6 +325,13 @@ def _way(model: Any, design: Any, simulate: Any, around: Around, method: Any) ->
         raise DataError(f"method: must be one of {list(_CHUNKS)}; got {method!r}.")
     require_simulations(model, simulate, around)
     return best_rung(model, method, np.random.default_rng(0))
+
+
+def _held(model: Any) -> Any:
+    """Return a PyMC model with the data that it holds now; what is none as it is."""
+    from bayesmodels.posteriors.density import frozen
+
+    return frozen(model) if is_pymc(model) else model
 
 
 def _require_draws(

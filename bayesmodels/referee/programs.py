@@ -48,9 +48,10 @@ class Program:
 
 def program(model: Any, rename: Mapping[str, str]) -> Program:
     """Read a PyMC model, with some names changed."""
-    from bayesmodels.posteriors.density import deterministics, named_terms, simplexes
+    from bayesmodels.posteriors.density import deterministics, frozen, named_terms, simplexes
     from bayesmodels.posteriors.support import shaped
 
+    model = frozen(model)
     points, terms = named_terms(model)
     made = deterministics(model, points)
     called = {name: rename.get(name, name) for name in (*terms, *made)}

@@ -62,16 +62,15 @@ _ANYWHERE = ("real", "positive", "unit", "simplex")
 
 def _draws(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return draws of a prior; none if it is improper."""
-    import pymc as pm
-    from pytensor.compile.mode import Mode
+    from bayesmodels.posteriors.new_data import drawn
 
     free = given.model.free_RVs
-    mode: Any = Mode("py", "fast_compile")
-    try:
-        found = pm.draw(free, number, random_seed=rng, mode=mode)
-    except (NotImplementedError, ValueError, TypeError, np.linalg.LinAlgError):
+    rows = drawn(free, number, rng)
+    if not rows:
         return {}  # a flat prior, or a law that PyMC cannot draw: points are made without it
-    named = {given.called[v.name]: np.asarray(x) for v, x in zip(free, found, strict=True)}
+    # As many as are asked for, again and again the same if some have failed.
+    found = zip(*(rows[i % len(rows)] for i in range(number)), strict=True)
+    named = {given.called[v.name]: np.array(x) for v, x in zip(free, found, strict=True)}
     return {name: x for name, x in named.items() if np.isfinite(x).all()}
 
 

@@ -26,7 +26,7 @@ from bayesmodels.posteriors.compiled_sampler import Anatomy
 from bayesmodels.posteriors.conditional import natural_values
 from bayesmodels.posteriors.density import without_initial_values
 from bayesmodels.posteriors.ladder import Draw, Posterior, posterior
-from bayesmodels.posteriors.new_data import Forward, NewData, Values
+from bayesmodels.posteriors.new_data import NARROWER, Forward, NewData, Values, made_of_data
 from bayesmodels.posteriors.posterior import improper, labelled_axes
 from bayesmodels.posteriors.support import supports
 from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, far_apart, ranks_among
@@ -61,11 +61,25 @@ def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
             f"model: nothing can be drawn from the potential {model.potentials[0].name}; give as "
             "simulate a PyMC model that draws parameters and data, or use around='posterior'."
         )
+    _require_data_apart(model)
     if other:
         needed = [rv.name for rv in (*model.free_RVs, *model.observed_RVs)]
         absent = [name for name in needed if name not in simulate.named_vars]
         if absent:
             raise DataError(f"simulate: the model must have a variable {absent[0]!r}, too.")
+
+
+def _require_data_apart(model: pm.Model) -> None:
+    """Refuse a model in which shared data are not only observed, but stand elsewhere too.
+
+    Whether that changes with new data is not known; of plain arrays it does not.
+    """
+    for name, data, place in made_of_data(model):
+        raise DataError(
+            f"model: {data}, as which {name} is observed, stands in the density of {place} too, "
+            "where simulated data would not stand. If that shall stay as it is, write it with the "
+            f"numbers themselves ({data}.get_value()); or use around='posterior'."
+        )
 
 
 class ModelSimulator:
@@ -187,9 +201,24 @@ class ModelSimulator:
                 true = {name: x[-1] for name, x in drawn.items()}
             found = self._forward(rng, true)
         true = {name: true[name] for name in known.names}
+        if not self._around:
+            self._require_finite(found)
         if setup.simulate is not None and self._own is None:
             found = setup.simulate(dict(true), rng)
         return {name: x[None] for name, x in true.items()}, known.checked(found)
+
+    def _require_finite(self, drawn: Values) -> None:
+        """Refuse parameters, or data given them, that are no numbers; name the prior to blame."""
+        bad = [name for name, x in drawn.items() if not np.isfinite(x).all()]
+        if bad:
+            ends = {s.name: s.ends for s in supports(self._data.model, all_known=False)}
+            edge = [n for n, x in drawn.items() if n in ends and np.isin(x, ends[n]).any()]
+            name = (edge or bad)[0]
+            value = next(x for x in np.ravel(drawn[name]) if x in ends.get(name, (x,)))
+            given = "" if name in bad else f", given which {bad[0]} is no finite number"
+            raise DataError(
+                f"model: {name} was drawn as {value:g} from its prior{given}. {NARROWER}"
+            )
 
     def _values(self, draws: Values) -> Array:
         """Return every quantity in a column, one row a draw."""

@@ -4,6 +4,8 @@ A case has the rung by which its posterior is drawn from, the model, and setting
 """
 
 from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +32,31 @@ class Case:
     kind: str = "right"
 
 
+SHARED: ContextVar[bool] = ContextVar("whether data are pm.Data", default=False)
+
+
+@contextmanager
+def data_shared():
+    """Let models be written with `pm.Data`, whose dims have no length, in place of arrays."""
+    before = SHARED.set(True)
+    try:
+        yield
+    finally:
+        SHARED.reset(before)
+
+
+def data(name, values):
+    """Return an array as the model has it; predictors, say."""
+    dims = [f"{name}_{axis}" for axis in range(np.ndim(values))]
+    return pm.Data(name, values, dims=dims) if SHARED.get() else np.asarray(values)
+
+
+def seen(values):
+    """Return what says that a variable is observed."""
+    given = {"observed": data("seen", values)}
+    return given | ({"dims": ["seen_0"]} if SHARED.get() else {})
+
+
 def modelled(build):
     """Let a function that declares variables return a new model."""
 
@@ -50,7 +77,7 @@ def halved(name, law, parameter, observed, dtype="float64"):
         dist=None,
         random=lambda at, rng=None, size=None: rng.normal(at, 1, size),
         dtype=dtype,
-        observed=observed,
+        **seen(observed),
     )
 
 
@@ -60,7 +87,7 @@ def halved(name, law, parameter, observed, dtype="float64"):
 @modelled
 def coin(a=2, b=3):
     theta = pm.Beta("theta", a, b)
-    pm.Bernoulli("y", theta, observed=BITS)
+    pm.Bernoulli("y", theta, **seen(BITS))
 
 
 @modelled
@@ -72,7 +99,7 @@ def half_coin():
 @modelled
 def visits(shape=2, rate=1):
     each = pm.Gamma("rate", shape, rate)
-    pm.Poisson("y", each, observed=COUNTS)
+    pm.Poisson("y", each, **seen(COUNTS))
 
 
 @modelled
@@ -84,13 +111,13 @@ def half_visits():
 @modelled
 def overdispersed():
     each = pm.Gamma("rate", 2, 1)
-    pm.NegativeBinomial("y", mu=each, alpha=2, observed=COUNTS)
+    pm.NegativeBinomial("y", mu=each, alpha=2, **seen(COUNTS))
 
 
 @modelled
 def level(centre=0, sd=2, noise=1):
     mu = pm.Normal("mu", centre, sd)
-    pm.Normal("y", mu, noise, observed=SCORES)
+    pm.Normal("y", mu, noise, **seen(SCORES))
 
 
 @modelled
@@ -102,44 +129,44 @@ def half_level():
 @modelled
 def heavy_level():
     mu = pm.Normal("mu", 0, 2)
-    pm.StudentT("y", 3, mu=mu, sigma=1, observed=SCORES)
+    pm.StudentT("y", 3, mu=mu, sigma=1, **seen(SCORES))
 
 
 @modelled
 def flat_level():
     mu = pm.Flat("mu")
-    pm.Normal("y", mu, 1, observed=SCORES)
+    pm.Normal("y", mu, 1, **seen(SCORES))
 
 
 @modelled
 def unknown_variance():
     variance = pm.InverseGamma("variance", 3, 2)
     mu = pm.Normal("mu", 0, pm.math.sqrt(variance))
-    pm.Normal("y", mu, pm.math.sqrt(variance), observed=SCORES)
+    pm.Normal("y", mu, pm.math.sqrt(variance), **seen(SCORES))
 
 
 @modelled
 def shares():
     pi = pm.Dirichlet("pi", [1, 2, 3])
-    pm.Multinomial("y", 20, pi, observed=[4, 6, 10])
+    pm.Multinomial("y", 20, pi, **seen([4, 6, 10]))
 
 
 @modelled
 def line(noise=1):
     w = pm.Normal("w", 0, 2, shape=2)
-    pm.Normal("y", X @ w, noise, observed=SCORES)
+    pm.Normal("y", data("x", X) @ w, noise, **seen(SCORES))
 
 
 @modelled
 def waiting():
     each = pm.Gamma("rate", 3, 2)
-    pm.Exponential("y", each, observed=COUNTS / 3)
+    pm.Exponential("y", each, **seen(COUNTS / 3))
 
 
 @modelled
 def hypotheses():
     which = pm.Categorical("which", [0.2, 0.3, 0.5])
-    pm.Normal("y", pm.math.stack([-1.0, 0.0, 1.5])[which], 2, observed=SCORES)
+    pm.Normal("y", pm.math.stack([-1.0, 0.0, 1.5])[which], 2, **seen(SCORES))
 
 
 # --- in part --------------------------------------------------------------------------------------
@@ -153,7 +180,7 @@ def schools(*, centred=True, spread=5, law=pm.HalfCauchy):
         theta = pm.Normal("theta", mu, tau, shape=8)
     else:
         theta = pm.Deterministic("theta", mu + tau * pm.Normal("z", shape=8))
-    pm.Normal("y", theta, ERRORS, observed=SCHOOLS)
+    pm.Normal("y", theta, data("errors", ERRORS), **seen(SCHOOLS))
 
 
 @modelled
@@ -161,33 +188,33 @@ def half_schools():
     mu, tau = pm.Normal("mu", 0, 5), pm.HalfNormal("tau", 10)
     theta = pm.Normal("theta", mu, tau, shape=8)
     errors = np.where(np.arange(8) < 4, ERRORS, 1e4)
-    pm.Normal("y", theta, errors, observed=SCHOOLS)
+    pm.Normal("y", theta, data("errors", errors), **seen(SCHOOLS))
 
 
 @modelled
 def unknown_noise():
     mu, noise = pm.Normal("mu", 0, 2), pm.HalfNormal("noise", 2)
-    pm.Normal("y", mu, noise, observed=SCORES)
+    pm.Normal("y", mu, noise, **seen(SCORES))
 
 
 @modelled
 def noisy_line():
     w, noise = pm.Normal("w", 0, 2, shape=2), pm.HalfNormal("noise", 2)
-    pm.Normal("y", X @ w, noise, observed=SCORES)
+    pm.Normal("y", data("x", X) @ w, noise, **seen(SCORES))
 
 
 @modelled
 def rates():
     shape = pm.Exponential("shape", 0.5)
     each = pm.Gamma("rate", shape + 1, 1, shape=4)
-    pm.Poisson("y", each[GROUPS], observed=COUNTS)
+    pm.Poisson("y", each[data("group", GROUPS)], **seen(COUNTS))
 
 
 @modelled
 def batting():
     size = pm.Gamma("size", 3, 0.5)
     theta = pm.Beta("theta", 0.3 * size + 0.5, 0.7 * size + 0.5, shape=4)
-    pm.Binomial("y", 10, theta, observed=[2, 4, 1, 6])
+    pm.Binomial("y", 10, theta, **seen([2, 4, 1, 6]))
 
 
 @modelled
@@ -200,7 +227,7 @@ def slipped_noise():
         noise,
         logp=lambda value, mu, noise: -(((value - mu) / noise) ** 2) / 2 - pm.math.log(noise) / 2,
         random=lambda mu, noise, rng=None, size=None: rng.normal(mu, noise, size),
-        observed=SCORES,
+        **seen(SCORES),
     )
 
 
@@ -210,50 +237,52 @@ def slipped_noise():
 @modelled
 def logistic(centre=0):
     w = pm.Normal("w", centre, 1.5, shape=2)
-    pm.Bernoulli("y", logit_p=pm.math.dot(X, w), observed=BITS)
+    pm.Bernoulli("y", logit_p=pm.math.dot(data("x", X), w), **seen(BITS))
 
 
 @modelled
 def slope_of_either_sign():
     which, size = pm.Bernoulli("which", 0.4), pm.LogNormal("size", 0, 0.5)
-    pm.Normal("y", pm.math.stack([-1.0, 1.0])[which] * size * X[:, 0], 1, observed=SCORES)
+    pm.Normal("y", pm.math.stack([-1.0, 1.0])[which] * size * data("x", X[:, 0]), 1, **seen(SCORES))
 
 
 @modelled
 def half_logistic():
     w = pm.Normal("w", 0, 1.5, shape=2)
-    halved("y", lambda at: pm.Bernoulli.dist(logit_p=at), pm.math.dot(X, w), BITS, "int64")
+    halved(
+        "y", lambda at: pm.Bernoulli.dist(logit_p=at), pm.math.dot(data("x", X), w), BITS, "int64"
+    )
 
 
 @modelled
 def probit():
     w = pm.Normal("w", 0, 1.5, shape=2)
-    pm.Bernoulli("y", pm.math.invprobit(3 * pm.math.dot(X, w)), observed=BITS)
+    pm.Bernoulli("y", pm.math.invprobit(3 * pm.math.dot(data("x", X), w)), **seen(BITS))
 
 
 @modelled
 def log_link():
     w = pm.Normal("w", 0, 0.7, shape=2)
-    pm.Poisson("y", pm.math.exp(1 + pm.math.dot(X, w)), observed=COUNTS)
+    pm.Poisson("y", pm.math.exp(1 + pm.math.dot(data("x", X), w)), **seen(COUNTS))
 
 
 @modelled
 def robust_line():
     w, noise = pm.Normal("w", 0, 2, shape=2), pm.HalfNormal("noise", 2)
-    pm.StudentT("y", 4, mu=X @ w, sigma=noise, observed=SCORES)
+    pm.StudentT("y", 4, mu=data("x", X) @ w, sigma=noise, **seen(SCORES))
 
 
 @modelled
 def decay():
     start, speed = pm.LogNormal("start", 0, 0.5), pm.LogNormal("speed", 0, 0.5)
     times = np.linspace(0.1, 3, ROWS)
-    pm.Normal("y", start * pm.math.exp(-speed * times), 0.2, observed=SCORES)
+    pm.Normal("y", start * pm.math.exp(-speed * data("times", times)), 0.2, **seen(SCORES))
 
 
 @modelled
 def many_slopes():
     w = pm.Normal("w", 0, 1.5, shape=5)
-    pm.Bernoulli("y", logit_p=pm.math.dot(X[:, [0, 1, 0, 1, 0]], w), observed=BITS)
+    pm.Bernoulli("y", logit_p=pm.math.dot(data("x", X[:, [0, 1, 0, 1, 0]]), w), **seen(BITS))
 
 
 # --- simulators of one's own ----------------------------------------------------------------------

@@ -3,6 +3,8 @@
 The whole table of models at n = 1,000 is in tests/benchmarks/bench_calibration.py.
 """
 
+import re
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -35,14 +37,18 @@ def named(cases, names):
 @pytest.mark.parametrize("case", named(RIGHT, CHEAP | SAMPLED))
 def test_right_models_agree(case):
     # A false alarm in one case in 2,000 at this level; the seed is fixed.
-    found = bm.calibrate(case.model(), n=100, level=5e-4, rng=2, **case.settings())
+    with models.data_shared():
+        model, settings = case.model(), case.settings()
+    found = bm.calibrate(model, n=100, level=5e-4, rng=2, **settings)
     assert (found.outcome, found.method) == ("agree", case.rung), found.findings
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", named(WRONG, FOUND))
 def test_wrong_models_are_found(case):
-    found = bm.calibrate(case.model(), n=400, rng=2, **case.settings())
+    with models.data_shared():
+        model, settings = case.model(), case.settings()
+    found = bm.calibrate(model, n=400, rng=2, **settings)
     assert (found.outcome, found.method) == ("disagree", "exact")
     assert "The closed form is verified, so what simulates" in found.sentence()
 
@@ -57,6 +63,33 @@ def test_every_kind_of_mistake_and_every_rung_is_in_the_table():
 
 
 # --- one compiled model for all data --------------------------------------------------------------
+
+
+def anatomy(case):
+    """Return all that ranks are computed from, but names of dims and bits of whole numbers."""
+    model, beside = case.model(), case.settings().get("around") == "posterior"
+    data = NewData(model, beside=beside)
+    found = Anatomy.of(data.model)
+    constants = [np.asarray(c.data).tolist() for c in found.constants if c.data is not None]
+    form = re.sub(r"dims=\(.*?\)", "", found.form).replace("int32", "int64")
+    return form, constants, data.observed
+
+
+@pytest.mark.parametrize("case", [*RIGHT, *WRONG], ids=lambda case: case.name)
+def test_what_is_simulated_and_solved_does_not_hang_on_how_data_are_given(case):
+    plain = anatomy(case)
+    with models.data_shared():
+        shared = anatomy(case)
+    np.testing.assert_equal(shared, plain)
+
+
+def test_ranks_are_those_of_plain_arrays():
+    plain = bm.calibrate(models.level(), n=100, draws=20, rng=1)
+    with models.data_shared():
+        shared = models.level()
+    found = bm.calibrate(shared, n=100, draws=20, rng=1)
+    assert found.outcome == "agree"
+    np.testing.assert_allclose(found.u, plain.u, rtol=1e-6)
 
 
 def law_of(data, weight=1.0):
@@ -272,6 +305,30 @@ def without_end():
 
 
 @models.modelled
+def next_to_nothing():
+    s = pm.InverseGamma("s", 0.001, 0.001)
+    pm.Normal("y", 0, pm.math.sqrt(s), observed=[1.0, 2.0])
+
+
+@models.modelled
+def next_to_no_rate():
+    rate = pm.Gamma("rate", 0.001, 0.001)
+    pm.Normal("y", 0, tau=rate, observed=[1.0, 2.0])
+
+
+@models.modelled
+def around_its_mean():
+    d = pm.Data("d", [1.0, 2.0])
+    pm.Normal("y", pm.Normal("mu", d.mean(), 1), 1, observed=d)
+
+
+@models.modelled
+def lagged():
+    d = pm.Data("d", [1.0, 2.0, 4.0])
+    pm.Normal("y", pm.Normal("rho") * d[:-1], 1, observed=d[1:])
+
+
+@models.modelled
 def unseen():
     pm.Normal("mu")
 
@@ -297,6 +354,10 @@ def no_numbers(parameters, rng):
         (with_potential, {"simulate": no_numbers}, bm.DataError, "potential soft"),
         (with_joint_gaps, {"around": "posterior"}, bm.DataError, "gaps"),
         (without_end, {}, bm.DataError, "log_rate and y can't be drawn.*narrower prior"),
+        (next_to_nothing, {}, bm.DataError, r"s can't be drawn.*around='posterior'"),
+        (next_to_no_rate, {}, bm.DataError, r"rate was drawn as 0 .* y is no finite.*posterior'"),
+        (around_its_mean, {}, bm.DataError, r"d, as which y is observed.*of mu too.*d\.get_value"),
+        (lagged, {}, bm.DataError, "d, as which y is observed, stands in the density of y too"),
         (models.visits, {"simulate": 3}, bm.DataError, "simulate: must be a function"),
         (unseen, {}, bm.DataError, "observe data"),
         (fixed, {}, bm.DataError, "have parameters"),
@@ -319,6 +380,23 @@ def no_numbers(parameters, rng):
 def test_what_cannot_be_simulated_is_refused_in_words(build, settings, error, words):
     with pytest.raises(error, match=words):
         bm.calibrate(build(), n=100, rng=1, **settings)
+
+
+@pytest.mark.parametrize("build", [next_to_nothing, next_to_no_rate, around_its_mean, lagged])
+def test_around_the_posterior_no_draw_of_the_prior_is_needed(build):
+    found = bm.calibrate(build(), n=100, draws=20, rng=1, around="posterior")
+    assert (found.outcome, found.method) == ("agree", "exact")
+
+
+@models.modelled
+def of_as_many_as_data():
+    d = pm.Data("d", [1.0, 2.0], dims="row")
+    mu = pm.Normal("mu", 0, 1, shape=d.shape[0])
+    pm.Normal("y", mu, 1, observed=pm.math.log(d), dims="row")
+
+
+def test_shapes_of_data_may_stand_anywhere_and_data_may_be_observed_as_functions_of_them():
+    assert bm.calibrate(of_as_many_as_data(), n=100, draws=20, rng=1).outcome == "agree"
 
 
 def test_beliefs_are_calibrated_around_data_without_a_word_for_it():

@@ -1,0 +1,81 @@
+"""Whole constants that PyTensor keeps in few bits: in eight of them 64 + 64 is -128.
+
+PyMC's density is then another one than the user wrote: infinite, or finite and wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pytensor.graph.basic import Constant
+from pytensor.graph.traversal import ancestors, io_toposort
+from pytensor.scalar.basic import Abs, Add, Cast, Mul, Neg, Pow, Sqr, Sub
+from pytensor.tensor.elemwise import DimShuffle
+
+from bayesmodels.errors import NotConjugate
+from bayesmodels.numerics import Array
+from bayesmodels.posteriors.rounding import dtype
+
+_WRITTEN: dict[Any, tuple[Any, str]] = {
+    Add: (np.add, "{} + {}"),
+    Sub: (np.subtract, "{} - {}"),
+    Mul: (np.multiply, "{} * {}"),
+    Pow: (np.power, "{}**{}"),
+    Sqr: (np.square, "{}**2"),
+    Neg: (np.negative, "-({})"),
+    Abs: (np.abs, "abs({})"),
+    Cast: (np.positive, "{}"),
+}
+"""What is worked out of whole numbers, and how that is written."""
+
+
+class FewBits(NotConjugate):
+    """The density is not the one that was written."""
+
+
+def require_enough(model: pm.Model) -> None:
+    """Refuse a model where a result of whole constants has more bits than PyTensor gives it."""
+    require_enough_in({v.name: v for v in (*model.basic_RVs, *model.potentials)})
+
+
+def require_enough_in(named: Mapping[str, Any]) -> None:
+    """Refuse the same of expressions, by the names of variables: their log densities, say."""
+    known: dict[Any, Array] = {}
+    for node in io_toposort([], list(named.values())):
+        out, given = node.outputs[0], [_exact(v, known) for v in node.inputs]
+        kind = type(getattr(node.op, "scalar_op", None))
+        if any(x is None for x in given) or dtype(out)[:3] not in ("int", "uin"):
+            continue
+        if isinstance(node.op, DimShuffle):
+            cell: Any = [[None]]
+            node.op.perform(node, given, cell)
+            known[out] = cell[0][0]
+        elif kind in _WRITTEN:
+            run, written = _WRITTEN[kind]
+            with np.errstate(all="ignore"):
+                exact = np.asarray(run(*given) if run.nin == 1 else reduce(run, given))
+            room = np.iinfo(dtype(out))
+            beyond = (exact < room.min) | (exact > room.max)
+            if kind is not Cast and beyond.any():
+                name = next(name for name, v in named.items() if out in set(ancestors([v])))
+                parts = [f"{x[beyond][0]:.0f}" for x in np.broadcast_arrays(*given)]
+                wrapped = np.int64(exact[beyond][0]).astype(dtype(out))
+                raise FewBits(
+                    f"the density of {name} is not what was written: PyTensor keeps whole numbers "
+                    f"as small as {parts[0]} in {room.bits} bits, where "
+                    f"{reduce(written.format, parts) if parts[1:] else written.format(*parts)} "
+                    f"overflows to {wrapped}.",
+                    f"Write {parts[0]}.0 for {parts[0]}",
+                )
+            known[out] = exact
+
+
+def _exact(v: Any, known: Mapping[Any, Array]) -> Array | None:
+    """Return what is made of whole constants alone."""
+    if isinstance(v, Constant) and dtype(v)[:3] in ("int", "uin"):
+        return np.asarray(v.data, dtype=np.float64)
+    return known.get(v)
