@@ -235,7 +235,8 @@ def calibrate(
         If neither or both of `design` and `simulate` are given, the design is a statistic or
         weighted, the model has no closed form for ``"exact"`` or no continuous parameters for
         ``"mcmc"``, a number is out of range, or the checkpoint belongs to something else; of a PyMC
-        model, if a design is given, nothing is observed, or a `Potential` can't be drawn from.
+        model, if a design is given, nothing is observed, a `Potential` or a prior can't be drawn
+        from, or shared data (`pm.Data`) are not only observed but stand elsewhere too.
     PriorError
         If the prior is improper: nothing can be drawn from it.
 
