@@ -12,11 +12,8 @@ import pymc as pm
 from bayesmodels import __version__
 from bayesmodels.errors import DataError, NotConjugate, PriorError, warn
 from bayesmodels.input.parameters import count, randomness
-<<<<<<< HEAD
 from bayesmodels.posteriors.budget import NotInTime
-=======
 from bayesmodels.posteriors.few_bits import FewBits
->>>>>>> e993662 (Shared data are numbers before anything is made of a model; few bits, gaps and priors without draws are named)
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.posteriors.posterior import ExactPosterior, add_data, sampled
