@@ -175,6 +175,8 @@ def best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> R
     """
     try:
         return _best_rung(model, asked, rng)
+    except FewBits as error:
+        raise DataError(f"model: {error}") from error
     except NotInTime as error:  # on a faster machine it may be another: it must be chosen
         raise DataError(
             f"method: {error.reason} Choose a method that needs no search, such as method='mcmc'."

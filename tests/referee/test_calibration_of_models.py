@@ -316,6 +316,10 @@ def next_to_no_rate():
     pm.Normal("y", 0, tau=rate, observed=[1.0, 2.0])
 
 
+def of_few_bits():
+    return models.coin(64, 64)
+
+
 @models.modelled
 def around_its_mean():
     d = pm.Data("d", [1.0, 2.0])
@@ -356,6 +360,7 @@ def no_numbers(parameters, rng):
         (without_end, {}, bm.DataError, "log_rate and y can't be drawn.*narrower prior"),
         (next_to_nothing, {}, bm.DataError, r"s can't be drawn.*around='posterior'"),
         (next_to_no_rate, {}, bm.DataError, r"rate was drawn as 0 .* y is no finite.*posterior'"),
+        (of_few_bits, {}, bm.DataError, r"model: the density of theta .*64 [+] 64 .*64\.0"),
         (around_its_mean, {}, bm.DataError, r"d, as which y is observed.*of mu too.*d\.get_value"),
         (lagged, {}, bm.DataError, "d, as which y is observed, stands in the density of y too"),
         (models.visits, {"simulate": 3}, bm.DataError, "simulate: must be a function"),
@@ -382,7 +387,7 @@ def test_what_cannot_be_simulated_is_refused_in_words(build, settings, error, wo
         bm.calibrate(build(), n=100, rng=1, **settings)
 
 
-@pytest.mark.parametrize("build", [next_to_nothing, next_to_no_rate, around_its_mean, lagged])
+@pytest.mark.parametrize("build", [next_to_nothing, around_its_mean, lagged])
 def test_around_the_posterior_no_draw_of_the_prior_is_needed(build):
     found = bm.calibrate(build(), n=100, draws=20, rng=1, around="posterior")
     assert (found.outcome, found.method) == ("agree", "exact")
