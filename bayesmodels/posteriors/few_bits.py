@@ -46,13 +46,14 @@ def require_enough_in(named: Mapping[str, Any]) -> None:
     """Refuse the same of expressions, by the names of variables: their log densities, say."""
     known: dict[Any, Array] = {}
     for node in io_toposort([], list(named.values())):
+        op: Any = node.op  # PyTensor's have no types
         out, given = node.outputs[0], [_exact(v, known) for v in node.inputs]
-        kind = type(getattr(node.op, "scalar_op", None))
+        kind = type(getattr(op, "scalar_op", None))
         if any(x is None for x in given) or dtype(out)[:3] not in ("int", "uin"):
             continue
-        if isinstance(node.op, DimShuffle):
+        if isinstance(op, DimShuffle):
             cell: Any = [[None]]
-            node.op.perform(node, given, cell)
+            op.perform(node, given, cell)
             known[out] = cell[0][0]
         elif kind in _WRITTEN:
             run, written = _WRITTEN[kind]
@@ -74,8 +75,8 @@ def require_enough_in(named: Mapping[str, Any]) -> None:
             known[out] = exact
 
 
-def _exact(v: Any, known: Mapping[Any, Array]) -> Array | None:
-    """Return what is made of whole constants alone."""
+def _exact(v: Any, known: Mapping[Any, Array]) -> Any:
+    """Return what is made of whole constants alone; None of all else."""
     if isinstance(v, Constant) and dtype(v)[:3] in ("int", "uin"):
         return np.asarray(v.data, dtype=np.float64)
     return known.get(v)
