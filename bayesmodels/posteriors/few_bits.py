@@ -53,7 +53,7 @@ def require_enough_in(named: Mapping[str, Any]) -> None:
             continue
         if isinstance(op, DimShuffle):
             cell: Any = [[None]]
-            op.perform(node, given, cell)
+            op.perform(node, given, cell)  # type: ignore[no-untyped-call]
             known[out] = cell[0][0]
         elif kind in _WRITTEN:
             run, written = _WRITTEN[kind]
