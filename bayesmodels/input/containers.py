@@ -311,6 +311,8 @@ def _numpy(series: Any, argument: str) -> Values:
     """Return the values of a series, if each is one value of a kind that NumPy has."""
     import narwhals as nw
 
+    if isinstance(series.dtype, nw.Decimal):
+        return np.array([np.nan if value is None else float(value) for value in series.to_list()])
     if not isinstance(series.dtype, (nw.Struct, nw.List, nw.Array, nw.Int128, nw.UInt128)):
         # PyArrow makes no array of a union; the complaint is the same as of other columns of parts.
         with suppress(NotImplementedError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,7 +105,6 @@ def chosen(table: Any, columns: Sequence[str] | None) -> Any:
 
 def dataset(*paths: str | os.PathLike[str]) -> Any:
     """Return files as an Arrow data set, of each path in the order of their names."""
-    import pyarrow as pa
     import pyarrow.dataset as ds
 
     found: list[str] = []
@@ -127,19 +127,55 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         # Of files on a disk nothing is gained by holding whole row groups as they were written.
         scan = ds.ParquetFragmentScanOptions(pre_buffer=False)
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-    try:
+    with _readable(found[0]):
         opened = ds.dataset(found, format=form)
-        types = dict(zip(opened.schema.names, opened.schema.types, strict=True))
-    except UnicodeDecodeError:
-        raise DataError(f"source: {found[0]!r} is no UTF-8 text. Save it as UTF-8.") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise DataError(f"source: the first file cannot be read: {error}") from None
-    for name, type_ in types.items():
-        if kind == "csv" and pa.types.is_binary(type_):
-            raise DataError(
-                f"source: column {name!r} of {found[0]!r} is no UTF-8 text. Save it as UTF-8."
-            )
+    if kind == "csv":
+        opened = ds.dataset(found, format=form, schema=_of_text(opened))
     return opened
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Complain about a file that is damaged, gone, no text, or of several types in one column."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise DataError(f"source: {path!r} is no UTF-8 text. Save it as UTF-8.") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
+        # Types of text are those of the first megabyte.
+        say = " Say what columns hold: give a pyarrow.dataset.dataset(..., schema=...)."
+        hint = say if path.endswith(".csv") and "conversion" in str(error) else ""
+        raise DataError(f"source: {path!r} cannot be read: {error}.{hint}") from None
+
+
+def _of_text(opened: Any) -> Any:
+    """Return the types in which cells of all files of text can be read, under the first heading."""
+    import pyarrow as pa
+
+    seen: dict[str, set[Any]] = {name: set() for name in opened.schema.names}
+    for fragment in opened.get_fragments():
+        with _readable(fragment.path):
+            types = fragment.physical_schema
+        for field in types:
+            if pa.types.is_binary(field.type):
+                raise DataError(
+                    f"source: column {field.name!r} of {fragment.path!r} is no UTF-8 text. Save it "
+                    "as UTF-8."
+                )
+            seen.setdefault(field.name, set()).add(field.type)
+    return pa.schema([(name, _of_all(seen[name])) for name in opened.schema.names])
+
+
+def _of_all(types: set[Any]) -> Any:
+    """Return the type in which no cell of a column of text loses anything."""
+    import pyarrow as pa
+
+    some = types - {pa.null()}
+    if some == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    return pa.string() if len(some) > 1 else (some or types).pop()
 
 
 def _files(text: str) -> list[str]:
@@ -155,47 +191,57 @@ def _of_dataset(
     import pyarrow as pa
 
     _check_columns(source.schema.names, columns)
+    kinds: dict[str, Any] = {}
     for part, fragment in enumerate(source.get_fragments()):
         if after is not None and part < after[0]:
             continue
-        _check_types(fragment, source.schema, columns)
+        schema = _own_types(fragment, source.schema, columns, kinds)
         found = fragment.to_batches(
-            schema=source.schema,
-            columns=None if columns is None else list(columns),
-            batch_size=rows,
-            batch_readahead=1,
+            schema=schema, columns=schema.names, batch_size=rows, batch_readahead=1
         )
         place = 0
-        try:
+        with _readable(getattr(fragment, "path", "a part")):
             for batch in found:
                 if batch.num_rows and (after is None or (part, place) > after):
                     yield Chunk(pa.Table.from_batches([batch]), part, place)
                 place += 1
-        # What Arrow raises of a damaged file, of one whose cells do not convert to the types of the
-        # first, and of one that is gone.
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OSError) as error:
-            raise DataError(
-                f"source: {getattr(fragment, 'path', '')} cannot be read: {error}"
-            ) from None
 
 
-def _check_types(fragment: Any, schema: Any, columns: Sequence[str] | None) -> None:
-    """Refuse a file that knows its types, and has another kind of them than the first file.
+def _own_types(fragment: Any, of_all: Any, columns: Sequence[str] | None, known: Any) -> Any:
+    """Return the columns to read of a file in the types that it has itself: no other holds all.
 
-    Arrow would turn dates into numbers, and text that reads like numbers as well.
+    Refuse a file that lacks columns or has others, or types of another kind than those `known` of
+    the files before it: Arrow would make up cells, and turn dates or text into numbers. Files of
+    text have the types of all.
     """
-    if getattr(getattr(fragment, "format", None), "default_extname", "csv") in ("csv", "json"):
-        return
-    own = fragment.physical_schema
-    for name in schema.names if columns is None else columns:
-        if name not in own.names:
-            continue
-        first, now = schema.field(name).type, own.field(name).type
-        if _kind(first) != _kind(now) and "null" not in (_kind(first), _kind(now)):
-            raise DataError(
-                f"source: {fragment.path} holds column {name!r} as {now}, files before it as "
-                f"{first}. Write all files with one type."
-            )
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    own, path = fragment.physical_schema, getattr(fragment, "path", "a part")
+    text = getattr(getattr(fragment, "format", None), "default_extname", "csv") in ("csv", "json")
+    in_path = ds.get_partition_keys(fragment.partition_expression)
+    wanted = of_all.names if columns is None else list(columns)
+    others = [name for name in own.names if name not in of_all.names] if columns is None else []
+    lacking = [name for name in wanted if name not in own.names and name not in in_path]
+    if lacking or others:
+        does = f"has no column {lacking[0]!r}" if lacking else f"has a column {others[0]!r}, too"
+        raise DataError(
+            f"source: {path!r} {does}; the first file's are {of_all.names}. Name columns that all "
+            "files have, or give a list of frames."
+        )
+    fields = []
+    for name in wanted:
+        field = of_all.field(name) if text or name in in_path else own.field(name)
+        kind = _kind(field.type)
+        if kind != (before := known.setdefault(name, (kind, field.type)))[0]:
+            if "null" not in (kind, before[0]):
+                raise DataError(
+                    f"source: {path!r} holds column {name!r} as {field.type}, files before it as "
+                    f"{before[1]}. Write all files with one type."
+                )
+            known[name] = before if kind == "null" else (kind, field.type)
+        fields.append(field)
+    return pa.schema(fields)
 
 
 def _kind(type_: Any) -> str:
@@ -205,6 +251,8 @@ def _kind(type_: Any) -> str:
         return _kind(type_.value_type)
     if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
         return "text"
+    if types.is_timestamp(type_):
+        return f"time in zone {type_.tz}"
     numeric = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean
     return "number" if any(is_one(type_) for is_one in numeric) else str(type_)
 

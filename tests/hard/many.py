@@ -307,7 +307,6 @@ def sources():
     whole = pa.array([1, 2, 3])
     other = {
         "text": pa.array(["a", "b"]),
-        "a fraction": pa.array([0.5, 1.5]),
         "dates": pa.array([1, 2], pa.timestamp("ns")),
         "lists": pa.array([[1], [2]]),
         "null": pa.array([None, 1]),
