@@ -160,7 +160,8 @@ def _inferred(X: Any, at: int, name: Any) -> str:
     kind = pd.api.types.infer_dtype(column.to_list(), skipna=True)
     if kind in _OF_OBJECTS:
         return _OF_OBJECTS[kind]
-    raise TypeError(
+    # scikit-learn's checks want its own error of a table with a dictionary in it.
+    raise (TypeError if kind == "mixed" else DataError)(
         f"X: argument must be a string or a number in every cell of a column; column {name!r} has "
         f"dtype {column.dtype} and holds values of the kind {kind!r}. Convert it."
     )

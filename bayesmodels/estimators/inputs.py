@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 )
 
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.input.containers import wrapped
+from bayesmodels.input import domains
+from bayesmodels.input.containers import Argument, read, same_rows, wrapped
 from bayesmodels.input.data import sparse
 from bayesmodels.input.parameters import LARGEST_SQUARE, parameter
 from bayesmodels.input.wrappers import Design, Weighted
@@ -31,7 +32,12 @@ from bayesmodels.numerics import Array
 
 def numbers(self: Any, X: Any, *, reset: bool) -> Any:
     """Return a table of numbers, under the names of the columns if they have some."""
-    return _named(self, validate_data(self, X, reset=reset, dtype=np.float64))
+    index = None
+    if isinstance(wrapped(X, "X"), nw.DataFrame) or _is_array_of(X, "mM"):
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        block = read(X, "X")
+        index, _ = block.index, domains.numbers(block)
+    return _named(self, validate_data(self, X, reset=reset, dtype=np.float64), index)
 
 
 def table(self: Any, X: Any, *, reset: bool, counts: bool = False) -> Any:
@@ -69,10 +75,24 @@ def columns(self: Any) -> list[Any]:
     return list(range(self.n_features_in_)) if names is None else names.tolist()
 
 
-def _named(self: Any, X: Any) -> Any:
+def _named(self: Any, X: Any, index: Any = None) -> Any:
     if sparse(X) or not _is_fitted(self, "feature_names_in_"):
         return X
-    return pd.DataFrame(X).set_axis(columns(self), axis=1)
+    return pd.DataFrame(X, index).set_axis(columns(self), axis=1)
+
+
+def _is_array_of(values: Any, kinds: str) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in kinds
+
+
+def _beside(X: Any, values: Any, argument: str) -> Argument:
+    """Read what has one value a row, under the index of the rows if both have one."""
+    block = read(values, argument)
+    frame = nw.from_native(X, pass_through=True)
+    index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame) else None
+    if index is not None and len(index) == len(block.values):
+        same_rows(Argument("X", block.values, index=index), block)
+    return block
 
 
 def classes_of_rows(self: Any, X: Any, y: Any) -> NDArray[Any]:
@@ -91,6 +111,11 @@ def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
     """Return what stands beside the rows, one value a row."""
     if y is None:
         validate_data(self, X, y=None)  # words the complaint
+    if isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+    if not _is_array_of(y, "biufcUSV"):  # scikit-learn takes dates for numbers, and no NA for gaps
+        block = _beside(X, y, "y")
+        y = domains.numbers(block) if kind else block.values
     found = np.asarray(_check_y(y, estimator=self, **kind))
     check_consistent_length(X, found)
     return found
@@ -100,6 +125,8 @@ def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None
     """Return rows, their targets and weights, without rows of weight zero: they are not there."""
     if sample_weight is None:
         return X, y, None
+    if not isinstance(sample_weight, (np.ndarray, list, tuple, int, float)):
+        sample_weight = _beside(X, sample_weight, "sample_weight").values
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     here = weights > 0
     if not here.any():  # newer versions of scikit-learn have complained by now

@@ -23,6 +23,9 @@ Values = NDArray[Any]
 NUMBERS = (int, float, np.number, np.bool_)
 """What an array of objects may hold in order to become an array of numbers."""
 
+_TIMES = {"M": "datetime64[us]", "m": "timedelta64[us]"}
+"""Of which NumPy makes objects of Python; finer ones become numbers."""
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -230,15 +233,7 @@ def _foreign(data: Any, argument: str, *, missing: bool) -> Argument:
         values = _series(native, argument, missing=missing)
         return Argument(argument, values, None, nw.maybe_get_index(native))
     if isinstance(native, nw.DataFrame):
-        names = _names(native, argument)
-        if not names:
-            raise DataError(f"{argument}: must have at least one column; the frame has none.")
-        columns = zip(names, native.iter_columns(), strict=True)
-        arrays = [
-            _series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns
-        ]
-        # One column after the other in memory, as frames have them.
-        return Argument(argument, np.stack(arrays).T, names, nw.maybe_get_index(native))
+        return _frame(native, argument, missing=missing)
     try:
         values = np.asarray(data)
     except TypeError:  # as datasets of xarray say
@@ -247,7 +242,27 @@ def _foreign(data: Any, argument: str, *, missing: bool) -> Argument:
         values = _objects(values, argument, missing=missing)
     if values.ndim == 0 and values.dtype == object:
         raise DataError(_no_container(argument, data))
-    return Argument(argument, values)
+    axes = []
+    if type(data).__name__ == "DataArray":
+        axes = [data.indexes.get(axis) for axis in data.dims]
+    index, *others = axes or [None]
+    table = len(others) == 1 and others[0] is not None
+    columns = unique(tuple(others[0]), f"{argument}: column names") if table else None
+    return Argument(argument, values, columns, index)
+
+
+def _frame(frame: Any, argument: str, *, missing: bool) -> Argument:
+    import narwhals as nw
+
+    names = _names(frame, argument)
+    if not names:
+        raise DataError(f"{argument}: must have at least one column; the frame has none.")
+    columns = zip(names, frame.iter_columns(), strict=True)
+    arrays = [_series(column, f"{argument}[{name!r}]", missing=missing) for name, column in columns]
+    if len({values.dtype.kind in "mM" for values in arrays}) > 1:  # times beside other things
+        arrays = [a.astype(_TIMES.get(a.dtype.kind, a.dtype)).astype(object) for a in arrays]
+    # One column after the other in memory, as frames have them.
+    return Argument(argument, np.stack(arrays).T, names, nw.maybe_get_index(frame))
 
 
 def _no_container(argument: str, data: Any) -> str:
@@ -393,18 +408,35 @@ def present(block: Argument) -> Values:
     return _plain(here, block.argument) if here.dtype == object else here
 
 
-def same_rows(left: Argument, right: Argument) -> None:
-    """Check that two arguments have the same rows: as many, and under the same index."""
+def same_rows(left: Argument, right: Argument) -> Argument:
+    """Check that two arguments have the same rows: as many, and under the same index.
+
+    Return the first one, under the index of the second if it has none: the next argument may have
+    one as well.
+    """
     if left.values.shape[0] != right.values.shape[0]:
         raise DataError(
             f"{right.argument}: must have as many rows as {left.argument}; got "
             f"{right.values.shape[0]} and {left.values.shape[0]}."
         )
-    if left.index is not None and right.index is not None and not left.index.equals(right.index):
+    if left.index is None:
+        return left if right.index is None else replace(left, index=right.index)
+    if right.index is not None and not left.index.equals(right.index):
         raise DataError(
             f"{right.argument}: must have the index of {left.argument}, row for row. Align them "
             "(b.loc[a.index]) or drop the index (.to_numpy())."
         )
+    return left
+
+
+def same_cells(left: Argument, right: Argument) -> Argument:
+    """Check that two arguments have the same rows and columns, as far as they have names."""
+    if left.columns and right.columns and left.columns != right.columns:
+        raise DataError(
+            f"{right.argument}: must have the columns of {left.argument} {left.columns}, in this "
+            f"order; got {right.columns}. Reorder the columns."
+        )
+    return same_rows(left, right)
 
 
 def first(bad: Values) -> tuple[int, ...]:

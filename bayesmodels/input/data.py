@@ -33,6 +33,7 @@ from bayesmodels.input.containers import (
     read,
     read_codes,
     read_columns,
+    same_cells,
     same_rows,
     shown,
 )
@@ -314,7 +315,8 @@ def exposed(data: Any) -> Exposed:
     block = read(given.values, "values" if given is inner else "x", scalar_row=given is inner)
     x = counts(block).astype(np.float64)
     hint = " Leave out rows in which nothing could have happened."
-    exposure = _above_zero(read(given.exposure, "exposure", scalar_row=True), hint)
+    beside = read(given.exposure, "exposure", scalar_row=True)
+    exposure = _above_zero(beside, hint)
     if exposure.ndim < x.ndim:
         exposure = exposure.reshape(*exposure.shape, *(1,) * (x.ndim - exposure.ndim))
     if exposure.shape != x.shape and exposure.size > 1 and exposure.shape != (len(x), 1):
@@ -322,6 +324,8 @@ def exposed(data: Any) -> Exposed:
             f"exposure: must have the shape of values, or be one number, or one a row; got "
             f"{exposure.shape} and {x.shape}."
         )
+    if len(exposure) == len(x):
+        block = same_cells(block, beside)
     batch = _batch(block, x.ndim - 1, group, weights)
     return Exposed(x, x, np.broadcast_to(exposure, x.shape), batch)
 
@@ -342,11 +346,13 @@ def waited(data: Any) -> Exposed:
     x = _above_zero(block, " Round no waiting time down to nothing.")
     ends = np.ones(x.shape)
     if cut:
-        ends = binary(read(inner.observed, "observed", scalar_row=True)).astype(np.float64)
+        beside = read(inner.observed, "observed", scalar_row=True)
+        ends = binary(beside).astype(np.float64)
         if ends.shape != x.shape:
             raise DataError(
                 f"observed: must have the shape of times; got {ends.shape} and {x.shape}."
             )
+        block = same_cells(block, beside)
     return Exposed(x, ends, x, _batch(block, x.ndim - 1, group, weights))
 
 
@@ -385,7 +391,7 @@ def regression(data: Any) -> Regression:
     """Check a `Design` or a pair ``(X, y)``, maybe weighted."""
     data, weights = _weighted_pair(data)
     left, right = read(data.features, "features"), read(data.target, "target")
-    same_rows(left, right)
+    left = same_rows(left, right)
     heavy = _heavy(weights, left)
     (X, names), y = design(left, intercept=data.intercept), finite(right)
     squarable(X, "features")
@@ -417,7 +423,7 @@ def design_rows(data: Any) -> DesignRows | None:
     else:
         left, X = apart
         shape = (len(right.values), len(X))
-    same_rows(left, right)
+    left = same_rows(left, right)
     arrays = (right.values, *(X if isinstance(X, tuple) else (X,)))
     numeric = all(values.dtype.kind in "biuf" for values in arrays)
     if len(shape) != 2 or right.values.ndim != 1 or not numeric:  # noqa: PLR2004 - no batch
@@ -460,7 +466,7 @@ def labelled(data: Any, classes: tuple[Hashable, ...] | None, size: int) -> Labe
         np.put_along_axis(counts, code[..., None].astype(np.intp), 1, axis=-1)
     if counts.ndim != 2:  # noqa: PLR2004 - rows and classes
         raise DataError(f"target: must hold one class a row; got shape {counts.shape[:-1]}.")
-    same_rows(left, right)
+    left = same_rows(left, right)
     heavy = _heavy(weights, left)
     return Labelled(X, counts, counted, names, left.row_labels(), heavy)
 
@@ -564,6 +570,9 @@ def _unwrapped(data: Any) -> tuple[Any, Grouped | Split | None, Any]:
 
 def _batch(block: Argument, inner: int, group: Grouped | Split | None, weights: Any) -> Batch:
     """Return to which members of a batch the rows belong."""
+    if isinstance(group, Grouped):
+        by = read(group.by, "by")
+        block = same_rows(block, by)
     heavy, rows = _heavy(weights, block), block.row_labels()
     if group is None:
         coords: Coords = {"feature": block.columns} if block.columns else {}
@@ -573,7 +582,7 @@ def _batch(block: Argument, inner: int, group: Grouped | Split | None, weights: 
             f"rows: grouped data must be a column or a table; got shape {block.values.shape}."
         )
     if isinstance(group, Grouped):
-        coords, at = _groups(block, group)
+        coords, at = _groups(group, by)
     else:
         coords, at = group.coords, group.codes
         if block.values.shape[0] != len(at):
@@ -601,9 +610,7 @@ def _heavy(weights: Any, rows: Argument) -> Array | None:
     return None if weights is None else checked_weights(weights, rows)
 
 
-def _groups(block: Argument, group: Grouped) -> tuple[Coords, NDArray[np.intp]]:
-    by = read(group.by, "by")
-    same_rows(block, by)
+def _groups(group: Grouped, by: Argument) -> tuple[Coords, NDArray[np.intp]]:
     if by.values.ndim != 1:
         raise DataError(f"by: must hold one label a row; got shape {by.values.shape}.")
     gone = missing_entries(by.values)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesmodels.errors import DataError
-from bayesmodels.input.containers import Argument, Values, first, read, same_rows, where, wrapped
+from bayesmodels.input.containers import Argument, Values, first, read, same_cells, where, wrapped
 from bayesmodels.input.domains import counts
 from bayesmodels.input.formula import coded, from_formula
 from bayesmodels.input.labels import unique
@@ -100,12 +100,7 @@ class BinomialCounts:
     def __post_init__(self) -> None:
         successes = read(self.successes, "successes", scalar_row=True)
         total = read(self.trials, "trials", scalar_row=True)
-        same_rows(successes, total)
-        if successes.columns and total.columns and successes.columns != total.columns:
-            raise DataError(
-                f"trials: must have the columns of successes {successes.columns}, in this order; "
-                f"got {total.columns}. Reorder the columns."
-            )
+        successes = same_cells(successes, total)
         k, n = counts(successes), counts(total)
         if k.shape != n.shape:
             raise DataError(

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -199,3 +200,51 @@ def test_every_number_is_checked_even_if_no_column_needs_it(model, rows, name):
     target = None if isinstance(model, MixtureClusterer) else target
     with pytest.raises((bm.PriorError, bm.DataError), match=f"^{name}: must "):
         model.fit(rows, target)
+
+
+DAYS = pd.date_range("2026-01-01", periods=4)
+KINDS = [ConjugateRegressor, *CLASSIFIERS, lambda: MixtureClusterer(2)]
+SPOILED = {
+    "dates beside numbers": ({"a": [1.0, 2, 3, 4], "day": DAYS}, "'day'"),
+    "dates alone": ({"day": DAYS, "to": DAYS}, "'day'|datetime64"),
+    "dates of Python": ({"a": [1.0, 2, 3, 4], "day": DAYS.to_pydatetime()}, "'day'"),
+    "spans": ({"a": [1.0, 2, 3, 4], "span": DAYS - DAYS[0]}, "'span'"),
+    "periods": ({"a": [1.0, 2, 3, 4], "day": DAYS.to_period("D")}, "'day'"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spoiled", SPOILED)
+def test_a_column_that_is_of_no_kind_is_named(kind, spoiled):
+    columns, words = SPOILED[spoiled]
+    with pytest.raises(bm.DataError, match=words):
+        kind().fit(pd.DataFrame(columns), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dates_of_polars_and_numpy_are_no_numbers(kind):
+    for table in (pl.DataFrame({"day": list(DAYS)}), DAYS.to_numpy()[:, None]):
+        with pytest.raises(bm.DataError, match=r"'day'|datetime64"):
+            kind().fit(table, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(["u", pd.NA, "v", "u"], dtype="string"),
+        pd.Series(["u", None, "v", "u"], dtype="category"),
+        pd.Series([0, None, 1, 1], dtype="Int64"),
+        ["u", None, "v", "u"],
+        pl.Series(["u", None, "v", "u"]),
+    ],
+)
+def test_gaps_in_targets_are_named(kind, y):
+    with pytest.raises(bm.DataError, match=r"y: missing values .* the first in row 1"):
+        kind().fit(X, y)
+
+
+@pytest.mark.parametrize("y", [DAYS, DAYS.to_numpy(), pd.Series(Y), pl.Series(DAYS)])
+def test_a_regression_explains_numbers(y):
+    with pytest.raises(bm.DataError, match="y: must hold numbers"):
+        ConjugateRegressor().fit(X, y)

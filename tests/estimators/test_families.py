@@ -136,8 +136,8 @@ def test_only_counts_may_be_sparse(model):
     [
         (["u", "u", "u", "u"], bm.DataError, r"'x' must have two categories or more; got \['u'\]"),
         ([None] * 4, bm.DataError, r"two categories or more; got \[\]"),
-        ([1, "u", 2, "v"], TypeError, "must be a string or a number"),
-        ([dt.date(2026, 1, day) for day in (1, 2, 3, 4)], TypeError, "column 'x' has dtype"),
+        ([1, "u", 2, "v"], bm.DataError, "must be a string or a number"),
+        ([dt.date(2026, 1, day) for day in (1, 2, 3, 4)], bm.DataError, "column 'x' has dtype"),
         ([1.0, np.inf, 2.0, 3.0], bm.DataError, "must be finite"),
     ],
 )

@@ -167,7 +167,8 @@ class Classified:
             )
         self._codes = classes.read(self._target).astype(np.intp, copy=False)
         if weights is not None:
-            self._weights = checked.checked_weights(weights, self._target)
+            heavy = read(weights, "weights")
+            self._weights = checked.checked_weights(heavy, self.same_rows(heavy))
 
     @property
     def target(self) -> Any:
@@ -261,11 +262,14 @@ class Classified:
         else:
             found = read(given.counts, "counts", vector_row=True)
             rows = MultinomialCounts(found)
-        if self._first is None:
-            self._first = found
-        same_rows(self._first, found)
+        self.same_rows(found)
         self._found[name] = found, rows
         return found, rows
+
+    def same_rows(self, other: Argument) -> Argument:
+        """Check that there is something for each row; return what names the rows."""
+        self._first = other if self._first is None else same_rows(self._first, other)
+        return self._first
 
     def _given(self, name: str) -> Any:
         """Select the rows of a block, in the container that the user chose."""
@@ -323,7 +327,8 @@ def _select(features: Any, block: Block, name: str) -> Any:
 
 
 def _by_number(features: Any, columns: Any, name: str) -> Any:
-    values = read(features, "features", missing=True).values
+    block = read(features, "features", missing=True)
+    values = block.values
     numbers = columns if isinstance(columns, tuple) else (columns,)
     width = values.shape[1] if values.ndim > 1 else 0
     for number in numbers:
@@ -332,7 +337,10 @@ def _by_number(features: Any, columns: Any, name: str) -> Any:
                 f"{argument(name)}: there is no column {number!r} in features of shape "
                 f"{values.shape}. Give a frame with named columns, or column numbers."
             )
-    return values[:, list(columns) if isinstance(columns, tuple) else columns]
+    chosen = values[:, list(columns) if isinstance(columns, tuple) else columns]
+    if block.index is None:
+        return chosen
+    return replace(read(chosen, argument(name), missing=True), index=block.index)
 
 
 def columns_known(belief: Any, columns: Any) -> Any:

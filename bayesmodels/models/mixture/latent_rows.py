@@ -186,11 +186,13 @@ def latent_rows(
                 f"target: must hold one class a row, missing where it is unknown; got shape "
                 f"{known.values.shape} for {n} rows."
             )
+        given.same_rows(known)
         here = np.ones(n, dtype=bool) if known.missing is None else ~known.missing
         labels[here] = classes.read(Argument("target", present(known)))
     counts = np.ones(n)
     if weights is not None:
-        counts = checked.checked_weights(weights, Argument("features", labels))
+        heavy = read(weights, "weights")
+        counts = checked.checked_weights(heavy, given.same_rows(heavy))
     return MixtureStatistic(labels, rows, axes, counts)
 
 
