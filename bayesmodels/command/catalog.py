@@ -461,20 +461,30 @@ def _mixture(frame: Any, columns: Columns, prior: Prior) -> tuple[Belief, Any]:
 
 
 def _blocks(frame: Any, names: Sequence[str], prior: Prior) -> dict[str, Any]:
-    """Return beliefs about columns: bits together, numbers together, categories each alone."""
+    """Return beliefs about columns: bits together, numbers together, categories each alone.
+
+    What stands together has a name of its own, which is that of no column.
+    """
     kinds = {name: frame[name].dtype.kind for name in _some(names)}
     bits = [name for name in names if kinds[name] == "b"]
     numbers = [name for name in names if kinds[name] in "iuf"]
     blocks: dict[str, Any] = {}
     if bits:
-        blocks["bits"] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
+        blocks[_free("bits", names)] = (BetaBernoulli(prior["alpha"], prior["alpha"]), bits)
     if numbers:
         mean, variance = _unit_information(frame, numbers, gaps=True)
-        blocks["numbers"] = (_normal(mean, variance, prior, {"feature": numbers}), numbers)
+        blocks[_free("numbers", names)] = (
+            _normal(mean, variance, prior, {"feature": numbers}),
+            numbers,
+        )
     for name in names:
         if name not in bits and name not in numbers:
             blocks[name] = (_categories(frame[name], prior), name)
     return blocks
+
+
+def _free(name: str, names: Sequence[str]) -> str:
+    return _free(f"{name}_", names) if name in names else name
 
 
 def _discriminant(

@@ -289,6 +289,14 @@ def _pandas_numbers(data: Any) -> Values | None:
     return data.to_numpy() if isinstance(one, np.dtype) and one.kind in "biuf" else None
 
 
+def own_name(data: Any) -> Hashable | None:
+    """Return the name that a series has; a frame's column of that name is none."""
+    import narwhals as nw
+
+    series = nw.from_native(data, allow_series=True, pass_through=True)
+    return series.name if isinstance(series, nw.Series) else None
+
+
 def _named(argument: str, name: Hashable) -> str:
     """Return what to call a series: as columns of frames are, if it has a name."""
     own = f"[{name!r}]"

@@ -25,8 +25,13 @@ import numpy as np
 
 from bayesmodels.numerics import Array
 
+BEYOND = -1e-9
+"""Room from which a row counts as on the border rather than beyond it."""
+
+APART = 1e-7
+"""Room from which a row counts as separated."""
+
 _FEASIBLE = 1e-10  # what HiGHS may violate an inequality by; rows have largest entry 1
-_APART = 1e-7  # from how far off the hyperplane a row counts as separated
 _MANY = 100  # columns, beyond which a separating set is not made smaller
 
 
@@ -35,7 +40,8 @@ class Separation:
     """How classes are separated.
 
     `complete` if every row is strictly on its side; `columns` separate together, and without any
-    of them the others do not; along `direction`, (K - 1, p), the likelihood grows for ever.
+    of them the others do not; along `direction`, (K - 1, p), which has nothing of other columns
+    but those that are always kept, the likelihood grows for ever.
     """
 
     complete: bool
@@ -60,11 +66,28 @@ def find_separation(X: Array, counts: Array, always: tuple[int, ...] = ()) -> Se
     if width <= _MANY:
         for j in [j for j in used if j not in always] + [j for j in used if j in always]:
             without = [other for other in kept if other != j]
-            if without and _direction(sides[..., without]) is not None:
+            if without and (way := _direction(sides[..., without])) is not None:
                 kept = without
+                direction = np.zeros((sides.shape[1], width))
+                direction[:, kept] = way.reshape(-1, len(kept))
     named = [j for j in kept if j not in always] or [j for j in kept if j in used]
-    complete = bool(slack.min() > _APART) or _strict(sides)
+    complete = bool(slack.min() > APART) or _strict(sides) is not None
     return Separation(complete, tuple(named), direction.reshape(-1, width))
+
+
+def contradict(X: Array, counts: Array, direction: Array) -> Array:
+    """Return by how much each row is on the right side of weights (K - 1, p), seen from inside.
+
+    Rows below `BEYOND` contradict that these weights separate the classes.
+    """
+    size = np.abs(X).max(axis=1, keepdims=True)
+    X = np.divide(X, size, out=np.zeros_like(X), where=size > 0)
+    scores = np.column_stack([np.zeros(len(X)), X @ direction.T])
+    room = np.full(len(X), np.inf)
+    for c in range(counts.shape[1]):
+        others = np.delete(scores, c, axis=1).max(axis=1)
+        np.minimum(room, scores[:, c] - others, out=room, where=counts[:, c] > 0)
+    return room
 
 
 def _sides(X: Array, counts: Array) -> Array:
@@ -106,11 +129,16 @@ def _direction(sides: Array) -> Array | None:
     if found.x is None:  # zero is always feasible: the solver gave up
         return None
     slack = A @ found.x
-    return found.x if slack.max() > _APART and slack.min() > -10 * _FEASIBLE else None
+    return found.x if slack.max() > APART and slack.min() > BEYOND else None
 
 
-def _strict(sides: Array) -> bool:
-    """Return whether all inequalities can be strict: maximise the smallest."""
+def strict_direction(X: Array, counts: Array) -> Array | None:
+    """Return weights (K - 1, p) with most room for the row that has least; None if it has none."""
+    return _strict(_sides(X, counts))
+
+
+def _strict(sides: Array) -> Array | None:
+    """Return weights for which all inequalities are strict: maximise the smallest."""
     from scipy.optimize import linprog
 
     A = sides.reshape(len(sides), -1)
@@ -124,4 +152,5 @@ def _strict(sides: Array) -> bool:
         method="highs",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
-    return found.x is not None and bool((A @ found.x[:-1]).min() > _APART)
+    apart = found.x is not None and (A @ found.x[:-1]).min() > APART
+    return found.x[:-1].reshape(sides.shape[1:]) if apart else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,19 @@ from bayesmodels.models.logistic.laplace import LaplaceApproximation
 from bayesmodels.models.logistic.penalized_fit import Frame, Here, Peak, Sums, Whitening
 from bayesmodels.models.logistic.regression import LogisticRegression, Maximum, coefficients
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.separation import (
+    APART,
+    BEYOND,
+    Separation,
+    contradict,
+    find_separation,
+    strict_direction,
+)
 from bayesmodels.numerics.triangular import triangle
 from bayesmodels.scale.passes import Pass
 from bayesmodels.scale.sources import ROWS
+
+_KEPT = 500  # rows of each pass, that may contradict a separation
 
 if TYPE_CHECKING:
     Features = tuple[Hashable, ...] | None
@@ -40,7 +50,8 @@ def mle(
 
     Two passes find how the columns are to be scaled and made orthogonal; then there is one for each
     Newton step, in which log likelihood, gradient and curvature are added up; one more finds out
-    whether the maximum is one.
+    whether the maximum is one, and if it is not proven, some find out whether columns separate the
+    classes.
 
     Parameters
     ----------
@@ -62,10 +73,11 @@ def mle(
     Raises
     ------
     SeparationError
-        If a class has no rows.
+        If the classes are separated, so that there is no maximum; the message names the columns
+        that separate them.
     DataError
-        If columns are collinear, no maximum is proven to exist (classes may be separated), the
-        source can be read only once or has no rows, or rows do not fit the model.
+        If columns are collinear, the source can be read only once or has no rows, or rows do not
+        fit the model.
 
     Examples
     --------
@@ -83,12 +95,8 @@ def mle(
         raise SeparationError(missing)
     model.check_independent(over.heard, over.seen.features)
     found = over.peak(None)
-    if not found.proven:
-        raise DataError(
-            "data: no maximum of the likelihood was found that is proven to be one. Perhaps "
-            "columns separate the classes; model.separation(...) says so for rows that fit into "
-            "memory. Use a prior: bm.scale.map, bm.scale.laplace."
-        )
+    if not found.proven and (apart := over.separation()):
+        raise SeparationError(model.separated(over.seen.classes, over.seen.features, apart))
     return model.maximum_at("MLE", found, over.seen.coefficients, over.seen.features)
 
 
@@ -221,6 +229,36 @@ class _Over:
 
         return penalized_fit.climb(coordinates, float(self.seen.classes.sum()), at, reach)
 
+    def separation(self) -> Separation | None:
+        """Return what separates the classes; None if they overlap.
+
+        Some rows of all are kept. If no weights separate these, none separate all; if some do, the
+        rows that contradict them most are kept as well, until none does.
+        """
+        some = self._nearest(None)
+        always = self.frame.intercept
+        apart = self._held(
+            some, lambda kept: find_separation(kept.X, kept.counts, always), 2 * BEYOND
+        )
+        if apart is None:
+            return None
+        complete = self._held(some, lambda kept: strict_direction(kept.X, kept.counts), APART)
+        return replace(apart, complete=complete is not None)
+
+    def _held(self, kept: _Nearest, find: Callable[[_Nearest], Any], least: float) -> Any:
+        """Return what is found in rows that are kept, and holds of all; None if nothing is."""
+        while (found := find(kept)) is not None:
+            near = self._nearest(found.direction if isinstance(found, Separation) else found)
+            if near.room[0] >= least:
+                return found
+            kept = kept.beside(near)
+        return None
+
+    def _nearest(self, ways: Array | None) -> _Nearest:
+        of_data = partial(_nearest, self.model, self.frame, ways)
+        found: _Nearest = self.reading.fold(of_data, words="separation")
+        return found
+
 
 # --- what is made of a chunk ----------------------------------------------------------------------
 
@@ -275,6 +313,33 @@ class _Joined:
 def _heard(model: LogisticRegression, frame: Frame, data: Any, _number: int) -> _Joined:
     d = model.labelled(data)
     return _Joined(penalized_fit.heard(penalized_fit.framed(frame, d.X, d.heavy)), triangle)
+
+
+class _Nearest(NamedTuple):
+    """Rows in the frame that have least room on the right side of weights."""
+
+    room: Array
+    X: Array
+    counts: Array
+
+    def __add__(self, other: _Nearest) -> _Nearest:  # type: ignore[override]
+        return self.beside(other).least()
+
+    def beside(self, other: _Nearest) -> _Nearest:
+        return _Nearest(*(np.concatenate(two) for two in zip(self, other, strict=True)))
+
+    def least(self) -> _Nearest:
+        at = np.argsort(self.room, kind="stable")[:_KEPT]
+        return _Nearest(*(values[at] for values in self))
+
+
+def _nearest(
+    model: LogisticRegression, frame: Frame, ways: Array | None, data: Any, _number: int
+) -> _Nearest:
+    d = model.labelled(data)
+    X, counts = frame.rows(d.X), d.heavy
+    room = np.arange(len(X)) if ways is None else contradict(X, counts, ways)
+    return _Nearest(room, X, counts).least()
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def apart():
         ([], bm.DataError, "at least one row"),
         ([([[1.0, 2.0]], [0])], bm.DataError, "must have 1 columns"),
         (apart()[:1], bm.SeparationError, "no row has the class 1"),
-        ([([[1.0], [-1.0]], [0, 1])], bm.DataError, "no maximum of the likelihood"),
+        ([([[1.0], [-1.0]], [0, 1])], bm.SeparationError, r"columns \[0\] separate the classes c"),
         ([([[0.0], [0.0]], [0, 1])], bm.DataError, "linearly independent"),
     ],
 )
@@ -131,3 +131,30 @@ def test_many_rows_end_where_chunks_do_whatever_every_eleventh_of_them_says(apar
     assert whole.w == pytest.approx(chunks.w, rel=1e-9)
     assert whole.value == pytest.approx(chunks.value, rel=1e-12)
     assert len(whole.trace.step) <= len(chunks.trace.step)
+
+
+@pytest.mark.parametrize("quasi", [False, True])
+@pytest.mark.parametrize("others", [1, 2])
+def test_separated_rows_are_refused_in_the_words_of_rows_in_memory(quasi, others):
+    """The rows that tell that classes overlap, or that they do not, are spread over chunks."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(3000, 3))
+    y = np.argmax(np.column_stack([x[:, 1], -x[:, 1], x[:, 2] - 1])[:, : others + 1], axis=1)
+    if quasi:
+        x, y = np.r_[x, np.zeros((2, 3))], np.r_[y, 0, 1]
+    frame = pd.DataFrame(x, columns=["a", "b", "c"]).assign(y=y)
+    features = ["intercept", "a", "b", "c"]
+    mean = np.zeros((others, 4) if others > 1 else 4)
+    model = bm.LogisticRegression(mean, 25, list(range(others + 1)), features)
+    chunks = [frame[k : k + 700] for k in range(0, len(frame), 700)]
+    asked = {"target": "y", "columns": ["a", "b", "c"], "intercept": True}
+    with pytest.raises(bm.SeparationError) as whole:
+        model.mle(bm.Design.from_frame(frame, "y", ["a", "b", "c"], intercept=True))
+    with pytest.raises(bm.SeparationError) as parts:
+        bm.scale.mle(model, chunks, **asked)
+    assert str(parts.value) == str(whole.value)
+    frame.loc[[11, 2999], "y"] = (y[[11, 2999]] + 1) % (others + 1)  # now they overlap
+    chunks = [frame[k : k + 700] for k in range(0, len(frame), 700)]
+    found = bm.scale.mle(model, chunks, **asked)
+    whole = model.mle(bm.Design.from_frame(frame, "y", ["a", "b", "c"], intercept=True))
+    assert found.value == pytest.approx(whole.value, rel=1e-9)

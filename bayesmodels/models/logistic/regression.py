@@ -303,7 +303,7 @@ class LogisticRegression(NormalWeights):
         if not found.proven and (
             apart := find_separation(frame.rows(d.X), counts, frame.intercept)
         ):
-            raise SeparationError(self._separated(d, apart))
+            raise SeparationError(self.separated(counts.sum(0), d.features, apart))
         return self.maximum_at("MLE", found, coefficients(d), d.features)
 
     def map(self, data: Any) -> Maximum:
@@ -358,7 +358,8 @@ class LogisticRegression(NormalWeights):
         d = self.labelled(data)
         frame = penalized_fit.frame_of_rows(d.X)
         apart = find_separation(frame.rows(d.X), d.heavy, frame.intercept)
-        return self._separated(d, apart).removeprefix("target: ") if apart else ""
+        found = self.separated(d.heavy.sum(0), d.features, apart) if apart else ""
+        return found.removeprefix("target: ")
 
     def ascend(
         self,
@@ -678,8 +679,11 @@ class LogisticRegression(NormalWeights):
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
         return f"{shown[:_SHOWN]}{more}"
 
-    def _separated(self, d: checked.Labelled, apart: Separation) -> str:
-        if missing := self.missing_class(d.heavy.sum(0)):
+    def separated(
+        self, seen: Array, features: tuple[Hashable, ...] | None, apart: Separation
+    ) -> str:
+        """Say how classes, `seen` so often, are separated by features."""
+        if missing := self.missing_class(seen):
             return missing
         how = (
             "completely (no row is on the border)"
@@ -687,7 +691,7 @@ class LogisticRegression(NormalWeights):
             else "quasi-completely (some rows lie on the border, none beyond it)"
         )
         return (
-            f"target: columns {self._named(d.features, apart.columns)} separate the classes {how}: "
+            f"target: columns {self._named(features, apart.columns)} separate the classes {how}: "
             "the likelihood grows without end with their weights, and there is no MLE. Use a prior "
             "(map, laplace), or leave them out."
         )
