@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from bayesmodels.report.was_read import Reading
+
 AGREE, DISAGREE, BAD_INPUT, NO_CLOSED_FORM = 0, 1, 2, 3
 _ESS = "ESS: effective number of draws"
 _PROB = 0.89  # of intervals
@@ -27,6 +29,7 @@ _UNBOUNDED = 10**6  # columns of a pipe
 _FEW_SCALARS = 60  # rows of a summary in which covariances stand, too
 _MOST_SCALARS = 400  # rows of any summary
 _MOST_FINDINGS = 10  # further ones
+_MOST_COLUMNS = 12  # of a file, under a verdict
 _DRAWN = {
     "exact": "in closed form",
     "partial": "in closed form in part, and sampled in part",
@@ -70,6 +73,9 @@ def _options(*options: Callable[..., Any]) -> Callable[..., Any]:
 _FILE = click.Path(path_type=Path)
 _OUTPUT: dict[str, Any] = {"type": _FILE, "callback": _folder_of, "help": "File to write."}
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+_check = click.option(
+    "--check", is_flag=True, help="Only say what was read of the data, as what; fit nothing."
+)
 _seed = click.option(
     "--seed",
     "rng",
@@ -202,6 +208,7 @@ def models(as_json: bool) -> None:
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with empty cells.")
 @_reading
 @click.option("--prior", multiple=True, metavar="KEY=VALUE", help="A parameter of the prior.")
+@_check
 @click.option("-o", "--output", **_OUTPUT | {"help": "File to write.  [default: MODEL.html]"})
 @_sampler
 @click.option(
@@ -236,6 +243,7 @@ def report(
     prior: tuple[str, ...],
     output: Path | None,
     as_json: bool,
+    check: bool,
     draws: int,
     rng: int,
     chains: int,
@@ -256,20 +264,19 @@ def report(
     is used. Ends with 0 if formula, declaration and draws agree, with 1 if not or if draws are too
     few, with 2 for bad input.
     """
-    from bayesmodels.command import catalog, preparation
     from bayesmodels.report import validate
     from bayesmodels.report.html import styled
+    from bayesmodels.report.was_read import with_reading
 
-    parameters = _parameters(prior)
-    if file is None:
-        for part in filter(columns.get, columns):
-            _refuse(f"--{part.replace('_', '-')}: is about columns of FILE; name one.")
-        belief, data, source = catalog.example(model, parameters)
-    else:
-        reading = {part: columns.pop(part) for part in _READING}
-        frame, chosen, said = preparation.prepared(model, _read(file, **reading), **columns)
-        belief, data = catalog.from_frame(model, frame, chosen, parameters)
-        source = " ".join((f"{file.name}.", *said, catalog.prior_in_words(model, parameters)))
+    belief, data, source, reading = _given(model, file, _parameters(prior), columns)
+    if check:
+        read = {} if reading is None else {"read": reading.to_dict()}
+        if as_json:
+            click.echo(json.dumps({"model": model, "source": source, **read}))
+        else:
+            _say(source, "")
+            _print_reading(reading)
+        return "agree"
     path, size = output or Path(f"{model}.html"), {"draws": draws, "tune": draws, "chains": chains}
     how: dict[str, Any] = {"likelihood": likelihood, "rng": rng, "source": source, **size}
     given = {"best": best, "rope": rope, "acceptable_loss": acceptable_loss}
@@ -285,25 +292,30 @@ def report(
             from bayesmodels.report.decisions import with_decision
 
             found = with_decision(found, decision)
+        if reading is not None:
+            found = with_reading(found, reading)
         found = styled(found, title=title, notes=notes, prob=prob)
         step("writing the report")
         _write(found, path, brief=brief)
     if as_json:
         more = {} if decision is None else {"decision": decision.to_dict(found.prob)}
+        more |= {} if reading is None else {"read": reading.to_dict()}
         click.echo(json.dumps({**found.to_dict(), **more, "file": str(path)}))
     else:
         _say(found.source, "", *found.answer, "")
         _print_summary(found.posterior, found.prob)
-        _say(*([*decision.sentences(found.prob), ""] if decision else []), *found.sentences())
+        _say(*([*decision.sentences(found.prob), ""] if decision else []), *found.sentences(), "")
+        _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
     return str(found.outcome)
 
 
 @main.command()
 @click.argument("names", nargs=-1, metavar="[MODEL]...")
+@_check
 @_sampler
 @_json
-def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> str:
+def validate(names: tuple[str, ...], rng: int, as_json: bool, check: bool, **size: int) -> str:
     """Check models on the data sets that come with the package.
 
     MODEL is a name from `bayesmodels models`, or `all` (the default). Ends with 0 only if all
@@ -314,6 +326,12 @@ def validate(names: tuple[str, ...], rng: int, as_json: bool, **size: int) -> st
     every = [e.name for e in catalog.ENTRIES]
     chosen = every if not names or "all" in names else list(names)
     examples = [(name, data) for name in chosen for data in catalog.entry(name).datasets]
+    if check:
+        sources = {
+            f"{name} ({data})": catalog.example(name, None, data)[2] for name, data in examples
+        }
+        click.echo(json.dumps(sources)) if as_json else _say(*map(": ".join, sources.items()))
+        return "agree"
     found: list[tuple[str, ...]] = []
     with _steps(len(examples), lambda: _table(_CHECKED, found)) as step:
         rows = parallel.validate_examples(
@@ -739,8 +757,27 @@ def _worst(row: dict[str, Any]) -> str:
     return f"{row['largest_z']:+.1f} se"
 
 
+def _given(
+    model: str, file: Path | None, prior: dict[str, float], columns: dict[str, Any]
+) -> tuple[Any, Any, str, Reading | None]:
+    """Return belief and data, where they come from in words, and what was read of a file."""
+    from bayesmodels.command import catalog, preparation
+    from bayesmodels.report.was_read import Reading
+
+    if file is None:
+        for part in filter(columns.get, columns):
+            _refuse(f"--{part.replace('_', '-')}: is about columns of FILE; name one.")
+        return *catalog.example(model, prior), None
+    how = {part: columns.pop(part) for part in _READING}
+    table = _read(file, **how)
+    frame, chosen, done = preparation.prepared(model, table, **columns)
+    source = f"{file.name}. {catalog.prior_in_words(model, prior)}"
+    reading = Reading(table.attrs["read"], table.attrs["notes"], done, preparation.as_options)
+    return *catalog.from_frame(model, frame, chosen, prior), source, reading
+
+
 def _read(file: Path, **reading: Any) -> Any:
-    """Return the table of a file; what was guessed goes to stderr.
+    """Return the table of a file.
 
     Why columns can't be used as numbers is an error, where they are used.
     """
@@ -754,9 +791,21 @@ def _read(file: Path, **reading: Any) -> Any:
         part, colon, rest = str(error).partition(":")
         named = {"file": "FILE", **{part: f"--{part}" for part in _READING}}.get(part, part)
         _refuse(as_options(f"{named}{colon}{rest}"))
-    later = table.attrs["read"]["unread"].values()
-    _say(*(as_options(note) for note in table.attrs["notes"] if note not in later), err=True)
     return table
+
+
+def _print_reading(reading: Reading | None, most: int | None = None) -> None:
+    """Print what was read of a file, if one was, and of its columns at most so many."""
+    from bayesmodels.report.was_read import TITLE
+
+    if reading is None:
+        return
+    _say(TITLE, *(f"{name}: {value}" for name, value in reading.facts()), "")
+    columns = reading.columns().columns
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    _print_table(tuple(column.head for column in columns), rows[:most])
+    if (left := len(rows[:most]) - len(rows)) < 0:
+        _say(f"{-left:,} more columns are not shown; --check has them all.", "")
 
 
 def _parameters(prior: tuple[str, ...]) -> dict[str, float]:

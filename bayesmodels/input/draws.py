@@ -36,7 +36,10 @@ def variables(draws: Any, argument: str = "draws") -> dict[str, Any]:
     """
     import xarray as xr
 
-    group = getattr(draws, "posterior", None) if not isinstance(draws, xr.Dataset) else None
+    if isinstance(draws, xr.DataTree):  # which may have a variable of that name
+        group = draws.children.get("posterior")
+    else:
+        group = None if isinstance(draws, xr.Dataset) else getattr(draws, "posterior", None)
     if group is None and isinstance(draws, Mapping) and isinstance(draws.get("posterior"), Mapping):
         group = draws["posterior"]
     if group is not None:

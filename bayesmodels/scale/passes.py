@@ -284,7 +284,8 @@ class _Columns:
 
 
 def _length(rows: Any) -> int:
-    inner = rows[1] if isinstance(rows, tuple) else getattr(rows, "target", rows)
+    inner = rows[1] if isinstance(rows, tuple) else rows
+    inner = inner.target if isinstance(inner, Design) else inner
     return len(inner) if isinstance(inner, Sized) else 1
 
 

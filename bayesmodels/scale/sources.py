@@ -129,9 +129,7 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
     with _readable(found[0]):
         opened = ds.dataset(found, format=form)
-    if kind == "csv":
-        opened = ds.dataset(found, format=form, schema=_of_text(opened))
-    return opened
+        return opened if kind != "csv" else ds.dataset(found, format=form, schema=_of_text(opened))
 
 
 @contextmanager
@@ -157,14 +155,14 @@ def _of_text(opened: Any) -> Any:
     seen: dict[str, set[Any]] = {name: set() for name in opened.schema.names}
     for fragment in opened.get_fragments():
         with _readable(fragment.path):
-            types = fragment.physical_schema
-        for field in types:
-            if pa.types.is_binary(field.type):
+            types = [(field.name, field.type) for field in fragment.physical_schema]
+        for name, type_ in types:
+            if pa.types.is_binary(type_):
                 raise DataError(
-                    f"source: column {field.name!r} of {fragment.path!r} is no UTF-8 text. Save it "
-                    "as UTF-8."
+                    f"source: column {name!r} of {fragment.path!r} is no UTF-8 text. Save it as "
+                    "UTF-8."
                 )
-            seen.setdefault(field.name, set()).add(field.type)
+            seen.setdefault(name, set()).add(type_)
     return pa.schema([(name, _of_all(seen[name])) for name in opened.schema.names])
 
 
