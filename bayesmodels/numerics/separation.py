@@ -152,5 +152,6 @@ def _strict(sides: Array) -> Array | None:
         method="highs",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
-    apart = found.x is not None and (A @ found.x[:-1]).min() > APART
-    return found.x[:-1].reshape(sides.shape[1:]) if apart else None
+    if found.x is None or (A @ found.x[:-1]).min() <= APART:
+        return None
+    return found.x[:-1].reshape(sides.shape[1:])

@@ -338,7 +338,7 @@ def _nearest(
 ) -> _Nearest:
     d = model.labelled(data)
     X, counts = frame.rows(d.X), d.heavy
-    room = np.arange(len(X)) if ways is None else contradict(X, counts, ways)
+    room = np.arange(float(len(X))) if ways is None else contradict(X, counts, ways)
     return _Nearest(room, X, counts).least()
 
 
