@@ -762,6 +762,7 @@ def _given(
 ) -> tuple[Any, Any, str, Reading | None]:
     """Return belief and data, where they come from in words, and what was read of a file."""
     from bayesmodels.command import catalog, preparation
+    from bayesmodels.errors import DataError, PriorError
     from bayesmodels.report.was_read import Reading
 
     if file is None:
@@ -770,10 +771,17 @@ def _given(
         return *catalog.example(model, prior), None
     how = {part: columns.pop(part) for part in _READING}
     table = _read(file, **how)
-    frame, chosen, done = preparation.prepared(model, table, **columns)
+    try:
+        frame, chosen, done = preparation.prepared(model, table, **columns)
+        belief, data = catalog.from_frame(model, frame, chosen, prior)
+    except (DataError, PriorError):  # which what was guessed may explain
+        later = table.attrs["read"]["unread"].values()
+        notes = [note for note in table.attrs["notes"] if note not in later]
+        _say(*map(preparation.as_options, notes), err=True)
+        raise
     source = f"{file.name}. {catalog.prior_in_words(model, prior)}"
     reading = Reading(table.attrs["read"], table.attrs["notes"], done, preparation.as_options)
-    return *catalog.from_frame(model, frame, chosen, prior), source, reading
+    return belief, data, source, reading
 
 
 def _read(file: Path, **reading: Any) -> Any:

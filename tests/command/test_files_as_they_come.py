@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from bayesmodels.command import catalog, cli, preparation
+from bayesmodels.command import cli
 
 ARMS = "arm,ok\nA,1\nA,0\nB,1\nB,1\n"
 BY_ARM = "beta-bernoulli --target ok --by arm"
@@ -264,21 +264,17 @@ REFUSED = [
 ]  # fmt: skip
 
 
-def outcome(path, row, capsys):
+def outcome(path, row):
     """Return means and labels of the posterior, and what was said on the way."""
     path.write_bytes(row.text if isinstance(row.text, bytes) else row.text.encode())
     model, *options = row.command.split()
     asked = cli.report.make_context("report", [model, str(path), *options]).params
-    frame = cli._read(asked["file"], **{part: asked[part] for part in cli._READING})
     parts = ("by", "freq", "success", "formula", "drop_missing")
-    parts += ("target", "features", "trials", "exposure", "observed")
-    frame, columns, said = preparation.prepared(
-        model, frame, **{part: asked[part] for part in parts}
-    )
-    prior, data = catalog.from_frame(model, frame, columns, {})
+    parts += ("target", "features", "trials", "exposure", "observed", *cli._READING)
+    prior, data, _, reading = cli._given(model, path, {}, {part: asked[part] for part in parts})
     posterior = prior if model.endswith("mixture") and not asked["target"] else prior.update(data)
     labels = {name: [*map(str, own)] for name, own in dict(posterior.coords).items()}
-    return posterior.mean(), labels, " ".join([capsys.readouterr().err, *said]).replace("\n", " ")
+    return posterior.mean(), labels, " ".join(": ".join(fact) for fact in reading.facts())
 
 
 def variants(row):
@@ -324,12 +320,12 @@ CLEAN = {}
 
 
 @pytest.mark.parametrize("row", ALL, ids=lambda row: row.kind)
-def test_what_is_read_is_what_stands_there(row, tmp_path, capsys):
-    means, labels, said = outcome(tmp_path / row.name, row, capsys)
+def test_what_is_read_is_what_stands_there(row, tmp_path):
+    means, labels, said = outcome(tmp_path / row.name, row)
     assert row.words in said
     clean = Row("", row.clean, WAYS.sub("", row.command))
     if clean not in CLEAN:
-        CLEAN[clean] = outcome(tmp_path / "clean.csv", clean, capsys)
+        CLEAN[clean] = outcome(tmp_path / "clean.csv", clean)
     wanted, names, _ = CLEAN[clean]
     assert means.keys() == wanted.keys()
     for name in wanted:
@@ -345,7 +341,7 @@ def test_what_is_read_is_what_stands_there(row, tmp_path, capsys):
 )
 def test_what_cannot_be_told_is_refused(row, tmp_path, capsys):
     with pytest.raises((SystemExit, ValueError)) as refusal:
-        outcome(tmp_path / row.name, row, capsys)
+        outcome(tmp_path / row.name, row)
     said = f"{capsys.readouterr().err} {refusal.value}"
     assert re.search(row.words, " ".join(said.split()).replace("\\", ""))
 
