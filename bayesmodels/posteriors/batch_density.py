@@ -23,7 +23,14 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import gathered
 from bayesmodels.posteriors import few_bits
 from bayesmodels.posteriors.conditional import BATCH_MODE, LIGHT_MODE, SUMS, natural_values
-from bayesmodels.posteriors.density import compiled, frozen, in_double, plain, written_in_double
+from bayesmodels.posteriors.density import (
+    compiled,
+    frozen,
+    in_double,
+    log_densities,
+    plain,
+    written_in_double,
+)
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
 from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
@@ -75,7 +82,8 @@ class BatchDensity:
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
             wanted = [written[name] for name in self.names]
             natural = written.replace_rvs_by_values(wanted)
-            total = written.logp()
+            _, terms = log_densities(written, jacobian=True)
+            total: Any = pt.sum([term.sum() for term in terms])
             few_bits.require_enough(model)
             few_bits.require_enough_in({", ".join(self.names): total})
             as_written = plain(in_double([total, *natural], {}))

@@ -21,6 +21,7 @@ from pymc.model.transform.conditioning import remove_value_transforms
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.maker import function
 from pytensor.compile.mode import Mode
+from pytensor.compile.ops import FromFunctionOp
 from pytensor.compile.sharedvalue import SharedVariable, shared
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Constant
@@ -30,6 +31,7 @@ from pytensor.graph.replace import clone_replace, vectorize_graph
 from pytensor.graph.rewriting.basic import MergeOptimizer, graph_rewriter
 from pytensor.graph.traversal import ancestors, graph_inputs, io_toposort
 from pytensor.link.basic import PerformLinker
+from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar.basic import Cast, Clip, Identity, Second
 from pytensor.scalar.math import Log1mexp, Softplus, TriGamma
 from pytensor.tensor.basic import Alloc, AllocDiag, Join, MakeVector
@@ -37,6 +39,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
 from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
+from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.shape import Shape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, unflatten_index_variables
@@ -82,6 +85,47 @@ class _Direct(Op):
     def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
         """Evaluate in Python."""
         outputs[0][0] = np.asarray(self.run(*inputs), dtype=node.outputs[0].type.dtype)
+
+
+class _Foreign(Op):
+    """Somebody else's operation: where it fails, its error says which variables go through it."""
+
+    __props__ = ("op", "names")
+
+    def __init__(self, op: Op, names: tuple[str, ...]) -> None:
+        self.op, self.names = op, names
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        """Evaluate in Python."""
+        try:
+            self.op.perform(node, inputs, outputs)
+        except np.linalg.LinAlgError:
+            raise  # of a matrix without an inverse: the density is zero there
+        except Exception as error:
+            raise NotConjugate(
+                f"{_title(core(self.op))} fails at some values of {', '.join(self.names)}: "
+                f"{_said(error)}."
+            ) from error
+
+
+def _named(node: Any) -> _Foreign:
+    """Return an operation that knows which of the graph's inputs go through it."""
+    names = {v.name: None for v in graph_inputs(node.inputs) if not isinstance(v, Constant)}
+    return _Foreign(node.op, tuple(name for name in names if name))
+
+
+def _is_foreign(op: Any) -> bool:
+    """Whether an operation is evaluated by code that is neither PyTensor's nor of this package."""
+    inner = core(op)
+    ours = type(inner).__module__.startswith(("pytensor.", "bayesmodels."))
+    known = isinstance(inner, CheckAndRaise | RandomVariable | HasInnerGraph)
+    return not known and (not ours or isinstance(inner, FromFunctionOp))
+
+
+def _said(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0].rstrip('.')}" if lines else type(error).__name__
 
 
 class _Added(Op):
@@ -244,7 +288,7 @@ def _lighten(graph: Any, *, fixed: bool = False) -> None:
     """Change operations where they stand: the graph is the function's own copy."""
     _write_out(graph)
     for node in graph.apply_nodes:
-        node.op = _light(node, fixed)
+        node.op = _named(node) if _is_foreign(node.op) else _light(node, fixed)
 
 
 WRITTEN_OUT: Any = graph_rewriter(_write_out)  # type: ignore[no-untyped-call]
@@ -269,7 +313,8 @@ def compiled(inputs: Sequence[Any], outputs: Sequence[Any], mode: Any = PYTHON_M
     try:
         for v in traced:
             v.tag.trace = []
-        run: Any = function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
+        with config.change_flags(cxx=""):  # or the steps of a loop would be compiled in C
+            run: Any = function(list(inputs), list(outputs), mode=mode, on_unused_input="ignore")
     finally:
         for v, trace in zip(traced, traces, strict=True):
             v.tag.trace = trace
@@ -419,14 +464,6 @@ def simplexes(model: pm.Model) -> frozenset[str]:
 def natural_terms(model: pm.Model) -> tuple[list[Any], list[Any]]:
     """Return inputs and log terms of a model's joint density, untransformed and in double."""
     points, terms = named_terms(model)
-    for name, term in terms.items():
-        made_by = [v.owner for v in ancestors([term]) if v.owner]
-        drawn = [n.op for n in made_by if any(isinstance(v.type, RandomType) for v in n.inputs)]
-        if drawn:
-            raise NotConjugate(
-                f"the density of {name} is itself random ({_title(drawn[0])}), as that of a "
-                "minibatch or a simulator is: declare all rows, and a law with a density."
-            )
     return points, list(terms.values())
 
 
@@ -441,8 +478,7 @@ def named_terms(model: pm.Model) -> tuple[list[Any], dict[str, Any]]:
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
         natural = frozen(remove_value_transforms(written_in_double(model)))
-    named = [*natural.free_RVs, *natural.observed_RVs, *natural.potentials]
-    terms = _log_densities(natural, named)
+    named, terms = log_densities(natural, jacobian=False)
     few_bits.require_enough(model)
     few_bits.require_enough_in(dict(zip([v.name for v in named], terms, strict=True)))
     points = []
@@ -470,10 +506,29 @@ _NO_DENSITY = (NotImplementedError, RuntimeError)
 """What PyMC raises of a law that has no density, and of one whose density it cannot derive."""
 
 
-def _log_densities(model: pm.Model, named: list[Any]) -> list[Any]:
-    """Return log terms; say which variable it is if PyMC has none."""
+def log_densities(model: pm.Model, *, jacobian: bool) -> tuple[list[Any], list[Any]]:
+    """Return variables and potentials, and their log terms; say which one it is if PyMC has none.
+
+    With the `jacobian`, those of unconstrained coordinates.
+    """
+    named = [*model.free_RVs, *model.observed_RVs, *model.potentials]
+    terms = _terms(model, named, jacobian=jacobian)
+    for v, term in zip(named, terms, strict=True):
+        made_by = [u.owner for u in ancestors([term]) if u.owner]
+        drawn = [n.op for n in made_by if any(isinstance(u.type, RandomType) for u in n.inputs)]
+        if drawn:
+            raise NotConjugate(
+                f"the density of {v.name} is itself random ({_title(drawn[0])}), as that of a "
+                "minibatch or a simulator is: declare all rows, and a law with a density."
+            )
+    return named, terms
+
+
+def _terms(model: pm.Model, named: list[Any], *, jacobian: bool) -> list[Any]:
     try:
-        return list(model.logp(named, jacobian=False, sum=False))
+        return list(model.logp(named, jacobian=jacobian, sum=False))
+    except ValueError as error:
+        raise _misfit(model, error) from error
     except _NO_DENSITY:
         for v, value in model.rvs_to_values.items():
             try:
@@ -483,6 +538,24 @@ def _log_densities(model: pm.Model, named: list[Any]) -> list[Any]:
                     f"PyMC has no log density of {v.name}: give its distribution one (logp)."
                 ) from error
         raise
+
+
+def _misfit(model: pm.Model, error: ValueError) -> NotConjugate:
+    """Say of which variable the shapes do not fit, so that PyMC has no density of the model."""
+    name = ", ".join(v.name for v in model.free_RVs)
+    for v in model.basic_RVs:
+        try:
+            compiled([], [v])()
+        except ValueError:
+            name = v.name
+            break
+    dims = model.named_vars_to_dims.get(name, ())
+    long = ", ".join(f"{dim} ({model.dim_lengths[dim].eval()})" for dim in dims)
+    along = f", which has the dims {long}" if long else ""
+    return NotConjugate(
+        f"PyMC has no density of {name}{along}, as shapes do not fit each other "
+        f"({_said(error)}): variables that share a dim must be equally long."
+    )
 
 
 def no_gradient(points: list[Any], result: Any) -> str:
@@ -533,7 +606,11 @@ def frozen(model: pm.Model) -> pm.Model:
     outputs = [v for v in graph.outputs if not isinstance(v.owner.op, ModelNamed)]
     held = filter(_may_change, (*graph.inputs, *graph._dim_lengths.values()))  # noqa: SLF001 - PyMC's
     known: dict[Any, Any] = {v: pt.constant(v.get_value(), name=v.name) for v in held}
-    return _model_of(model, graph, _with_shapes(outputs, known), known)
+    try:
+        outputs = _with_shapes(outputs, known)
+    except ValueError as error:
+        raise _misfit(model, error) from error
+    return _model_of(model, graph, outputs, known)
 
 
 def _with_shapes(outputs: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
@@ -587,11 +664,19 @@ def _model_of(model: pm.Model, graph: Any, outputs: Any, known: Mapping[Any, Any
 
 
 def graph_of(model: pm.Model) -> Any:
-    """Return a copy of a model as a graph, with frozen data and dims, without initial values."""
+    """Return a copy of a model as a graph, with frozen data and dims, without initial values.
+
+    What depends on a variable's shape alone does not depend on the variable.
+    """
     with without_initial_values(model), warnings.catch_warnings():
         # It warns of old objects of Gaussian processes; nothing of them is used again.
         warnings.simplefilter("ignore", UserWarning)
-        return fgraph_from_model(frozen(model))[0]
+        graph = fgraph_from_model(frozen(model))[0]
+    for node in list(graph.apply_nodes):
+        if isinstance(node.op, Shape) and None not in node.inputs[0].type.shape:
+            shape = pt.constant(node.inputs[0].type.shape, dtype="int64", ndim=1)
+            graph.replace(node.outputs[0], shape, import_missing=True)
+    return graph
 
 
 def written_in_double(model: pm.Model) -> pm.Model:
@@ -608,7 +693,7 @@ def _double(point: Any) -> Any:
     """Return an input of double precision in place of one of single precision."""
     if dtype(point) not in SINGLE:
         return point
-    return pt.tensor(point.name, dtype="float64", shape=point.type.shape)
+    return point.type.clone(dtype="float64")(point.name)
 
 
 def in_double(outputs: list[Any], inputs: dict[Any, Any]) -> list[Any]:

@@ -49,7 +49,8 @@ class Sets:
         shape = [1 if i in set(axes) else n for i, n in enumerate(self.which.shape)]
         groups = np.arange(math.prod(shape)).reshape(shape)
         to = np.broadcast_to(groups, self.which.shape)
-        return Sets(groups, _ones(_incidence(to, self.which, self.rows.shape[0]) @ self.rows))
+        to_rows = _incidence(to, self.which, (groups.size, self.rows.shape[0]))
+        return Sets(groups, _ones(to_rows @ self.rows))
 
 
 def _ones(matrix: Any) -> Any:
@@ -57,9 +58,8 @@ def _ones(matrix: Any) -> Any:
     return matrix
 
 
-def _incidence(row: Any, column: Any, columns: int) -> Any:
+def _incidence(row: Any, column: Any, shape: tuple[int, int]) -> Any:
     row, column = np.ravel(row), np.ravel(column)
-    shape = (int(row.max(initial=-1)) + 1, columns)
     return _ones(csr_array((np.ones(len(row), dtype=np.int32), (row, column)), shape=shape))
 
 
@@ -156,7 +156,8 @@ class Dependence:
             # What is counted (of comparisons, say) has slopes as a number that is not whole.
             free: dict[Any, Any] = {v: v.type.clone(dtype="float64")() for v in parts}
             total = add([term.sum() for term in self._terms])
-            slopes: Any = grad(_of_floats(total, free), list(free.values()))
+            by = list(free.values())
+            slopes: Any = grad(_of_floats(total, free), by, disconnected_inputs="ignore")
             # Of what is linear, slopes are the same everywhere.
             weigh = compiled([*self._points, *free.values()], slopes)
             run = compiled(list(self._points), parts)
@@ -196,7 +197,7 @@ def _sets(
     known = dict(zip(asked, values, strict=True))
     found: dict[Any, Sets] = {}
     start, size = 0, sum(map(np.size, at))
-    every = _incidence(np.arange(size), np.arange(size), size)
+    every = _incidence(np.arange(size), np.arange(size), (size, size))
     for point, value in zip(points, at, strict=True):
         which = start + np.arange(np.size(value))
         found[point] = Sets(which.reshape(np.shape(value)), every)

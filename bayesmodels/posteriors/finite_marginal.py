@@ -177,10 +177,7 @@ class FiniteMarginal:
     @cached_property
     def _run(self) -> Any:
         with config.change_flags(floatX="float64", traceback__limit=0):
-            rows = {
-                p: pt.tensor(p.name, dtype=p.dtype, shape=(None, 1, *p.type.shape))
-                for p in self.rest
-            }
+            rows = {p: p.type.clone(shape=(None, 1, *p.type.shape))(p.name) for p in self.rest}
             return compiled([*rows.values()], [self._values(rows, 1)], BATCH_MODE)
 
     def given(self, rest: Mapping[str, Any]) -> Elimination:

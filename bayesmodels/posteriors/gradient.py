@@ -54,8 +54,9 @@ class Slopes:
             self.budget.check()
             with np.errstate(all="ignore"):
                 total, *slopes = self.run(*inputs)
-        # Of a parameter that fails PyMC's check, an assertion, and a matrix that is not definite.
-        except (ValueError, AssertionError, np.linalg.LinAlgError) as error:
+        # Of a parameter that fails PyMC's check, an assertion; of a matrix that is not definite; of
+        # a place that an array does not have.
+        except (ValueError, AssertionError, IndexError, np.linalg.LinAlgError) as error:
             raise NotConjugate(self.out_of_range(str(error).splitlines()[0])) from error
         return float(total), dict(zip(self.names, slopes, strict=True))
 

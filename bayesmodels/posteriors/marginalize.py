@@ -208,13 +208,15 @@ class Marginal:
             probes = {}
             for name in part.names:
                 x = self.probes[name][part.first]
-                probes[name] = pt.tensor(None, dtype="float64", shape=(*batch, *x.shape))
+                probes[name] = pt.tensor(dtype="float64", shape=(*batch, *x.shape))
                 inputs[probes[name]] = x
             replaced: Any = {self._points[name]: probe for name, probe in probes.items()}
             total = add([term.sum() for term in part.terms])
             several: Any = vectorize_graph(total, {**rest, **replaced})
             values.append(several[..., part.which[0]])
-            found: Any = grad(several.sum(), list(probes.values()))
+            # Of a variable whose shape alone is in a term, the slopes are zero.
+            by = list(probes.values())
+            found: Any = grad(several.sum(), by, disconnected_inputs="ignore")
             for name, slope in zip(part.names, found, strict=True):
                 same = len(part.first) == self._number
                 at = (slice(None),) * len(batch)
@@ -296,8 +298,7 @@ class Marginal:
         within = (1,) if with_rows else ()
         with config.change_flags(floatX="float64", traceback__limit=0):
             rows = {
-                p: pt.tensor(p.name, dtype=p.dtype, shape=(None, *within, *p.type.shape))
-                for p in self.rest
+                p: p.type.clone(shape=(None, *within, *p.type.shape))(p.name) for p in self.rest
             }
             inputs: dict[Any, Array] = {}
             if with_rows:

@@ -146,9 +146,7 @@ class NewData:
         with config.change_flags(floatX="float64", traceback__limit=0):
             own = [terms[name].sum() for name in self._likelihood]
             both = [add([term.sum() for term in terms.values()]), add(own)]
-            rows = {
-                p: pt.tensor(p.name, dtype=p.dtype, shape=(None, *p.type.shape)) for p in points
-            }
+            rows = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in points}
             run = compiled(list(rows.values()), vectorize_graph(both, rows), LIGHT_MODE)
 
         def found(draws: Mapping[str, Any]) -> tuple[Array, Array]:

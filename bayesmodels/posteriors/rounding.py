@@ -125,13 +125,17 @@ def derivatives(
     with warnings.catch_warnings():
         # PyTensor warns of PyMC's own operations that are written for its former versions.
         warnings.filterwarnings("ignore", ".* should implement `pullback`", FutureWarning)
-        found: Any = grad(
-            result,
-            list(by),
-            consider_constant=list(held),
-            disconnected_inputs="ignore",
-            return_disconnected=nothing,
-        )
+        try:
+            found: Any = grad(
+                result,
+                list(by),
+                consider_constant=list(held),
+                disconnected_inputs="ignore",
+                return_disconnected=nothing,
+            )
+        except (TypeError, ValueError, AttributeError) as error:
+            # Somebody's operation has one that does not work here: as if it had none.
+            raise NotImplementedError(str(error)) from error
     made = set(ancestors([g for g in found if g is not None])) - set(ancestors([result]))
     if any(isinstance(getattr(v.owner.op, "scalar_op", 0), ScalarLoop) for v in made if v.owner):
         raise NotImplementedError
@@ -158,7 +162,8 @@ def without_gradient(leaves: Sequence[Any], results: Sequence[Any]) -> list[Any]
         except NO_GRADIENT:
             found += floats
     if not found:
-        raise NotConjugate("PyTensor has no derivative of the joint density.")
+        names = ", ".join(str(v.name) for v in leaves if is_float(v))
+        raise NotConjugate(f"PyTensor has no derivative of the joint density by {names}.")
     return found
 
 
