@@ -26,6 +26,7 @@ PARTS = {
     "tables": "With `bayesmodels[tables]`",
     "dask": "With `bayesmodels[dask]`",
     "numpyro": "With `bayesmodels[numpyro]`",
+    "bambi": "With `bayesmodels[bambi]`",
 }
 NOTE = """
 `bayesmodels[spark]` asks for pyspark (Apache-2.0), which needs Java 17. Packages that only tests

@@ -90,6 +90,9 @@ class Readable(Protocol):
     def marginals(self) -> dict[str, Law]:
         """Return each variable's law, elementwise over its shape."""
 
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+        """Return equal-tailed intervals."""
+
     def sample(self, draws: int, rng: np.random.Generator | int | None = None) -> dict[str, Array]:
         """Return independent draws, sample axis first."""
 

@@ -47,11 +47,16 @@ def mean(self: Readable) -> dict[str, Array]:
 
 
 def _mean(law: Law, name: str) -> Array:
-    found = np.asarray(law.mean())
+    return _defined(_known_mean(law), "mean", name)
+
+
+def _known_mean(law: Law) -> Array:
+    """Return the mean, NaN where it does not exist."""
+    found = np.asarray(law.mean(), dtype=float)
     if np.isinf(found).any():
         # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
         found = np.where(np.isnan(law.var()), np.nan, found)
-    return _defined(found, "mean", name)
+    return found
 
 
 def var(self: Readable) -> dict[str, Array]:
@@ -135,7 +140,9 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``mean``, ``sd`` and two interval ends such as ``eti89_lb``, ``eti89_ub``.
+        Columns ``mean``, ``sd`` and two interval ends such as ``eti89_lb``, ``eti89_ub``. Where a
+        mean or a deviation does not exist its cell is empty, and one more column, ``note``, says
+        so.
 
     Examples
     --------
@@ -144,40 +151,36 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
             mean     sd  eti89_lb  eti89_ub
     theta  0.208  0.081     0.092      0.35
     """
+    table = _numbers(self, prob)
+    notes = [_missing(row["mean"], row["sd"]) for _, row in table.iterrows()]
+    return table.assign(note=notes) if any(notes) else table
+
+
+def _numbers(self: Readable, prob: float) -> pd.DataFrame:
+    """Return the columns of numbers, NaN where a moment does not exist."""
     import pandas as pd
 
-    means, ends = mean(self), interval(self, prob)
-    # Not the roots of variances, which underflow and overflow long before deviations do.
-    sds = {name: _deviation(law, name) for name, law in self.marginals().items()}
-    kind = f"eti{100 * prob:g}"
+    ends, kind = self.interval(prob), f"eti{100 * prob:g}"
     rows = {}
-    for name in means:
-        columns = (means[name], sds[name], *ends[name])
-        for text, at in places(self, name, np.shape(means[name])):
+    for name, law in self.marginals().items():
+        # Not the roots of variances, which underflow and overflow long before deviations do.
+        columns = (_known_mean(law), np.asarray(law.std(), dtype=float), *ends[name])
+        for text, at in places(self, name, np.shape(columns[0])):
             rows[text] = [float(np.asarray(column)[at]) for column in columns]
-    return pd.DataFrame.from_dict(
-        rows, orient="index", columns=["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
-    )
+    names = ["mean", "sd", f"{kind}_lb", f"{kind}_ub"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=names)
 
 
-def _deviation(law: Law, name: str) -> Array:
-    return _defined(np.asarray(law.std()), "variance", name)
+def _missing(mean: float, sd: float) -> str:
+    """Say which moment does not exist; nothing if both do."""
+    gone = [what for what, x in (("mean", mean), ("standard deviation", sd)) if np.isnan(x)]
+    return f"no {' and no '.join(gone)}: tails too heavy" if gone else ""
 
 
 def summary_or_intervals(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     """Return the summary; only its intervals if some law's tails are too heavy for moments."""
-    import pandas as pd
-
-    try:
-        return summary(self, prob)
-    except PriorError:
-        rows = {
-            text: [float(np.asarray(end)[at]) for end in ends]
-            for name, ends in interval(self, prob).items()
-            for text, at in places(self, name, np.shape(ends[0]))
-        }
-        columns = [f"eti{100 * prob:g}_{bound}" for bound in ("lb", "ub")]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    table = _numbers(self, prob)
+    return table.iloc[:, 2:] if table.isna().any(axis=None) else table
 
 
 def to_datatree(

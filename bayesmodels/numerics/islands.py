@@ -138,6 +138,7 @@ def polished(logs: Logs, top: Array) -> tuple[Array, Array]:
 
 _LEAST = 1e-12
 _NEGLIGIBLE = 1e-6
+_SINGULAR = 1e-12  # ratio of variances, below which rounding decides
 
 
 def _differences(logs: Logs, top: Array, scale: Array) -> tuple[Array, Array]:
@@ -237,7 +238,7 @@ def framed(f: Function, top: Array) -> tuple[Island, Lattice]:
         gap = u - mean
         cov = (weights[:, None] * gap).T @ gap
         sizes = np.linalg.eigvalsh(cov)
-        if sizes[0] <= 0:
+        if sizes[0] <= _SINGULAR * sizes[-1]:
             frame = replace(frame, root=frame.root / 2)
             continue
         root = _triangular(frame.root @ np.linalg.cholesky(cov))

@@ -15,7 +15,7 @@ from pytensor.graph.replace import vectorize_graph
 
 from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.protocol import Draws, Law
-from bayesmodels.errors import DataError, PriorError
+from bayesmodels.errors import DataError, NotConjugate, PriorError
 from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
@@ -25,6 +25,7 @@ from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, natural_terms, plain
+from bayesmodels.posteriors.deterministic_laws import DRAWS, ENDS_DRAWN, known
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
 from bayesmodels.posteriors.posterior import (
@@ -32,6 +33,7 @@ from bayesmodels.posteriors.posterior import (
     draws_of_new_data,
     improper,
     tree_of,
+    with_deterministics,
 )
 from bayesmodels.posteriors.rows_left_out import rows_left_out
 from bayesmodels.posteriors.support import listed, within
@@ -97,10 +99,66 @@ class IntegratedPosterior:
 
     mean = reading.mean
     var = reading.var
-    interval = reading.interval
-    summary = reading.summary
     to_datatree = tree_of
     predictive = draws_of_new_data
+
+    def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
+        """Return equal-tailed intervals; those of `drawn` variables are read off exact draws.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability inside, between 0 and 1.
+        """
+        prob = proportion(prob, "prob")
+        tail = (1 - prob) / 2
+        found: dict[str, tuple[Array, Array]] = {}
+        for name, law in self.marginals().items():
+            if name in self.drawn:
+                low, high = np.quantile(self._draws[name], [tail, 1 - tail], axis=0)
+                found[name] = low, high
+            else:
+                found[name] = np.asarray(law.ppf(tail))[()], np.asarray(law.isf(tail))[()]
+        return found
+
+    @cached_property
+    def drawn(self) -> tuple[str, ...]:
+        """Variables whose elements depend on several coordinates, so that there are no laws."""
+        found = []
+        for name in self._on_lattice:
+            try:
+                self._density.maps(name, 0)
+            except NotConjugate:
+                found.append(name)
+        return tuple(found)
+
+    @cached_property
+    def _draws(self) -> dict[str, Any]:
+        """Exact draws that are read off where there is no law: the same each time."""
+        return self.sample(DRAWS, np.random.default_rng(0))
+
+    def summary(self, prob: float = 0.89) -> pd.DataFrame:
+        """Return means, standard deviations and intervals, one row a scalar.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the equal-tailed intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of free variables, as beliefs have it, and of Deterministics. A column ``note`` says
+            which numbers are read off exact draws, and which moments do not exist.
+        """
+        table = reading.summary(self, prob)
+        for name in self.drawn:
+            rows = [text for text, _ in reading.places(self, name, self._shapes[name])]
+            table.loc[rows, "note"] = ENDS_DRAWN
+        table = table.fillna({"note": ""}) if self.drawn else table
+        if not self.model.deterministics:
+            return table
+        return with_deterministics(table, self.model, known(self.model, self._draws, prob))
 
     @property
     def log_evidence(self) -> float:
@@ -256,6 +314,9 @@ class IntegratedPosterior:
             if name in self.levels:
                 result[name] = (np.zeros_like(low), np.zeros_like(high))
                 continue
+            if name in self.drawn:
+                result[name] = self._off_in_draws(name, prob)
+                continue
             if name in self.remaining:
                 off = (law.error(), law.error())
             else:
@@ -267,11 +328,19 @@ class IntegratedPosterior:
                 result[name] = (off[0] / np.exp(law.logpdf(low)), off[1] / np.exp(law.logpdf(high)))
         return result
 
+    def _off_in_draws(self, name: str, prob: float) -> tuple[Array, Array]:
+        """Return three standard errors of interval ends that are read off draws."""
+        tail = (1 - prob) / 2
+        wide = 3 * np.sqrt(tail * (1 - tail) / DRAWS)
+        low, high = max(tail - wide, 0.0), min(tail + wide, 1.0)
+        ends = np.quantile(self._draws[name], [low, high, 1 - high, 1 - low], axis=0)
+        return ends[1] - ends[0], ends[3] - ends[2]
+
     @cached_property
     def reference(self) -> float:
         """As many independent draws would be as far off as the law of some variable may be."""
         inner = [*self._integral.mean_error, *self._integral.sd_error, self._integral.log_error]
-        laws = [self._laws[name] for name in self.remaining if name not in self.levels]
+        laws = [self._laws[name] for name in self._on_lattice if name not in self.drawn]
         worst = max(float(np.nanmax(inner)), *(float(np.max(law.error())) for law in laws), 0.0)
         return 1 / worst**2 if worst > 0 else np.inf
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import cached_property, partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
 from bayesmodels.posteriors.density import without_initial_values
+from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.enumeration import Finite
 from bayesmodels.posteriors.families import (
@@ -38,6 +40,7 @@ from bayesmodels.posteriors.verify import Verification
 from bayesmodels.posteriors.zero_sum import elements, zero_sums
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 
@@ -91,6 +94,27 @@ def draws_of_new_data(
     return tree
 
 
+def with_deterministics(
+    table: pd.DataFrame, model: pm.Model, known: Mapping[str, Known]
+) -> pd.DataFrame:
+    """Add what is known of a model's Deterministics, and whence, to the summary of the others."""
+    import pandas as pd
+
+    rows, notes = {}, {}
+    for name, own in known.items():
+        axes = labelled_axes(model, name, own.mean.shape)
+        every = np.ndindex(own.mean.shape)
+        for at, labels in zip(every, product(*(labels for _, labels in axes)), strict=True):
+            text = f"{name}[{', '.join(map(str, labels))}]" if at else name
+            rows[text] = [float(part[at]) for part in (own.mean, own.sd, own.low, own.high)]
+            notes[text] = own.notes[at]
+    columns = list(table.columns[:4])
+    more = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    every = pd.concat([table, more.assign(note=notes)])
+    every["note"] = every["note"].fillna("")
+    return every if (every["note"] != "").any() else every[columns]
+
+
 class ExactPosterior:
     """A PyMC model's posterior in closed form; made by `bayesmodels.exact`.
 
@@ -130,7 +154,6 @@ class ExactPosterior:
     mean = reading.mean
     var = reading.var
     interval = reading.interval
-    summary = reading.summary
     to_datatree = tree_of
     predictive = draws_of_new_data
 
@@ -161,6 +184,30 @@ class ExactPosterior:
         both sides of every comparison in the graph that was seen to fall out differently.
         """
         return "analytically" if self.verification.settled else "numerically"
+
+    def summary(self, prob: float = 0.89) -> pd.DataFrame:
+        """Return means, standard deviations and intervals, one row a scalar.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the equal-tailed intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Of free variables, as beliefs have it, and of Deterministics. Of the latter some laws
+            are known; a column ``note`` says which numbers are read off exact draws instead, the
+            same ones each time.
+        """
+        table = reading.summary(self, prob)
+        if not self.model.deterministics:
+            return table
+        field = self._solution.field
+        x, levels = self._solution.sample(DRAWS, np.random.default_rng(0))
+        draws = elements(self._zero_sums, field.variables(x, levels))
+        laws = () if self._solution.finite else (x, self.blocks)
+        return with_deterministics(table, self.model, known(self.model, draws, prob, *laws))
 
     @property
     def blocks(self) -> tuple[Factor, ...]:

@@ -133,7 +133,7 @@ def derivatives(
                 disconnected_inputs="ignore",
                 return_disconnected=nothing,
             )
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
             # Somebody's operation has one that does not work here: as if it had none.
             raise NotImplementedError(str(error)) from error
     made = set(ancestors([g for g in found if g is not None])) - set(ancestors([result]))

@@ -101,5 +101,5 @@ FORMULAS = [
     Formula("shares", "share ~ x", "beta"),
     Formula("directions", "angle ~ x", "vonmises"),
     Formula("kinds", "kind ~ x", "categorical"),
-    Formula("grades", "grade ~ x", "cumulative"),
+    Formula("grades", "grade ~ 0 + x", "cumulative"),
 ]

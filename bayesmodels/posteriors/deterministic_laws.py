@@ -1,0 +1,157 @@
+"""What is known of a model's Deterministics, given the posterior of its free variables.
+
+What is linear in normal elements is normal, and what is linear in one element has its law; of a sum
+of independent elements mean and deviation are known. All else is read off exact draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pymc as pm
+from pytensor.configdefaults import config
+from pytensor.graph.replace import clone_replace, vectorize_graph
+from scipy.sparse import csr_array
+
+from bayesmodels.numerics import Array
+from bayesmodels.numerics.laws import element
+from bayesmodels.posteriors.conditional import LIGHT_MODE
+from bayesmodels.posteriors.density import compiled, frozen, in_double
+from bayesmodels.posteriors.families import (
+    ElementLaw,
+    Factor,
+    Gaussian,
+    Independent,
+    ScaledGaussian,
+)
+
+DRAWS = 20_000
+_MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
+_OFF = 1e-9  # of the spread: what is linear may be off by
+_ALL_DRAWN = f"from {DRAWS:,} exact draws"
+ENDS_DRAWN = f"interval from {DRAWS:,} exact draws"
+"""What is said of numbers that are read off draws, and where mean and deviation are not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Means, deviations and interval ends of elements, and of each whence it is, if not exact."""
+
+    mean: Array
+    sd: Array
+    low: Array
+    high: Array
+    notes: Array
+
+
+def known(
+    model: pm.Model,
+    draws: dict[str, Any],
+    prob: float,
+    x: Array | None = None,
+    factors: Sequence[Factor] = (),
+) -> dict[str, Known]:
+    """Return what is known of each Deterministic, from exact draws of all free variables.
+
+    With the elements `x` of the same draws, one a row, and the `factors` that are their laws, by
+    these where there is a linear function.
+    """
+    tail = (1 - prob) / 2
+    result = {}
+    for name, value in _values(model, draws).items():
+        flat = value.reshape(len(value), -1)
+        size = flat.shape[1]
+        low, high = np.quantile(flat, [tail, 1 - tail], axis=0)
+        found = Known(flat.mean(0), flat.std(0), low, high, np.full(size, _ALL_DRAWN, dtype=object))
+        if x is not None and size:
+            _by_laws(found, flat, x, factors, tail)
+        shape = value.shape[1:]
+        result[name] = Known(*(part.reshape(shape) for part in vars(found).values()))
+    return result
+
+
+def _values(model: pm.Model, draws: dict[str, Any]) -> dict[str, Array]:
+    """Return the Deterministics at draws, along a first axis."""
+    model = frozen(model)
+    free = {rv: rv.type(rv.name) for rv in model.free_RVs}
+    seen: Any = {rv: model.rvs_to_values[rv] for rv in model.observed_RVs}
+    with config.change_flags(floatX="float64", traceback__limit=0):
+        made = clone_replace(list(model.deterministics), free | seen, rebuild_strict=False)
+        rows: Any = {p: p.type.clone(shape=(None, *p.type.shape))(p.name) for p in free.values()}
+        many: Any = vectorize_graph(in_double(made, {}), rows)
+        run = compiled(list(rows.values()), many, LIGHT_MODE)
+    found = run(*(np.asarray(draws[p.name], p.dtype) for p in rows))
+    number = len(next(iter(draws.values())))
+    return {
+        v.name: np.broadcast_to(y, (number, *y.shape[y.ndim - v.type.ndim :])).astype(float)
+        for v, y in zip(model.deterministics, found, strict=True)
+    }
+
+
+def _by_laws(found: Known, y: Array, x: Array, factors: Sequence[Factor], tail: float) -> None:
+    """Write down what laws say of elements that are linear functions of some others."""
+    number = x.shape[1] + _MORE
+    if number > min(len(x) // 2, _MOST):
+        return
+    fit, check = slice(number), slice(number, 2 * number)
+    centre, spread = x.mean(0), x.std(0)
+    unit = np.where(spread > 0, spread, 1.0)
+    design = np.concatenate([np.ones((len(x), 1)), (x - centre) / unit], 1)[: 2 * number]
+    weights = np.linalg.lstsq(design[fit], y[fit])[0]
+    off = np.abs(design[check] @ weights - y[check]).max(0)
+    size = np.where(found.sd > 0, found.sd, 1.0)
+    for k in np.flatnonzero(off <= _OFF * size):
+        row = np.where(np.abs(weights[1:, k]) > _OFF * size[k], weights[1:, k] / unit, 0.0)
+        _of_row(found, int(k), weights[0, k] - row @ centre, row, factors, tail)
+
+
+def _of_row(
+    found: Known, k: int, constant: float, row: Array, factors: Sequence[Factor], tail: float
+) -> None:
+    """Write down the law of a constant and a sum of elements, each with a factor."""
+    own = [f for f in factors if row[f.elements].any()]
+    law: Any = None
+    places = np.flatnonzero(row)
+    if len(places) == 1:
+        laws = [one for f in own for one in f.laws()]
+        (one,) = [one for one in laws if places[0] in one.elements]
+        at = int(np.flatnonzero(one.elements == places[0])[0])
+        law = element(one.law, tuple(map(int, np.unravel_index(at, np.shape(one.law.std())))))
+        scale = row[places[0]]
+    elif own and (normal := _normal(row, own)):
+        law, scale = normal.law, 1.0
+    if law is not None:
+        ends = [law.ppf(tail), law.isf(tail)][:: 1 if scale > 0 else -1]
+        mean, sd = constant + scale * law.mean(), np.abs(scale) * law.std()
+        low, high = (constant + scale * end for end in ends)
+        _write(found, k, (mean, sd, low, high, ""))
+    elif not own:
+        _write(found, k, (constant, 0.0, constant, constant, ""))
+    elif all(isinstance(f, Independent) and f.family.kind != "simplex" for f in own):
+        parts = [(row[one.elements], one.law) for f in own for one in f.laws()]
+        mean = constant + sum(float(w @ law.mean()) for w, law in parts)
+        sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))
+        _write(found, k, (mean, sd, found.low[k], found.high[k], ENDS_DRAWN))
+
+
+def _write(found: Known, k: int, numbers: tuple[Any, ...]) -> None:
+    for column, number in zip(vars(found).values(), numbers, strict=True):
+        column[k] = number if isinstance(number, str) else float(np.ravel(number)[0])
+
+
+def _normal(row: Array, own: Sequence[Factor]) -> ElementLaw | None:
+    """Return the law of a sum of jointly normal elements, or of those with one unknown scale."""
+    one = np.zeros(1, dtype=int)
+    if isinstance(own[0], ScaledGaussian) and len(own) == 1 and not row[own[0].elements[-1]]:
+        normal = own[0].gaussian
+        sums = normal.combined(one, csr_array(row[None, normal.elements]))
+        scale = own[0].elements[-1:]
+        return ScaledGaussian(np.append(one, scale), sums, own[0].gamma).laws()[0]
+    if not all(isinstance(f, Gaussian) for f in own):
+        return None
+    parts = [f.combined(one, csr_array(row[None, f.elements])) for f in own]  # type: ignore[attr-defined]
+    mean, var = (sum(part.location for part in parts), sum(1 / part.precision for part in parts))
+    return Gaussian.independent(one, mean, 1 / var).laws()[0]
