@@ -50,6 +50,7 @@ _GROWS = 1.1
 _TRIALS = {"binomial": 0, "beta_binomial": 0, "hypergeometric": 2}
 """Which parameter is the number of trials."""
 _FINITE = ("bernoulli", "categorical", "discrete_uniform", *_TRIALS)
+_CHAIN = "DiscreteMC"  # pymc-extras' hidden chain, as PyMC prints it: states are columns of P
 _MOST_KNOWN = 2**12  # configurations of finite variables that a range may depend on
 _TRANSFORMED = {LogTransform: "positive", LogOddsTransform: "unit", SimplexTransform: "simplex"}
 ENDS: dict[str, tuple[float, float]] = {
@@ -221,17 +222,14 @@ def _range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[i
     kind = getattr(op, "name", "") or ""
     if not isinstance(op, RandomVariable) or isinstance(op, SymbolicRandomVariable):
         kind = ""
-    if kind not in {*_FINITE, *_COUNTABLE}:
+    chain = _title(op) == _CHAIN
+    if not chain and kind not in {*_FINITE, *_COUNTABLE}:
         raise NotConjugate(f"{name} ({_title(op)}) is a whole number that has no known range.")
-    parameters = list(op.dist_params(rv.owner))
+    parameters = list(rv.owner.inputs if chain else op.dist_params(rv.owner))
     if kind in _COUNTABLE:
         return _most(op, parameters, name, known)
-    if kind == "categorical":
-        levels = parameters[0].type.shape[-1]
-        if levels is None:
-            (length,) = _values([parameters[0].shape[-1]], name)
-            levels = int(length)
-        return 0, levels
+    if chain or kind == "categorical":
+        return 0, _last(parameters[0], name)
     if kind in _TRIALS:
         (trials,) = _values([parameters[_TRIALS[kind]]], name, known)
         return 0, int(trials.max()) + 1
@@ -239,6 +237,12 @@ def _range(op: Any, rv: Any, name: str, known: Mapping[Any, Support]) -> tuple[i
         first, last = _values(parameters, name, known)
         return int(first.min()), int(last.max() - first.min()) + 1
     return 0, 2
+
+
+def _last(parameter: Any, name: str) -> int:
+    """Return the length of a parameter's last axis."""
+    known = parameter.type.shape[-1]
+    return int(_values([parameter.shape[-1]], name)[0] if known is None else known)
 
 
 def _most(

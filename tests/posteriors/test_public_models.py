@@ -5,6 +5,8 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pymc.distributions.distribution import SymbolicRandomVariable, _support_point
+from pymc.logprob.abstract import _logprob
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from scipy import stats
@@ -187,3 +189,38 @@ def test_a_frame_of_a_sliver_is_narrowed():
 
     island, _ = framed(sliver, np.zeros(2))
     assert np.isfinite(island.frame.root).all()
+
+
+class DiscreteMCRV(SymbolicRandomVariable):
+    """A hidden chain as pymc-extras has it: the matrix of its moves comes first."""
+
+    _print_name = ("DiscreteMC", "DiscreteMC")
+    default_output = 1
+
+
+@_logprob.register(DiscreteMCRV)
+def _chain_logp(op, values, moves, first, rng, **more):  # noqa: ARG001 - PyMC's signature
+    (states,) = values
+    return pt.log(first[states[0]]) + pt.log(moves[states[:-1], states[1:]]).sum()
+
+
+@_support_point.register(DiscreteMCRV)
+def _chain_start(op, rv, *more):  # noqa: ARG001 - PyMC's signature
+    return pt.zeros_like(rv)
+
+
+def test_the_states_of_a_hidden_chain_of_pymc_extras_are_summed_out():
+    moves, first = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0.5, 0.5])
+    level, y = np.array([0.0, 2.0]), np.array([0.1, -0.3, 2.2, 1.9, 0.4])
+    given = [pt.matrix("moves"), pt.vector("first"), pt.random.type.random_generator_type("rng")]
+    drawn = pt.zeros(5, dtype="int64")  # nothing is drawn here
+    op = DiscreteMCRV(given, [given[2], drawn], extended_signature="(k,k),(k),[rng]->[rng],(n)")
+    rng = pytensor.shared(np.random.default_rng(1))
+    with pm.Model() as model:
+        values = [pt.as_tensor(moves), pt.as_tensor(first)]
+        states = model.register_rv(op(*values, rng), name="states")
+        pm.Normal("y", pt.constant(level)[states], 1, observed=y)
+    ahead = first * stats.norm.pdf(y[0], level)
+    for seen in y[1:]:
+        ahead = ahead @ moves * stats.norm.pdf(seen, level)
+    assert bm.exact(model, rng=1).log_evidence == pytest.approx(np.log(ahead.sum()))
