@@ -100,18 +100,19 @@ def with_deterministics(
     """Add what is known of a model's Deterministics, and whence, to the summary of the others."""
     import pandas as pd
 
-    rows, notes = {}, {}
+    rows: dict[str, list[float]] = {}
+    notes: list[str] = []
     for name, own in known.items():
         axes = labelled_axes(model, name, own.mean.shape)
-        every = np.ndindex(own.mean.shape)
-        for at, labels in zip(every, product(*(labels for _, labels in axes)), strict=True):
+        places = np.ndindex(own.mean.shape)
+        for at, labels in zip(places, product(*(labels for _, labels in axes)), strict=True):
             text = f"{name}[{', '.join(map(str, labels))}]" if at else name
             rows[text] = [float(part[at]) for part in (own.mean, own.sd, own.low, own.high)]
-            notes[text] = own.notes[at]
+            notes.append(str(own.notes[at]))
     columns = list(table.columns[:4])
     more = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     every = pd.concat([table, more.assign(note=notes)])
-    every["note"] = every["note"].fillna("")
+    every = every.fillna({"note": ""})
     return every if (every["note"] != "").any() else every[columns]
 
 

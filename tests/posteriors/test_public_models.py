@@ -63,7 +63,7 @@ def test_a_variable_without_elements_stays():
     assert bm.exact(model, partial=True, rng=1).integrated == ("level",)
 
 
-@pytest.mark.filterwarnings("ignore:RandomVariable Ops will stop")
+@pytest.mark.filterwarnings("ignore:.*RandomVariable.*rng:DeprecationWarning")
 def test_a_simulator_is_refused_before_it_is_run():
     with pm.Model() as model:
         level = pm.Normal("level", 0, 5)
