@@ -23,6 +23,8 @@ _DATE = re.compile(
 )
 _TRUTH = {"true": True, "false": False}
 _EXACT = 2**53  # below, floats are exact for whole numbers
+_DIGITS = 15  # of which any are exact
+_SIGNS = re.compile(r"[-.?*!/_–—]+")
 FEW = 1000  # labels of numbers that are kept as they are written
 
 
@@ -128,12 +130,16 @@ def _truth(judged: Judged) -> Column | None:
 
 
 def _codes(judged: Judged) -> Column | None:
-    """Digits of one length, some of which begin with zero, are codes such as those of places."""
-    cells, padded = judged.counts, _padded(judged.counts)
-    digits = all(cell.isdecimal() for cell in cells) and len({*map(len, cells)}) == 1
-    if not (digits and padded and len(cells) > 1):
+    """Digits of one length, some of which begin with zero, or more than a number has."""
+    cells = judged.counts
+    if not cells or not all(map(str.isdecimal, cells)):
         return None
-    said = f"Column {judged.text.name!r} holds codes such as {padded!r}: labels, no numbers."
+    lengths = {*map(len, cells)}
+    code = _padded(cells) if len(lengths) == 1 < len(cells) else ""
+    code = max(cells, key=len) if max(lengths) > _DIGITS else code
+    if not code:
+        return None
+    said = f"Column {judged.text.name!r} holds codes such as {code!r}: labels, no numbers."
     return Column(judged.kept, "label", [said, *_levels(judged)])
 
 
@@ -185,9 +191,10 @@ _RULES: Sequence[Callable[[Judged], Column | None]] = (
 
 
 def _value(part: re.Match[str], marks: Marks) -> float | None:
-    """Return the number of a cell; those that count, such as 1st and 2nd, are none."""
+    """Return the number of a cell; 1st and 2nd are none, nor are digits that a float would lose."""
     number = marks.number(part["number"])
-    if number is None or part["after"] in ("st", "nd", "rd", "th"):
+    long = part["number"].isdecimal() and len(part["number"]) > _DIGITS
+    if number is None or long or part["after"] in ("st", "nd", "rd", "th"):
         return None
     return -number if part["sign"] in ("-", "−") and part["sign"] else number
 
@@ -228,7 +235,7 @@ def _plain_texts(text: Text, mark: str, *, gaps: bool = False) -> list[tuple[Any
 
     if not (gaps or text.cells.null_count or mark == ","):
         return []
-    if pc.count_distinct(text.cells).as_py() > FEW:
+    if any(pc.count_distinct(cells).as_py() > FEW for cells in (text.cells[: 2 * FEW], text.cells)):
         return []
     return _texts({cell: float(cell.replace(",", ".")) for cell in text.counts})
 
@@ -254,7 +261,7 @@ def _gap(text: Text, word: str) -> str:
 def _levels(judged: Judged) -> list[str]:
     """Say which labels look as if a cell was empty."""
     text = judged.text
-    signs = [cell for cell in text.counts if not any(map(str.isalnum, cell))]
+    signs = filter(_SIGNS.fullmatch, text.counts)
     return [
         f"{_in(text, word)} {'is a label' if text.counts[word] == 1 else 'are labels'}; if that "
         f"stands for an empty cell, say missing={f'{text.name}={word}'!r}."

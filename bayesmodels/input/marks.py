@@ -34,6 +34,8 @@ _FORMS = {  # of a number without sign, with what each says of commas and points
 }
 _FORM = re.compile("|".join(f"({pattern})" for pattern in _FORMS.values()))
 _NAMES = list(_FORMS)
+_LONG = 1e15  # more digits than a number has exactly
+_FIRST = 1000  # cells that often tell what all would
 _OTHER = {".": ",", ",": "."}
 _POINTS = {"point", "spaced, point", "thousands by comma"}
 _COMMAS = {"comma", "spaced, comma", "thousands by point"}
@@ -82,19 +84,21 @@ class Text:
         for mark in ".,":
             cells = self.cells
             if mark == ",":
-                if self._any(r"\."):
+                if pc.any(pc.match_substring(cells, ".")).as_py():
                     break
                 cells = pc.replace_substring(cells, ",", ".")
             try:
                 numbers = cells.cast(pa.float64())
             except pa.ArrowInvalid:
                 continue
-            if pc.any(pc.is_nan(numbers)).as_py():
+            values = numbers.to_numpy()
+            if np.isnan(values).sum() > numbers.null_count:
                 break
             try:
                 whole = cells.cast(pa.int64())
             except pa.ArrowInvalid:
-                return mark, numbers
+                long = np.nanmax(np.abs(values), initial=0) >= _LONG
+                return mark, None if long and self._any(r"^[+-]?\d{16,}$") else numbers
             return mark, None if self._any(r"^[+-]?0\d") else whole
         return ".", None
 
@@ -129,7 +133,7 @@ class Text:
         if numbers is None:
             return self.forms if self.mostly_numbers else Counter()
         word, either = ("point", "\\.") if mark == "." else ("comma", ",")
-        if str(numbers.type) == "int64" or not self._any(either):
+        if str(numbers.type) == "int64":
             return Counter()
         if self._any(
             rf"^[+-]?(?:\d*{either}(?:\d{{0,2}}|\d{{4,}})|(?:0\d*|\d{{4,}})?{either}\d{{3}}|.*[eE].*)$"
@@ -140,7 +144,8 @@ class Text:
     def _any(self, pattern: str) -> bool:
         import pyarrow.compute as pc
 
-        return bool(pc.any(pc.match_substring_regex(self.cells, pattern)).as_py())
+        some = self.cells.slice(0, _FIRST), self.cells.slice(_FIRST)
+        return any(pc.any(pc.match_substring_regex(part, pattern)).as_py() for part in some)
 
     def rows(self, texts: Sequence[str]) -> list[int]:
         """Return the numbers of the rows, below the heading, in which one of some texts stands."""

@@ -17,8 +17,10 @@ from bayesmodels.input.text import Grid
 _SEVERAL = 3  # rows that can be told from each other
 _MANY = 5  # rows that are named
 ROW_LABELS = ("", "rownames")
-_SUMS = {"total", "totals", "grand total", "sum", "sums", "overall", "all", "gesamt", "summe"}
-_SUMS |= {"insgesamt", "subtotal", "totaal", "totale", "σ"}
+_SUMS = (
+    r"(?i)^(?:(?:(?:grand |sub)?total[se]?|totaal|sums?|overall|all|gesamt|summe|insgesamt|"
+    r"means?|averages?|avg|mittelwert|durchschnitt)\b|[σΣ]$)"
+)
 _UNIT = re.compile(
     r"[(\[].*[)\]]|%|years?|months?|weeks?|days?|hours?|[kmµcn]?[glm](?:/\w+)?|°[CF]|sec|min"
 )
@@ -73,22 +75,25 @@ def named(
     return table, labels
 
 
-def check_rows(table: Mapping[str, Any], index: np.ndarray) -> None:
+def check_rows(columns: Mapping[str, Column], table: Mapping[str, Any], index: np.ndarray) -> None:
     """Refuse rows that repeat the heading, or hold nothing but texts in brackets below it."""
     import pyarrow.compute as pc
 
     if len(table) == 1 or not len(index):  # one cell may be as its column's name
         return
+    if any(column.kind == "number" for column in columns.values()):  # no cell is a name
+        return
     same = np.ones(len(index), bool)
     for name, column in table.items():
-        same &= np.asarray(pc.fill_null(pc.equal(column, name), fill_value=False))
+        alike = pc.equal(pc.utf8_lower(column), name.lower())
+        same &= np.asarray(pc.fill_null(alike, fill_value=False))
         if not same.any():
             break
     else:
         raise _no_row(index[np.argmax(same)], [*table], "repeats the heading")
     first = [column[0].as_py() or "" for column in table.values()]
-    if all(re.fullmatch(r"\(\D+\)|\[\D+\]", text) for text in first if text):
-        raise _no_row(index[0], first, "holds only texts in brackets, as a second heading does")
+    if all(re.fullmatch(r"\(\D+\)|\[\D+\]|[-=:]{3,}", text) for text in first if text):
+        raise _no_row(index[0], first, "is the second part of a heading")
 
 
 def _no_row(place: Any, row: Sequence[str], why: str) -> DataError:
@@ -128,20 +133,21 @@ def check_sums(
     columns: Mapping[str, Column], table: Mapping[str, Any], index: np.ndarray
 ) -> list[str]:
     """Refuse a row that its label calls a sum, and its numbers prove one; say what may be one."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    numbers = [c.values.astype(float) for c in columns.values() if c.kind == "number"]
+    numbers = [c.values for c in columns.values() if c.kind == "number"]
     if not numbers or len(index) < _SEVERAL:
         return []
-    said, sums = [], pa.array(sorted(_SUMS))
+    said = []
     for name in (name for name, column in columns.items() if column.kind == "label"):
-        places = np.flatnonzero(np.asarray(pc.is_in(pc.utf8_lower(table[name]), value_set=sums)))
+        alike = pc.fill_null(pc.match_substring_regex(table[name], _SUMS), fill_value=False)
+        places = np.flatnonzero(np.asarray(alike))
         if not len(places):
             continue
         row = [cells[int(places[0])].as_py() or "" for cells in table.values()]
-        if len(places) == 1 and any(_is_sum(values, places[0]) for values in numbers):
-            raise _no_row(index[places[0]], row, "is the sum of the others")
+        sums = [_is_sum(values, places[0], mean=True) for values in numbers]
+        if len(places) == 1 and any(sums):
+            raise _no_row(index[places[0]], row, "is the sum or the mean of the others")
         label = shown(table[name][int(places[0])].as_py())
         said.append(f"{label} stands in column {name!r}, and was read as a row like others: "
                     f"{_rows(index[places])}.")  # fmt: skip
@@ -151,7 +157,11 @@ def check_sums(
     return said
 
 
-def _is_sum(values: Any, place: int) -> bool:
-    """Say whether a number is the sum of all others in its column."""
-    others = np.nansum(np.delete(values, place))
-    return bool(others and np.isclose(values[place], others, rtol=1e-9, atol=0))
+def _is_sum(values: Any, place: int, *, mean: bool = False) -> bool:
+    """Say whether a number is the sum of all others in its column, two or more, or their mean."""
+    value, total = values[place], np.nansum(values)
+    others = np.count_nonzero(~np.isnan(values) & (values != 0)) - 1
+    whole = bool(np.isclose(2 * value, total, rtol=1e-9, atol=0))
+    known = np.count_nonzero(~np.isnan(values)) - 1
+    middle = mean and bool(np.isclose(value * known, total - value, rtol=5e-3, atol=0))
+    return bool(others > 1 and (whole or middle))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -130,9 +131,9 @@ def read_table(
             grid = grid._replace(notes=[*notes, *grid.notes])
     except DataError:
         raise
-    except ImportError as error:
+    except ImportError:
         raise DataError(
-            f"file: {kind} can't be read, for a package is not installed ({error}): pip install "
+            f"file: {kind} can't be read, for a package is not installed: pip install "
             f"{'odfpy' if kind == '.ods' else repr('bayesmodels[tables]')}."
         ) from None
     except (ValueError, OSError) as error:
@@ -149,12 +150,13 @@ def _of_grid(
     path: Path, grid: Grid, missing: Sequence[str], decimal: str | None, thousands: str | None
 ) -> pd.DataFrame:
     """Return a frame of a heading and cells of text."""
-    cells, index, left_out = without_empty_rows([_trimmed(column) for column in grid.columns])
+    whole = grid.columns if grid.trimmed else [_trimmed(column) for column in grid.columns]
+    cells, index, left_out = without_empty_rows(whole)
     table, labels = named(grid, cells, repr(str(path)))
-    check_rows(table, index)
     first = {name: str(column[0].as_py() or "") for name, column in table.items() if len(index)}
     marked = _marked([*table], missing)
     columns, said = _judged(table, index, marked, decimal, thousands, grid.separator)
+    check_rows(columns, table, index)
     said += [*check_lines(columns, table, index), *check_sums(columns, table, index)]
     notes = list(grid.notes)
     if grid.separator in ";\t" and path.suffix.lower() == ".csv":
@@ -273,6 +275,11 @@ def _sheet(path: Path, sheet: str | int | None) -> Grid:
             chosen = sheets[int(chosen) - 1]
         if chosen not in sheets:
             raise DataError(f"sheet: must be one of {listed(sheets)}; got {sheet!r}.")
+        if path.suffix != ".ods" and _has_bare_formulas(path):
+            raise DataError(
+                f"file: {str(path)!r} has formulas without their values. Open it in a spreadsheet, "
+                "and save it."
+            )
         grid = pd.read_excel(book, sheet_name=chosen, header=None, dtype=object, na_filter=False)
     rows = [[_shown_cell(cell) for cell in row] for row in grid.to_numpy(object).tolist()]
     while rows and not any(rows[0]):
@@ -286,6 +293,14 @@ def _sheet(path: Path, sheet: str | int | None) -> Grid:
         sheet is None and bool(others)
     )
     return Grid([name.strip() for name in heading], columns, ",", notes)
+
+
+def _has_bare_formulas(path: Path) -> bool:
+    """Say whether a formula's value is not in the file, as where a program wrote it."""
+    with ZipFile(path) as parts:
+        sheets = [parts.read(name) for name in parts.namelist() if "worksheets/sheet" in name]
+    bare = rb"<c(?![^>]*t=.str)[^>]*><f[^>]*>[^<]*</f>(?:<v ?/>|<v></v>)?</c>"
+    return any(re.search(bare, sheet) for sheet in sheets)
 
 
 def _shown_cell(value: Any) -> str:
@@ -308,7 +323,7 @@ def _typed(
     import pyarrow as pa
 
     readers: dict[str, Callable[[Path], Any]] = {
-        ".parquet": pd.read_parquet, ".dta": pd.read_stata, ".sav": pd.read_spss,
+        ".parquet": pd.read_parquet, ".dta": pd.read_stata, ".sav": _spss,
     }  # fmt: skip
     frame = readers[path.suffix.lower()](path).reset_index(drop=True)
     frame.columns = pd.Index([str(name).strip() for name in frame.columns])
@@ -319,7 +334,7 @@ def _typed(
     texts = {
         name: _trimmed(pa.array(column.map(str, na_action="ignore"), pa.string(), from_pandas=True))
         for name, column in frame.items()
-        if isinstance(column.dtype, pd.StringDtype) or column.dtype == object
+        if isinstance(column.dtype, pd.StringDtype) or column.dtype in (object, "boolean")
     }
     found, said = _judged(texts, index, marked, decimal, thousands, ",")
     columns = {
@@ -330,8 +345,20 @@ def _typed(
     return _frame(path, columns, index, marked, ([], [], said), first)
 
 
+def _spss(path: Path) -> pd.DataFrame:
+    import pandas as pd
+    from pyreadstat import ReadstatError
+
+    try:
+        return pd.read_spss(path)
+    except ReadstatError as error:
+        raise ValueError(error) from None
+
+
 def _typed_column(column: Any, marks: Sequence[str]) -> Column:
     """Return a column that knows its type, without what stands for empty cells."""
+    if hasattr(column.dtype, "numpy_dtype"):  # one of pandas that may have gaps
+        column = column.astype(object).where(column.notna(), np.nan).infer_objects()
     gone = np.zeros(len(column), bool)
     for mark in marks:
         gone |= (column.astype(str) == mark).to_numpy()

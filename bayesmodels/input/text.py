@@ -22,7 +22,8 @@ _SAMPLE = 100  # lines that tell how cells are separated
 class Grid(NamedTuple):
     """Names of columns, their cells as Arrow's text, what separates them, and what was guessed.
 
-    `labelled` says that there is a first column that the heading has no name for.
+    `labelled` says that there is a first column that the heading has no name for, `trimmed` that no
+    cell has blanks around it, and empty ones are null.
     """
 
     heading: list[str]
@@ -30,13 +31,14 @@ class Grid(NamedTuple):
     separator: str
     notes: list[str]
     labelled: bool = False
+    trimmed: bool = False
 
 
 def text_of(raw: bytes, encoding: str | None, name: str) -> tuple[str, list[str]]:
     """Return the characters of a file, with line feeds between lines, and what was guessed."""
     notes = []
     if encoding is None:
-        encoding, called = _encoding(raw)
+        encoding, called = _encoding(raw, name)
         if called:
             notes = [f"{name} {called}. If letters are wrong, say encoding=..."]
     try:
@@ -48,31 +50,32 @@ def text_of(raw: bytes, encoding: str | None, name: str) -> tuple[str, list[str]
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(
-            f"file: is no text in {encoding}: byte {error.start + 1:,} is none of it. Say which it "
-            "is by encoding='shift_jis', 'gb18030', 'cp1251' or the like, or save it as UTF-8."
+            f"file: {name} is no text in {encoding}: byte {error.start + 1:,} is none of it. Say "
+            "which it is by encoding='gb18030', 'cp1251' or the like, or save it as UTF-8."
         ) from None
-    if "\0" in text:
-        raise DataError("file: is no text, for it holds zero bytes.")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"), notes
+    if "\0" in text or re.search(r"[\x01-\x08\x0e-\x19\x1b-\x1f]", text[:_HEAD]):
+        raise DataError(f"file: {name} is no text, for it holds characters that no text has.")
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text, notes
 
 
-def _encoding(raw: bytes) -> tuple[str, str]:
+def _encoding(raw: bytes, name: str) -> tuple[str, str]:
     """Return the encoding of bytes, and what to say of it if it was guessed."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16", ""
     if zeros := [i % 2 for i, byte in enumerate(raw[:4096]) if not byte]:
         if len(raw) % 2 or len({*zeros}) > 1:
-            raise DataError("file: is no text, for it holds zero bytes.")
+            raise DataError(f"file: {name} is no text, for it holds zero bytes.")
         said = "was read as UTF-16, though it has no mark of that"
         return ("utf-16-le" if zeros[0] else "utf-16-be"), said
     try:
-        raw.decode("utf-8")
+        raw.isascii() or raw.decode("utf-8")
     except UnicodeDecodeError:
         if _western(raw):
             return "cp1252", "is no UTF-8 text and was read as Windows-1252 (Latin-1)"
         raise DataError(
-            "file: is no UTF-8 text, and what else it is can't be told. Say encoding='gb18030', "
-            "'shift_jis', 'cp1251', 'cp1252' or the like, or save it as UTF-8."
+            f"file: {name} is no UTF-8 text, and what else it is can't be told. Say "
+            "encoding='gb18030', 'shift_jis', 'cp1251', 'cp1252' or the like, or save it as UTF-8."
         ) from None
     return "utf-8", ""
 
@@ -131,11 +134,12 @@ def grid_of(text: str, separator: str | None, *, where: str) -> Grid:
     columns = _columns(text, chosen, width, notes, names=len(heading))
     if labelled:
         _check_row_labels(columns, heading, separator=chosen, quoted=quoted, where=where)
-    if all(map(_NUMBER.fullmatch, names)):
+    if any(map(_NUMBER.fullmatch, names)):
         notes.append(f"The first row, {listed(heading)}, was read as a heading; is there none?")
     if width == 1 and re.search(r"\w[^\w.]+\w", names[0]):
         notes.append(f"There is one column, {names[0]!r}; if it is several, say separator=...")
-    return Grid(names, columns, chosen, notes, labelled)
+    trimmed = text.isascii() and not any(blank in text for blank in " \t\x0b\x0c")
+    return Grid(names, columns, chosen, notes, labelled, trimmed)
 
 
 def _chosen(text: str, separator: str | None, announced: str | None, where: str) -> str:
@@ -247,45 +251,52 @@ def _columns(text: str, separator: str, width: int, notes: list[str], *, names: 
     import pyarrow.csv as pc
 
     left: list[str] = []
-    if separator == " " or f'{separator} "' in text or text.count('"') % 2:
-        rows = []
-        for number, row in enumerate(_rows(text, separator), 1):
-            if len(row) == width:
-                rows.append(row)
-            elif row[0].startswith("#"):
-                left.append(separator.join(row))
-            else:
-                raise _uneven(number, separator.join(row), len(row), names)
-        columns = [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
-        columns = columns or [pa.array([], pa.string())] * width
-    elif not text.strip():
-        columns = [pa.array([], pa.string())] * width
+    if separator == " " or f'{separator} "' in text or text.count('"') % 2 or not text.strip():
+        columns = _slowly(text, separator, width, left, names=names)
     else:
         uneven: list[Any] = []
 
         def judge(row: Any) -> str:
-            (left if row.text.startswith("#") else uneven).append(row)
+            (left if row.text.startswith("#") else uneven).append(row.text)
             return "skip" if row.text.startswith("#") else "error"
 
         called = [str(i) for i in range(width)]
         try:
-            table = pc.read_csv(
+            columns = pc.read_csv(
                 io.BytesIO(text.encode()),
-                pc.ReadOptions(use_threads=False, column_names=called),
+                pc.ReadOptions(column_names=called),
                 pc.ParseOptions(
                     delimiter=separator, newlines_in_values='"' in text, invalid_row_handler=judge
                 ),
-                pc.ConvertOptions(column_types=dict.fromkeys(called, pa.string())),
-            )
+                pc.ConvertOptions(
+                    column_types=dict.fromkeys(called, pa.string()),
+                    strings_can_be_null=True,
+                    null_values=[""],
+                ),
+            ).columns
         except pa.ArrowInvalid as error:
-            if uneven:
-                row = uneven[0]
-                raise _uneven(row.number, row.text, row.actual_columns, names) from None
-            raise DataError(f"file: can't be read: {error}") from None
-        left, columns = [row if isinstance(row, str) else row.text for row in left], table.columns
+            if not uneven:
+                raise DataError(f"file: can't be read: {error}") from None
+            columns = _slowly(text, separator, width, left, names=names)
     if left:
         notes.append(f"Lines that begin with # were left out: {listed(left)}.")
     return columns
+
+
+def _slowly(text: str, separator: str, width: int, left: list[str], *, names: int) -> list[Any]:
+    """Return columns of text row by row, which knows the number of a row with too few cells."""
+    import pyarrow as pa
+
+    rows = []
+    for number, row in enumerate(_rows(text, separator), 1):
+        if len(row) == width:
+            rows.append([cell or None for cell in row])
+        elif row[0].startswith("#"):
+            left.append(separator.join(row))
+        else:
+            raise _uneven(number, separator.join(row), len(row), names)
+    columns = [pa.array(cells, pa.string()) for cells in zip(*rows, strict=True)]
+    return columns or [pa.array([], pa.string())] * width
 
 
 def _uneven(number: int, text: str, cells: int, names: int) -> DataError:
