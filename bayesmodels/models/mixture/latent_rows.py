@@ -161,8 +161,8 @@ def latent_rows(
             raise DataError(
                 f"data: a statistic of the blocks {list(data.rows)}; has {list(blocks)}."
             )
-        for axes in data.axes.values():
-            same(classes.coords["category"], axes["class"], "classes")
+        for own in data.axes.values():
+            same(classes.coords["category"], own["class"], "classes")
         return data
     weights = None
     if isinstance(data, Weighted):
