@@ -196,8 +196,9 @@ def of_mixture_belief(b):
     (counts,) = b.terms.counts
     found = dict(zip(b.classes.categories, counts, strict=True))
     colour, bits = b.terms.parts["colour"], b.terms.parts["bits"]
+    categories = b.blocks["colour"].belief.categories
     for c, ns in zip(colour.coords["class"], colour.counts[0], strict=True):
-        found |= {(c, k): n for k, n in zip(category_of(colour), ns, strict=True)}
+        found |= {(c, k): n for k, n in zip(categories, ns, strict=True)}
     for c, ones in zip(bits.coords["class"], bits.ones[0], strict=True):
         found |= {(c, f): n for f, n in zip(bits.coords["feature"], ones, strict=True)}
     return found

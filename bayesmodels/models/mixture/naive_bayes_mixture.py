@@ -34,6 +34,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.draws import read
+from bayesmodels.input.labels import only
 from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, as_given
@@ -169,7 +170,7 @@ class NaiveBayesMixture(LatentClassModel):
                 raise DataError(
                     f"terms: the statistic of {name!r} must have the axis term, then the block's."
                 )
-            belief.update(part)  # refuses a statistic of another family
+            belief.update(_told(belief, part))  # refuses a statistic of another family
         return made.with_terms(terms)
 
     def update(self, data: Any) -> Self:
@@ -523,7 +524,7 @@ class NaiveBayesMixture(LatentClassModel):
         counted = self._counted(terms.counts)
         total = np.asarray(self.classes.log_evidence(counted))
         for name, block in self.blocks.items():
-            each = np.asarray(block.belief.log_evidence(terms.parts[name]))
+            each = np.asarray(block.belief.log_evidence(_told(block.belief, terms.parts[name])))
             total = total + each.reshape(len(terms), -1).sum(-1)
         return total
 
@@ -543,7 +544,7 @@ class NaiveBayesMixture(LatentClassModel):
         (classes, own), *rest = self.parts()
         found = [(classes.update(self._counted(terms.counts[at])), own)]
         for (belief, names), name in zip(rest, self.blocks, strict=True):
-            found.append((belief.update(taken(terms.parts[name], at)), names))
+            found.append((belief.update(_told(belief, terms.parts[name], at)), names))
         return found
 
     def _by_term(self, draws: Draws, verb: str) -> Array:
@@ -598,6 +599,12 @@ def _joined_axes(belief: Any) -> Any:
         else:
             found[name] = field
     return type(belief)(**found)
+
+
+def _told(belief: Any, part: Any, at: Any = slice(None)) -> Any:
+    """Return some terms of a block's statistic, with the block's categories if it has some."""
+    number = len(getattr(part, fields(part)[0].name))
+    return taken(part, np.arange(number)[at], only(belief.coords, "category"))
 
 
 def _log_sum(logs: Array) -> Array:

@@ -14,6 +14,7 @@ from scipy.special import gammaln
 
 from bayesmodels.belief.values import fill, value
 from bayesmodels.errors import DataError
+from bayesmodels.input.labels import Coords, without
 from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
     Cells,
@@ -94,8 +95,7 @@ def terms_of(blocks: Mapping[str, Cells], allotted: Array) -> Terms:
     by_row = np.moveaxis(allotted, 0, 1)
     parts = {}
     for name, part in blocks.items():
-        coords = {"term": tuple(range(len(allotted))), **part.belief.coords}
-        parts[name] = part.statistic(by_row, coords)
+        parts[name] = part.statistic(by_row, _coords(part, len(allotted)))
     return Terms(np.asarray(allotted.sum(1), float), parts, np.zeros(len(allotted)))
 
 
@@ -143,8 +143,7 @@ def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, bud
     numbers, ways = keys[order].astype(float), ways[order]
     found, at = {}, 1
     for (name, part), width in zip(parts.items(), shapes, strict=True):
-        coords = {"term": tuple(range(len(numbers))), **part.belief.coords}
-        found[name] = part.statistic_of(numbers[..., at : at + width], coords)
+        found[name] = part.statistic_of(numbers[..., at : at + width], _coords(part, len(numbers)))
         at += width
     return Terms(numbers[..., 0], found, ways)
 
@@ -182,8 +181,16 @@ def _keys(part: Any) -> Array:
     return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
 
 
-def taken(part: Any, at: NDArray[np.intp]) -> Any:
-    """Return some terms of a statistic or a belief whose leading axis is ``term``."""
+def _coords(part: Cells, terms: int) -> Coords:
+    """Return the axes of a block's terms; that of categories the mixture itself knows."""
+    return {"term": tuple(range(terms)), **without(part.belief.coords, "category")}
+
+
+def taken(part: Any, at: NDArray[np.intp], categories: Coords | None = None) -> Any:
+    """Return some terms of a statistic or a belief whose leading axis is ``term``.
+
+    A statistic that is to meet a belief is told its `categories`.
+    """
     given = {f.name: getattr(part, f.name) for f in fields(part)}
-    coords = {**given.pop("coords"), "term": tuple(range(len(at)))}
+    coords = {**given.pop("coords"), "term": tuple(range(len(at))), **(categories or {})}
     return type(part)(**{name: array[at] for name, array in given.items()}, coords=coords)
