@@ -79,9 +79,11 @@ _NO_EVENT = "", None
 
 def rows_of(belief: Batched, coords: Coords, shape: tuple[int, ...]) -> Coords:
     """Return the labels of a batch of rows: where these have none, their places are a belief's."""
+    if coords or not shape:
+        return coords
     own, own_shape = belief.batch_axes
     lead = shape[: len(shape) - len(own_shape)]
-    if coords or shape[len(lead) :] != own_shape or not labels.has_names(own):
+    if shape[len(lead) :] != own_shape or not labels.has_names(own):
         return coords
     return {**labels.completed({}, lead), **own}
 
