@@ -19,6 +19,7 @@ from bayesmodels.input.containers import listed, shown
 from bayesmodels.input.wrappers import Design
 
 _MOST_ROWS = 10_000_000
+_SEVERAL = 10  # rows that are numbered, rather than counted by chance
 _IDS = re.compile(
     r"(?:^|[_\W])(?:ids?|nr|no|num(?:ber|mer)?|key|code|index|idx|row|line|case|obs|observation|"
     r"subject|participant|patient|person|respondent|sample|record|user|customer)[_\W]*"
@@ -143,9 +144,8 @@ def _with_columns(
         others = (*by, freq, columns.trials, columns.exposure, columns.observed)
         columns = replace(columns, target=catalog.target_of(frame, columns, *others))
     if columns.features:
-        for name in columns.features:
-            if _text(frame[name]) and _kind(frame, name) != "date":
-                check_levels(name, levels_of(frame[name]), len(frame))
+        empty = {name: _tells_nothing(frame, name) for name in columns.features}
+        notes += [f"Column {name!r} {why}." for name, why in empty.items() if why]
     elif "features" in e.uses.split():
         some = _telling(frame, {*by, freq, columns.target}, notes)
         columns = replace(columns, features=some)
@@ -193,7 +193,8 @@ def _tells_nothing(frame: Any, name: str) -> str:
         return "holds dates"
     if column.dtype.kind in "iu" and rows > 2 and column.is_unique:  # noqa: PLR2004 - too few
         counted = column.is_monotonic_increasing and column.iloc[-1] - column.iloc[0] == rows - 1
-        if _IDS.search(name) or (counted and column.iloc[0] == 1 and not _TIMES.search(name)):
+        listed_so = counted and column.iloc[0] == 1 and rows >= _SEVERAL
+        if _IDS.search(name) or (listed_so and not _TIMES.search(name)):
             return "numbers the rows"
     if name not in _was_read(frame, "unread") and _text(column):
         levels = column.nunique()

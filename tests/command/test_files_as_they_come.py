@@ -219,7 +219,7 @@ REFUSED = [
     Row("two slips", ages(".").replace("31,", "?,"), BAYES, words=r"row 2 below the heading holds '\?', and 1 more"),
     Row("an unknown column of gaps", ages("."), f"{BAYES} --missing weight=.", words="--missing: there is no column 'weight'"),
     Row("dates as a feature by name", WIDE, f"{REGRESS} --features day,x", words="column 'day': holds dates, such as '2024-01-01'"),
-    Row("names as a feature by name", table("who,age,y", [f"p{i}" for i in range(24)], AGES, CLASS), f"{BAYES} --features who", words="column 'who': holds 24 different texts"),
+    Row("names in a regression by name", table("who,x,y", [f"p{i}" for i in range(12)], *zip(*(r.split(",") for r in SWAPPED.split("\n")[1:13]), strict=True)), f"{REGRESS} --features who", words="column 'who': holds 12 different texts"),
     Row("nothing but dates", table("day,y", [f"2024-01-{i + 1:02}" for i in range(12)], range(12)), REGRESS, words="--features: no column is left"),
     Row("mixed units", cells("10 mg", "20 mg", "1 g"), REGRESS, words="column 'x': must hold numbers; row 3 below the heading holds '1 g'"),
     Row("decimal commas in a comma file", "id,speed\n1,0,9\n2,1,2\n3,0,8\n4,1,1\n5,1,0\n6,0,7\n", NORMAL, words="its first cells are no labels of rows"),
