@@ -1,5 +1,7 @@
 """Files as they come: separators, decimal commas, encodings, blanks, row labels."""
 
+import sys
+
 import pandas as pd
 import pytest
 
@@ -177,3 +179,48 @@ def test_settings_are_checked(tmp_path, settings, words):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(bm.DataError, match=words):
         bm.read_table(tmp_path / "t.csv", **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "words"),
+    [
+        ("t.xlsx", "openpyxl", "a package is not installed: pip install 'bayesmodels\\[tables\\]'"),
+        ("t.ods", "odf.opendocument", "a package is not installed: pip install odfpy"),
+        (
+            "t.sav",
+            "pyreadstat",
+            "a package is not installed: pip install 'bayesmodels\\[tables\\]'",
+        ),
+        ("t.sav", "", "can't be read as sav"),
+    ],
+)
+def test_what_to_install_is_said(tmp_path, monkeypatch, name, package, words):
+    if name == "t.sav":
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    else:
+        sheets(tmp_path / name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(bm.DataError, match=words):
+        bm.read_table(tmp_path / name)
+
+
+def test_formulas_without_values_and_errors_are_no_empty_cells(tmp_path):
+    frame = pd.DataFrame([["x", "y"], ["=1+1", 2], [3, 4]])
+    frame.to_excel(tmp_path / "t.xlsx", header=False, index=False)
+    with pytest.raises(bm.DataError, match="has formulas without their values"):
+        bm.read_table(tmp_path / "t.xlsx")
+    frame = pd.DataFrame([["x", "y"], ["#DIV/0!", 2], [3, 4], [4, 4]])
+    frame.to_excel(tmp_path / "t.xlsx", header=False, index=False)
+    (note,) = bm.read_table(tmp_path / "t.xlsx").attrs["notes"]
+    assert note.startswith("column 'x': must hold numbers; row 1 below the heading holds '#")
+
+
+def test_types_of_pandas_with_gaps_are_plain(tmp_path):
+    frame = pd.DataFrame(
+        {"n": pd.array([1, None], "Int64"), "ok": pd.array([True, None], "boolean")}
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = bm.read_table(tmp_path / "t.parquet")
+    assert table["n"].dtype == float
+    assert table["ok"].tolist()[0] is True
+    assert table.attrs["read"]["written"] == {"n": [(1.0, "1")]}
