@@ -27,7 +27,7 @@ Point = dict[str, NDArray[Any]]
 """Values by variable."""
 Levels = NDArray[np.intp]
 """Values of finite elements, each counted from zero."""
-_EACH = 100  # numbers that take as long as what is around an operation
+_EACH, _AT_ONCE = 100, 10  # what is around an operation costs; elements of an array that cost one
 _NONE: Levels = np.zeros(0, dtype=int)
 
 
@@ -62,9 +62,9 @@ class Slopes:
 
     @cached_property
     def cost(self) -> int:
-        """About how many numbers an evaluation works out, and as many as an operation costs."""
+        """About what an evaluation costs, in numbers that are worked out one after the other."""
         shapes = [getattr(v.type, "shape", ()) for v in ancestors(self.terms)]
-        return sum(_EACH + math.prod(n or 1 for n in shape) for shape in shapes)
+        return sum(_EACH + math.prod(n or 1 for n in shape) // _AT_ONCE for shape in shapes)
 
     def at(self, point: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """Return a point's values in the order of the inputs."""
