@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.islands import Island, Search, shares, stretched, wider
 from bayesmodels.numerics.lattice import Function, Lattice, Unbounded, cubic, with_digits
+from bayesmodels.numerics.tails import lacking
 
 _DEPTH, _DEEPER, _DEEPEST = 20.0, 4.0, 120.0  # of the floor, below the top
 _FIRST_STEP = 2.0
@@ -132,9 +133,10 @@ def integral(
     end = time.process_time() + seconds
     if not starts.shape[1]:
         return _point(f)
-    lattices = _first(f, _islands(_within(f, end), starts, rng))
+    islands = _islands(_within(f, end), starts, rng)
+    lattices = _first(f, islands)
     history: list[Array] = []
-    exists = np.ones(1 + 2 * lattices[0].carried.shape[1], dtype=bool)
+    exists = np.concatenate([[True], ~lacking(f, islands[0].frame)])
     unknown: list[Array] = []
     more, settled = 0, None
     while True:

@@ -130,6 +130,38 @@ def test_moments_that_do_not_exist_are_not_stated(df, exists):
     assert (np.isfinite(result.mean[0]), np.isfinite(result.sd[0])) == exists
 
 
+def floor_below(law, sinks):
+    """Return the log density of ln x: a normal one, and e^-sinks of a tail that is that of x."""
+
+    def f(u):
+        with np.errstate(all="ignore"):
+            x = np.exp(u)
+            return np.logaddexp(stats.norm.logpdf(u), law.logpdf(x) + u - sinks)[:, 0], x
+
+    return f
+
+
+@pytest.mark.parametrize("sinks", [50, 400])
+@pytest.mark.parametrize(
+    ("law", "exists"),
+    [
+        (stats.halfcauchy, (False, False)),
+        (stats.t(1.5), (True, False)),
+        (stats.invgamma(2.0), (True, False)),
+        (stats.t(3.0), (True, True)),
+        (stats.gamma(2.0), (True, True)),
+        (stats.lognorm(3.0), (True, True)),
+    ],
+)
+def test_a_tail_far_below_the_floor_has_moments_or_not(law, exists, sinks):
+    """However little mass is in a tail, it decides: a likelihood may leave next to nothing."""
+    f, start = floor_below(law, sinks), np.zeros((1, 1))
+    result = integral(f, start, TOLERANCE, 20.0, np.random.default_rng(1))
+    assert (np.isfinite(result.mean[0]), np.isfinite(result.sd[0])) == exists
+    if exists[0]:
+        assert result.mean[0] == pytest.approx(np.exp(0.5), rel=1e-5)
+
+
 def flat(x):
     return 0 * x[:, 0]
 
