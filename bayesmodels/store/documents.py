@@ -68,7 +68,7 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     if not is_npz(path):
         text = dumps(value)
         with atomic_write(path) as part:
-            part.write_text(text + "\n", encoding="utf-8")
+            part.write_text(text + "\n", encoding="utf-8", newline="\n")
         return
     arrays = Arrays()
     header = np.array(_text(_header(value, arrays)))

@@ -39,7 +39,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.move(target, Path(folder) / "old")
             part.replace(target)
             if os.name == "posix":  # elsewhere folders can't be opened
-                _sync(beside)
+                _sync(beside, os.O_RDONLY)
     except OSError as error:
         raise DataError(f"{target}: cannot be written: {_why(error, beside)}") from error
 
@@ -47,11 +47,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 def _to_disk(part: Path) -> None:
     for each in part.rglob("*") if part.is_dir() else (part,):
         if each.is_file():
-            _sync(each)
+            _sync(each, os.O_RDWR)
 
 
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
+def _sync(path: Path, flags: int) -> None:
+    """Have what was written reach the disk; Windows does so for files that may be written to."""
+    number = os.open(path, flags)
     try:
         os.fsync(number)
     finally:

@@ -15,6 +15,7 @@ import pytest
 from bayesmodels.testing import verdicts
 from bayesmodels.testing.budget import FALSE_ALARMS, FEWEST, OPEN, Account
 
+_BUDGET, _FILES = "--bayesmodels-false-alarms", "--bayesmodels-verdicts"
 _ACCOUNT = pytest.StashKey[Account]()
 _TRAVELS = (
     "bayesmodels_verdicts"  # on reports of pytest, which go from xdist's workers to the first
@@ -25,14 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add options and settings."""
     group = parser.getgroup("bayesmodels", "statistical tests (bayesmodels.testing)")
     group.addoption(
-        "--false-alarms",
+        _BUDGET,
         type=float,
         metavar="P",
         help="Probability that a run of right statistical tests fails (default: 0.01, or the "
         "setting false_alarms).",
     )
     group.addoption(
-        "--verdicts",
+        _FILES,
         action="append",
         default=[],
         metavar="FILE",
@@ -43,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options before any test runs."""
-    given = config.getoption("--false-alarms")
+    given = config.getoption(_BUDGET)
     stated = given if given is not None else config.getini("false_alarms") or FALSE_ALARMS
     try:
         budget = float(stated)
@@ -54,11 +55,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if "workerinput" in vars(config):  # one of xdist's workers, whose reports go to the first
         config.pluginmanager.register(_Run(budget, []), "bayesmodels verdicts")
         return
-    files = [Path(config.invocation_params.dir, file) for file in config.getoption("--verdicts")]
+    files = [Path(config.invocation_params.dir, file) for file in config.getoption(_FILES)]
     for file in files:
         if file.suffix not in verdicts.WRITERS or not file.parent.is_dir():
             raise pytest.UsageError(
-                f"--verdicts: must end in .json or .md, in a folder that exists; got '{file}'."
+                f"{_FILES}: must end in .json or .md, in a folder that exists; got '{file}'."
             )
     config.pluginmanager.register(_Run(budget, files), "bayesmodels verdicts")
 

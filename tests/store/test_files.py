@@ -1,9 +1,11 @@
 """Files are written whole or not at all."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +44,25 @@ def test_files_and_folders_replace_the_old_ones(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "new"
     assert [p.name for p in (tmp_path / "b").iterdir()] == ["two"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.txt", "b"]
+
+
+def test_what_is_flushed_may_be_written_to(tmp_path, monkeypatch):
+    """Windows flushes no file that was opened to be read, and opens no folder."""
+    flushed = []
+
+    def fsync(number):
+        writable = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+        folder = stat.S_ISDIR(os.fstat(number).st_mode)
+        assert writable != folder
+        flushed.append(folder)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with atomic_write(tmp_path / "a.txt") as part:
+        part.write_text("new")
+    with atomic_write(tmp_path / "b") as part:
+        part.mkdir()
+        (part / "c").write_text("new")
+    assert flushed == [False, True] * 2
 
 
 # --- full and forbidden disks ---------------------------------------------------------------------

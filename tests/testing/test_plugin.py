@@ -64,7 +64,9 @@ def judged(project, tmp_path):
     """Return a function that runs tests and returns the verdicts as they are written."""
 
     def run(text, *options, settings=""):
-        project(text, f"--verdicts={tmp_path / 'all.json'}", *options, settings=settings)
+        project(
+            text, f"--bayesmodels-verdicts={tmp_path / 'all.json'}", *options, settings=settings
+        )
         found = json.loads((tmp_path / "all.json").read_text())
         jsonschema.validate(found, json.loads(verdicts.SCHEMA.read_text()))
         return found
@@ -128,9 +130,9 @@ def test_nothing_is_printed(project, text, options):
     ("options", "settings", "false_alarms"),
     [
         ([], "", 0.01),
-        (["--false-alarms=0.001"], "", 0.001),
+        (["--bayesmodels-false-alarms=0.001"], "", 0.001),
         ([], "false_alarms = 0.05", 0.05),
-        (["--false-alarms=0.001"], "false_alarms = 0.05", 0.001),
+        (["--bayesmodels-false-alarms=0.001"], "false_alarms = 0.05", 0.001),
     ],
 )
 def test_the_budget_is_the_option_or_the_setting(judged, options, settings, false_alarms):
@@ -191,7 +193,7 @@ def test_a_disagreement_that_a_test_expects_is_noted(judged):
 def test_markdown_has_a_row_each_and_says_what_is_wrong(project, tmp_path):
     text = "@pytest.mark.parametrize('i', ['a|b'])\ndef test_wrong(i):\n"
     text += "    assert_posterior(LAW, draws(6, 18))"
-    project(text, f"--verdicts={tmp_path / 'all.md'}")
+    project(text, f"--bayesmodels-verdicts={tmp_path / 'all.md'}")
     written = (tmp_path / "all.md").read_text()
     assert "1 verdict: 1 disagree." in written
     (line,) = [line for line in written.splitlines() if line.startswith("| disagree")]
@@ -203,10 +205,10 @@ def test_markdown_has_a_row_each_and_says_what_is_wrong(project, tmp_path):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("--false-alarms=0", "must be between 0 and 1; got 0.0"),
-        ("--false-alarms=1.5", "must be between 0 and 1; got 1.5"),
-        ("--verdicts=all.txt", "must end in .json or .md"),
-        ("--verdicts=nowhere/all.md", "in a folder that exists"),
+        ("--bayesmodels-false-alarms=0", "must be between 0 and 1; got 0.0"),
+        ("--bayesmodels-false-alarms=1.5", "must be between 0 and 1; got 1.5"),
+        ("--bayesmodels-verdicts=all.txt", "must end in .json or .md"),
+        ("--bayesmodels-verdicts=nowhere/all.md", "in a folder that exists"),
     ],
 )
 def test_options_are_checked_before_any_test(project, option, words):

@@ -9,7 +9,7 @@ from tests.testing.planted import BUGS, run
 
 
 def test_fifty_right_assertions_pass_within_the_budget(tmp_path):
-    found = run(7, None, f"--verdicts={tmp_path / 'all.json'}")
+    found = run(7, None, f"--bayesmodels-verdicts={tmp_path / 'all.json'}")
     assert (found.passed, found.wrong, found.broken) == (50, [], [])
     verdicts = json.loads((tmp_path / "all.json").read_text())["verdicts"]
     assert [each["outcome"] for each in verdicts] == ["agree"] * 50
