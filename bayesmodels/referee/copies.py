@@ -1,7 +1,8 @@
-"""Chains that are the same draws: their number says more than they know.
+"""Draws that occur more than once: their number says more than they know.
 
-It happens where all chains get one seed, where a stream of random numbers is read again from the
-next number on, or where one file is given twice.
+Chains are the same draws where all of them get one seed, where a stream of random numbers is read
+again from the next number on, or where one file is given twice. Single draws occur again where they
+were resampled with replacement: by sequential Monte Carlo, importance resampling, or a bootstrap.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ LEAST = 20
 _SHARE = 0.9
 _PROBES = (0.5, 0.25, 0.75, 0.9, 0.1)
 _MOST_PLACES = 20
+_TOLD_BY = 8  # variables that single draws are compared by
+_ODD = 2 * np.random.default_rng(0).integers(2**63, size=_TOLD_BY, dtype=np.uint64) + 1
+_IRREGULAR = 0.5  # median ratio of neighbouring gaps, which of draws of a continuous law is a third
+_ATOM = 0.05  # of all draws: so many equal ones are a value that the law has
+_OFTEN = 1.05  # times the variance of an average, from which on copies are seen to
 
 
 class Copies(NamedTuple):
@@ -46,6 +52,54 @@ def copies_between(first: Mapping[str, Array], second: Mapping[str, Array]) -> I
         for i, j in np.ndindex(len(x), len(y)):
             if (shift := shift_of(x[i], y[j])) is not None:
                 yield Copies(i, j, shift)
+
+
+def side_by_side(
+    draws: Mapping[str, Array], rng: np.random.Generator
+) -> tuple[dict[str, Array], int | None]:
+    """Return draws with those that are resampled copies behind each other, and how many differ.
+
+    There autocorrelation counts them, as it does the steps on which a chain stays where it is. All
+    other draws keep their order; without copies all do, and None is returned beside them.
+    """
+    result = dict(draws)
+    shape = next(iter(draws.values())).shape[:2]
+    told = [x.ravel() for x in map(telling, list(draws.values())[:_TOLD_BY])]
+    told = [x for x in told if _is_continuous(x)]
+    if not told:
+        return result, None
+    # One whole number for each row of values, by their bits.
+    key = sum(
+        np.asarray(x, dtype=float).view(np.uint64) * odd for x, odd in zip(told, _ODD, strict=False)
+    )
+    _, group, times = np.unique(key, return_inverse=True, return_counts=True)
+    number = len(group)
+    stays = (group[1:] == group[:-1]) & (np.arange(1, number) % shape[1] != 0)
+    ends = np.flatnonzero(np.concatenate([[True], ~stays, [True]]))
+    lengths, of_group = np.diff(ends), times[group[ends[:-1]]]
+    copied = times[times <= _ATOM * number]
+    if (copied**2).sum() < _OFTEN * (lengths[of_group <= _ATOM * number] ** 2).sum():
+        return result, None
+    chosen = np.lexsort((rng.random(number), group))  # of each draw one of its places, at random
+    place = chosen[np.concatenate([[0], np.cumsum(times)[:-1]])]
+    place = np.where(times[group] <= _ATOM * number, place[group], np.arange(number))
+    order = np.argsort(place, kind="stable")
+    for name, x in draws.items():
+        result[name] = x.reshape(number, *x.shape[2:])[order].reshape(x.shape)
+    return result, len(times)
+
+
+def _is_continuous(x: Array) -> bool:
+    """Say whether values lie as irregularly as draws of a continuous law: unlike counts, or digits.
+
+    Of counts, of what is a function of them, and of rounded numbers, a gap is about as wide as the
+    next one.
+    """
+    gaps = np.diff(np.unique(x))
+    if len(gaps) < LEAST:
+        return False
+    one, other = gaps[1:], gaps[:-1]
+    return bool(np.median(np.minimum(one, other) / np.maximum(one, other)) < _IRREGULAR)
 
 
 def telling(x: Array) -> Array:

@@ -24,7 +24,7 @@ from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import convergence, ranks
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
-from bayesmodels.referee.copies import copies, copies_between
+from bayesmodels.referee.copies import copies, copies_between, side_by_side
 from bayesmodels.referee.dependence import FEW, chosen_pairs, names_of, products, signed_sums
 from bayesmodels.referee.extremes import beyond_others, extreme_tests
 from bayesmodels.referee.one_sample import moments
@@ -40,7 +40,7 @@ from bayesmodels.referee.pit import (
     tests,
 )
 from bayesmodels.referee.scalars import LEAST_CHAINS
-from bayesmodels.referee.wording import of_copies, of_sets
+from bayesmodels.referee.wording import of_copies, of_resampled, of_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +115,8 @@ def in_both(
 
 def two_samples(
     first: Any, second: Any, var_names: Sequence[str] | None, rng: np.random.Generator
-) -> tuple[list[Test], pd.DataFrame, Bounds, str]:
-    """Return all tests, the table, bounds, and what is said of chains that are the same draws."""
+) -> tuple[list[Test], pd.DataFrame, Bounds, str, str]:
+    """Return all tests, the table, bounds, and what is said of chains and draws that are copies."""
     every = pairs(first, second, var_names, chains=LEAST_CHAINS)
     sets: list[dict[str, Array]] = [{}, {}]
     for label, *both in every:
@@ -130,9 +130,21 @@ def two_samples(
             known |= {name: x[kept] for name, x in known.items()}
     if shared := list(copies_between(*map(_by_variable, sets))):
         said.insert(0, of_sets(shared, len(next(iter(sets[0].values())))))
+    resampled = []
+    for number, which in enumerate(("first", "second")):
+        sets[number], different = side_by_side(sets[number], rng)
+        if different:
+            whole = next(iter(sets[number].values())).size
+            resampled.append(of_resampled(f"Of the {which} set's", different, whole))
     every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
     found = two_sample_tests(every, rng)
-    return found, two_sample_table(every, found), _bounds(every), " ".join(said)
+    return (
+        found,
+        two_sample_table(every, found),
+        _bounds(every),
+        " ".join(said),
+        " ".join(resampled),
+    )
 
 
 def _by_variable(scalars: dict[str, Array]) -> dict[str, Array]:

@@ -19,14 +19,14 @@ from bayesmodels.numerics import AnyFloat
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.bounds import CONFIDENCE, Bounds
 from bayesmodels.referee.class_probabilities import class_probabilities
-from bayesmodels.referee.copies import copies
+from bayesmodels.referee.copies import copies, side_by_side
 from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample
 from bayesmodels.referee.pit import Test, name_of
 from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
 from bayesmodels.referee.two_samples import in_both, two_samples
-from bayesmodels.referee.wording import divergences, of_copies, sentence
+from bayesmodels.referee.wording import divergences, of_copies, of_resampled, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +108,8 @@ class Verdict:
         Variables that one of two sets of draws alone has.
     kind : {"exact", "integrated"}
         What the law is, where there is one.
+    resampled : str
+        What is said of draws that are copies of each other, as resampling makes them.
     """
 
     outcome: Outcome
@@ -126,6 +128,7 @@ class Verdict:
     diverged: int = 0
     left_out: tuple[str, ...] = ()
     kind: Kind = "exact"
+    resampled: str = ""
 
     @classmethod
     def _from_file(cls, **fields: Any) -> Self:
@@ -153,6 +156,8 @@ class Verdict:
             said.append(f"{self.diverged:,} transitions of the sampler diverged.")
         if self.left_out:
             said.append(f"Not compared: {', '.join(self.left_out)}.")
+        if self.resampled:
+            said.append(self.resampled)
         return " ".join(said)
 
     def _decision(self) -> str:
@@ -300,6 +305,10 @@ def compare(
         last = {pair.second for pair in same}
         kept = [k for k in range(len(next(iter(values.values())))) if k not in last]
         values = LawDraws(law, {name: x[kept] for name, x in values.items()})
+    moved, different = side_by_side(values, rng)
+    values = LawDraws(law, moved)
+    whole = int(np.prod(next(iter(values.values())).shape[:2]))
+    resampled = of_resampled("Of", different, whole) if different else ""
     impossible: list[Test] = []
     known: Any = law
     if rows is not None and isinstance(law, LatentClasses):
@@ -311,7 +320,7 @@ def compare(
     if rows is not None:
         of_classes, predictions = class_probabilities(known, values, rows)
         found = [*found, *of_classes]
-    stated = table, bounds, of_copies(same) if same else ""
+    stated = table, bounds, of_copies(same) if same else "", resampled
     shown = draws if known is law else values
     return _decided([*impossible, *found], *stated, *limits, known, shown, predictions=predictions)
 
@@ -328,20 +337,21 @@ def _decided(
     table: pd.DataFrame,
     bounds: Bounds | None,
     copied: str,
+    resampled: str,
     level: float,
     tolerance: float,
     law: Any,
     draws: Any,
     **more: Any,
 ) -> Verdict:
-    """Return the verdict on all tests, and on chains that are copies, if that is said of them."""
+    """Return the verdict on all tests, and on chains and draws that are copies, if there are."""
     sizes = [
         test for test in found if test.kind in ("location", "spread") and test.label in table.index
     ]
     loose = max(sizes, key=_bound, default=None)
     bound = 0.0 if loose is None else _bound(loose)
     given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
-    given |= {"law": law, "draws": draws, "diverged": divergences(draws)}
+    given |= {"law": law, "draws": draws, "diverged": divergences(draws), "resampled": resampled}
     given["kind"] = "integrated" if isinstance(law, Integrated) else "exact"
 
     def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:

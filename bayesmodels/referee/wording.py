@@ -101,6 +101,14 @@ def of_copies(found: Sequence[Copies]) -> str:
     )
 
 
+def of_resampled(whose: str, different: int, draws: int) -> str:
+    """Say that draws are copies of each other."""
+    return (
+        f"{whose} {draws:,} draws {different:,} are different ones: copies, as resampling makes "
+        "them, count as one."
+    )
+
+
 def of_sets(found: Sequence[Copies], chains: int) -> str:
     """Say which chains of two sets are the same draws."""
     one = found[0]

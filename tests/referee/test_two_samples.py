@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from scipy import signal
+from scipy import signal, stats
 
 import bayesmodels as bm
+from bayesmodels.numerics.ess import effective_draws
+from bayesmodels.referee.copies import side_by_side
 
 LAW = bm.NormalInverseGamma(1.0, 2.0, 3.0, 4.0)
 
@@ -56,6 +58,57 @@ def test_false_alarms_stay_near_the_level(rho):
     ]
     # 60 trials at 5 %: more than 10 alarms has probability below 1e-3.
     assert sum(wrong) <= 10
+
+
+def test_resampled_draws_tell_as_much_as_the_different_ones():
+    """Copies that are no neighbours raised an alarm in half of such runs against a law."""
+    rng, law = np.random.default_rng(41), {"x": stats.norm()}
+    for against in (law, {"x": rng.normal(size=(4, 1000))}):
+        wrong = 0
+        for _ in range(25):
+            x = rng.choice(rng.normal(size=1000), (4, 1000))
+            verdict = bm.compare(against, {"x": x})
+            wrong += verdict.outcome == "disagree"
+            assert f"4,000 draws {len(np.unique(x))} are different ones" in verdict.sentence()
+            assert min(test.ess for test in verdict.tests if test.kind == "location") < 1000
+        assert wrong <= 2
+
+
+def test_a_chain_that_resamples_itself_is_still_autocorrelated():
+    rng = np.random.default_rng(42)
+    x = walk(rng, 0.9)
+    blocks = [x[:, 100 * k : 100 * (k + 1)] for k in rng.integers(10, size=10)]
+    found, different = side_by_side({"x": np.concatenate(blocks, axis=1)}, rng)
+    assert different == len(np.unique(found["x"])) < 4000
+    assert effective_draws(found["x"][None]).number[0] < 400
+
+
+def test_equal_values_of_a_law_are_no_copies():
+    rng = np.random.default_rng(43)
+    z = rng.normal(size=(4, 1000))
+    stays = np.repeat(z[:, ::4], 4, axis=1)  # a chain that does not move at most steps
+    for x in (
+        rng.poisson(3.0, (4, 1000)).astype(float),
+        np.log1p(rng.poisson(2000.0, (4, 1000))),
+        z.round(2),
+        z.astype(np.float16).astype(float),
+        z.astype(np.float32).astype(float),
+        np.maximum(z, 0.0),
+        np.array([0.31, -1.77, 2.13])[rng.integers(3, size=(4, 1000))],
+        stays,
+        z,
+    ):
+        found, different = side_by_side({"x": x}, rng)
+        assert different is None
+        assert (found["x"] == x).all()
+
+
+def test_antithetic_chains_count_once_for_even_functions():
+    half = np.random.default_rng(44).normal(size=(2, 1000))
+    x = np.concatenate([half, -half])
+    location, spread = effective_draws(np.stack([x, x**2])).number
+    assert location > 3000
+    assert 1500 < spread < 2500
 
 
 def test_labels_are_those_of_the_draws_and_copies_are_tested_once():
