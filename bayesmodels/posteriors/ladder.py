@@ -5,8 +5,8 @@ Of the data at hand, and of data that change while all that was compiled stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -15,6 +15,7 @@ import numpy as np
 import pymc as pm
 
 from bayesmodels.errors import DataError, NotConjugate
+from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.posteriors.budget import SECONDS, UNLIMITED, NotInTime
 from bayesmodels.posteriors.compiled_sampler import draws_of, for_nutpie
 from bayesmodels.posteriors.exact import Search, exact
@@ -65,23 +66,25 @@ def solved(
         If it is no PyMC model, or has no free variable.
     """
     no: list[NotConjugate] = []
-    with _noted(no):
-        return exact(model, seconds=seconds / 2, rng=rng), ""
-    with _noted(no):
-        return integrate(model, seconds=seconds / 2, rng=rng), no[0].reason
-    hint = f"{no[0].hint}; {INSTEAD}" if no[0].hint else INSTEAD
-    raise NotConjugate(_NOR.join(error.reason for error in no), hint) from no[1]
+    posterior: ExactPosterior | IntegratedPosterior | None
+    posterior = _tried(lambda: exact(model, seconds=seconds / 2, rng=rng), no)
+    if posterior is None:
+        posterior = _tried(lambda: integrate(model, seconds=seconds / 2, rng=rng), no)
+    if posterior is None:
+        hint = f"{no[0].hint}; {INSTEAD}" if no[0].hint else INSTEAD
+        raise NotConjugate(_NOR.join(error.reason for error in no), hint) from no[1]
+    return posterior, no[0].reason if no else ""
 
 
-@contextmanager
-def _noted(no: list[NotConjugate]) -> Iterator[None]:
-    """Note why there is no such posterior; time that is over, and slips, are none to go on."""
+def _tried[Found](find: Callable[[], Found], no: list[NotConjugate]) -> Found | None:
+    """Return what is found, or None and why not; that time is over is no reason to go on."""
     try:
-        yield
-    except (NotInTime, FewBits):
+        return find()
+    except NotInTime:
         raise
     except NotConjugate as error:
         no.append(error)
+        return None
 
 
 Draw = Callable[[int, np.random.Generator], Values]
@@ -187,20 +190,15 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
     whole = [rv.name for rv in model.free_RVs if rv.dtype[0] in "iub"]
     part = None
     no: list[NotConjugate] = []
-    if asked in (None, "exact"):
-        with _noted(no):
-            exact(model, rng=rng)
-            return "exact"
+    if asked in (None, "exact") and _tried(lambda: exact(model, rng=rng), no) is not None:
+        return "exact"
     if asked in (None, "partial", "integrated"):
-        with _noted(no):
-            part = exact(model, partial=True, rng=rng)
-            if asked != "integrated" and not set(whole) & set(part.remaining):
-                return "partial"
+        part = _tried(lambda: exact(model, partial=True, rng=rng), no)
+        if part and asked != "integrated" and not set(whole) & set(part.remaining):
+            return "partial"
     del no[1:]
-    if asked in (None, "integrated"):
-        with _noted(no):
-            settled(integrand(model, part, MOST, rng), _NEAR, SECONDS, rng, moments=False)
-            return "integrated"
+    if asked in (None, "integrated") and _tried(lambda: _near(model, part, rng), no) is not None:
+        return "integrated"
     reason = _NOR.join(error.reason for error in no)
     if whole:
         raise DataError(
@@ -210,3 +208,9 @@ def _best_rung(model: pm.Model, asked: str | None, rng: np.random.Generator) -> 
     if asked in ("exact", "partial", "integrated"):
         raise DataError(f"method: {asked!r} does not work here: {reason}")
     return "mcmc"
+
+
+def _near(model: pm.Model, part: PartialPosterior | None, rng: np.random.Generator) -> Integral:
+    """Integrate as far as draws need it."""
+    own = integrand(model, part, MOST, rng)
+    return settled(own, _NEAR, SECONDS, rng, moments=False)
