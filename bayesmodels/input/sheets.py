@@ -30,7 +30,7 @@ def sheet_of(path: Path, sheet: str | int | None) -> Grid:
             chosen = sheets[int(chosen) - 1]
         if chosen not in sheets:
             raise DataError(f"sheet: must be one of {listed(sheets)}; got {sheet!r}.")
-        if path.suffix != ".ods" and _has_bare_formulas(path):
+        if _has_bare_formulas(path):
             raise DataError(
                 f"file: {str(path)!r} has formulas without their values. Open it in a spreadsheet, "
                 "and save it."

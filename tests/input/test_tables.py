@@ -119,7 +119,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path, content, name, words):
 def sheets(path):
     """Write a workbook as people have it: empty rows and columns, dates, errors, a second sheet."""
     rows = [[None, None, None], [" arm", "n", None], ["A", 12.0, None], ["B", 0.5, None]]
-    with pd.ExcelWriter(path) as book:
+    with pd.ExcelWriter(str(path)) as book:  # of a Path pandas makes .xlsx
         for name, frame in (("data", rows), ("more", [["x", "day"], ["", "n"], [1, "?"]])):
             pd.DataFrame(frame).to_excel(book, sheet_name=name, header=False, index=False)
 
@@ -185,7 +185,7 @@ def test_settings_are_checked(tmp_path, settings, words):
     ("name", "package", "words"),
     [
         ("t.xlsx", "openpyxl", "a package is not installed: pip install 'bayesmodels\\[tables\\]'"),
-        ("t.ods", "odf.opendocument", "a package is not installed: pip install odfpy"),
+        ("t.ods", "odf", "a package is not installed: pip install odfpy"),
         (
             "t.sav",
             "pyreadstat",
