@@ -119,7 +119,8 @@ def check_lines(
         numbers = [c for c in columns.values() if c.kind == "number" and not np.isnan(c.values[at])]
         words = all(re.search(r"[^\W\d_]|%", text) and text[0] not in "<>" for text in odd)
         alone = sum(map(bool, row)) == 1
-        units = at == 0 and (len(odd) > 1 or any(map(_UNIT.fullmatch, odd)))
+        second = len(odd) > 1 or any(map(_UNIT.fullmatch, odd)) or any(map(str.isdecimal, table))
+        units = at == 0 and second
         if odd and words and not numbers and (alone or units):
             raise _no_row(index[at], row, f"holds no number where all others do, as {why}")
     if alone and _SENTENCE.search(text := "".join(row)):

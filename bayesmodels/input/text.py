@@ -13,7 +13,8 @@ from bayesmodels.input.containers import listed, shown
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "pipes", " ": "blanks"}
 _NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
-_MARKS = set("€£§°µ²³½¼¾–—‘“”…«»±·ºª¿¡®©™ \u00a0")
+_MARKS = set("€£§°µ²³½¼¾–—…±·ºª¿¡®©™\u00a0")
+_QUOTES = dict.fromkeys(map(ord, "‘’“”«»\u00a0"))
 _NUMBER = re.compile(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?")
 _HEAD = 2**22  # characters in which the heading stands
 _SAMPLE = 100  # lines that tell how cells are separated
@@ -83,25 +84,26 @@ def _encoding(raw: bytes, name: str) -> tuple[str, str]:
 def _western(raw: bytes) -> bool:
     """Say whether bytes look like a western language in Windows-1252.
 
-    There letters beyond ASCII stand alone or in pairs, in words with other letters and of one case;
-    two bytes for each character of another script do not.
+    There letters beyond ASCII stand alone or in pairs, in words with other letters, and none is a
+    capital behind a small one; two bytes for each character of another script do not.
     """
     try:
         text = raw.decode("cp1252")
     except UnicodeDecodeError:
         return False
-    for run in {found[0] for found in re.finditer(r"[A-Za-z]*[^\x00-\x7f]+[A-Za-z]*", text)}:
-        for odd in re.findall(r"[^\x00-\x7f]+", run):
-            letters = [mark for mark in odd if mark not in _MARKS and mark != "’"]
-            if not all(mark.isalpha() and mark not in "ƒˆ" for mark in letters):
-                return False
-            if len(letters) > 1 and (len(letters) > 2 or not re.search("[A-Za-z]", run)):  # noqa: PLR2004 - a pair
-                return False
-            if len(letters) > 1 and letters[0].isupper() != letters[1].isupper():
-                return False
-        if run.startswith("’"):
+    return all(map(_western_word, {*re.findall(r"[A-Za-z\u0080-\uffff]+", text)}))
+
+
+def _western_word(word: str) -> bool:
+    bare = word.translate(_QUOTES)
+    odd = re.findall(r"[^\x00-\x7f]+", bare)
+    letters = len(bare) - sum(map(len, odd))
+    for run in (run for run in odd if run not in _MARKS):
+        alone = len(run) == 1 or (len(run) == 2 and letters > run.isupper())  # noqa: PLR2004
+        inside = run.isupper() and re.search(rf"[a-z]{run}|[A-Z]{run}[a-z]", bare)
+        if not alone or inside or not run.isalpha() or "ƒ" in run or "ˆ" in run:
             return False
-    return True
+    return word[0] != "’"
 
 
 def grid_of(text: str, separator: str | None, *, where: str) -> Grid:
@@ -300,10 +302,11 @@ def _slowly(text: str, separator: str, width: int, left: list[str], *, names: in
 
 
 def _uneven(number: int, text: str, cells: int, names: int) -> DataError:
+    than = f"the heading has {names}" if cells != names else "row 1 has another number"
     some = f"{cells} cells" if cells != 1 else "1 cell"
     return DataError(
-        f"file: row {number} below the heading, {shown(text.strip())}, has {some}; the heading "
-        f"has {names}. Correct it; or remove it, if it is a title or a footnote; or say "
+        f"file: row {number} below the heading, {shown(text.strip())}, has {some}; {than}. "
+        "Correct it; or remove it, if it is a title or a footnote; or say "
         "separator=... if cells are separated by something else."
     )
 
