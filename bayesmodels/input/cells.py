@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesmodels.input.containers import listed, shown
-from bayesmodels.input.marks import CELL, GAPS, Marks, Text
+from bayesmodels.input.marks import CELL, GAPS, Marks, Text, form_of
 
 _DATE = re.compile(
     r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([./-])\d{1,2}\2\d{2,4})(?:[T ]\d{1,2}:\d{2}.*)?"
@@ -159,12 +159,13 @@ def _dates(judged: Judged) -> Column | None:
 
 
 def _slips(judged: Judged) -> Column | None:
-    """Numbers but for some cells, if more than half are; 1a, 1b and 2a are labels."""
-    good = sum(judged.counts[cell] for cell in judged.numbers)
-    letters = judged.unit[1][:1].isalpha() and not any(" " in cell for cell in judged.numbers)
-    if 2 * good <= sum(judged.counts.values()) or letters:
+    """Numbers but for some cells, if more than half are by any marks; 1a, 1b and 2a are labels."""
+    bare = {
+        c for c in judged.counts if form_of(c) and not re.search(r"\d(?![eE][+-]?\d)[^\W\d_]", c)
+    }
+    if 2 * sum(judged.counts[cell] for cell in bare) <= sum(judged.counts.values()):
         return None
-    bad = [cell for cell in judged.counts if cell not in judged.numbers]
+    bad = [cell for cell in judged.counts if cell not in judged.numbers or cell not in bare]
     rows = judged.text.rows(bad)
     first = next(cell for cell in bad if judged.text.rows([cell])[0] == rows[0])
     more = f", and {len(rows) - 1:,} more hold no number either" if len(rows) > 1 else ""

@@ -67,6 +67,13 @@ class Marks:
             return None
 
 
+def form_of(cell: str) -> str:
+    """Return the form of the number in a cell, by any marks; empty if there is none."""
+    part = CELL.fullmatch(cell)
+    form = part and _FORM.fullmatch(part["number"])
+    return _NAMES[form.lastindex - 1] if form and form.lastindex else ""
+
+
 @dataclass(frozen=True)
 class Text:
     """Cells of a column without blanks around them, None where they are empty."""
@@ -115,10 +122,8 @@ class Text:
         """How often numbers of each form stand in the column."""
         found: Counter[str] = Counter()
         for text, count in self.counts.items():
-            cell = CELL.fullmatch(text)
-            form = cell and _FORM.fullmatch(cell["number"])
-            if form and form.lastindex:
-                found[_NAMES[form.lastindex - 1]] += count
+            if form := form_of(text):
+                found[form] += count
         return found
 
     @property
@@ -194,7 +199,11 @@ def marks_of(
                 "behind each point; are these thousands, say decimal=','."
             )
     decimals = {column.name: told.get(column.name, usual or ".") for column in columns}
-    some = [n for n, found in forms.items() if decimals[n] == "," and _COMMAS & {*found}]
+    some = [
+        n
+        for n, found in forms.items()
+        if decimals[n] == "," and {"comma", "spaced, comma"} & {*found}
+    ]
     if some:
         said.append(f"Numbers have decimal commas in {listed(some)}.")
     return {name: Marks(mark, _OTHER[mark]) for name, mark in decimals.items()}, unread, said

@@ -216,6 +216,8 @@ REFUSED = [
     Row("a point among numbers, regression", ages(".").replace("lo", "1").replace("hi", "2"), REGRESS, words=f"column 'age': {MEAN}'.'"),
     Row("a point among numbers, formula", ages(".").replace("lo", "1").replace("hi", "2"), "linear-regression --formula y~age", words=f"column 'age': {MEAN}'.'"),
     Row("a comma among points", ages('"24,5"').replace("31,", "31.5,"), BAYES, words=f"{MEAN}'24,5'"),
+    Row("points where decimal commas are said", "y;x\n" + "".join(f"{i},5;{i % 5}.25\n" for i in range(12)), f"{REGRESS} --decimal ,", words="column 'x': must hold numbers; row 1 below the heading holds '0.25', and 11 more"),
+    Row("commas and points in turn", cells('"1,5"', "2.5", '"3,5"', "4.5"), REGRESS, words="column 'x': must hold numbers; row 1 below the heading holds '1,5', and 5 more"),
     Row("two slips", ages(".").replace("31,", "?,"), BAYES, words=r"row 2 below the heading holds '\?', and 1 more"),
     Row("an unknown column of gaps", ages("."), f"{BAYES} --missing weight=.", words="--missing: there is no column 'weight'"),
     Row("dates as a feature by name", WIDE, f"{REGRESS} --features day,x", words="column 'day': holds dates, such as '2024-01-01'"),

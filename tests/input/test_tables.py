@@ -58,9 +58,9 @@ def test_blank_cells_are_empty_and_what_is_no_number_stays_text(tmp_path):
     table = read(tmp_path, "a,b,c\n  ,1 x,01.02.2020\nu,2,3\n")
     assert table["a"].isna().tolist() == [True, False]
     assert table["b"].tolist() == ["1 x", "2"]
-    assert table.attrs["notes"] == [
-        f"1 of 2 labels of column {name!r} are numbers." for name in "bc"
-    ]
+    slip, note = table.attrs["notes"]
+    assert slip.startswith("column 'b': must hold numbers; row 1 below the heading holds '1 x'.")
+    assert note == "1 of 2 labels of column 'c' are numbers."
     assert read(tmp_path, "a;b\n1,5;2.5\n2;3.5\n").to_dict("list") == {
         "a": [1.5, 2],
         "b": [2.5, 3.5],
