@@ -61,8 +61,10 @@ def substituted(terms: Mapping[str, Any], values: Mapping[Any, Any]) -> dict[str
     return dict(zip(terms, clone_replace(list(terms.values()), made), strict=True))
 
 
-def log_jacobians(mapped: Mapping[str, Variable], of: Mapping[str, Variable]) -> dict[str, Any]:
-    """Return log Jacobian determinants of variables as functions of others, in blocks.
+def log_jacobians(
+    mapped: Mapping[str, Variable], of: Mapping[str, Variable]
+) -> dict[str, tuple[Any, Any]]:
+    """Return log Jacobian determinants of variables as functions of others, and signs, in blocks.
 
     A variable that depends on one other, and on those that are settled, is a block of its own: the
     derivatives are triangular, so that their determinants multiply.
@@ -82,11 +84,11 @@ def log_jacobians(mapped: Mapping[str, Variable], of: Mapping[str, Variable]) ->
     return found
 
 
-def _log_determinant(mapped: list[Variable], of: list[Variable]) -> Any:
-    """Return log |det d mapped / d of|, whose sizes are equal."""
+def _log_determinant(mapped: list[Variable], of: list[Variable]) -> tuple[Any, Any]:
+    """Return log |det d mapped / d of|, whose sizes are equal, and its sign or those of slopes."""
     if len(mapped) == len(of) == 1 and _elementwise(mapped[0].expression, of[0].expression):
         slope = _derivative(grad, mapped[0].expression.sum(), [of[0].expression])[0]
-        return pt.log(pt.abs(slope)).sum()
+        return pt.log(pt.abs(slope)).sum(), pt.sign(slope)
     # The last element of a simplex moves with the others.
     inner, whole = {}, {}
     for variable in of:
@@ -101,9 +103,10 @@ def _log_determinant(mapped: list[Variable], of: list[Variable]) -> Any:
         jacobian, flat, list(inner.values()), vectorize=True, disconnected_inputs="ignore"
     )
     columns = [part.reshape((size, v.size)) for part, v in zip(parts, of, strict=True)]
-    _, value = pt.linalg.slogdet(_joined(columns, 1))
+    sign, value = pt.linalg.slogdet(_joined(columns, 1))
     back = {x: v.coordinates for v, x in zip(of, inner.values(), strict=True)}
-    return clone_replace([value], back, rebuild_strict=False)[0]
+    value, sign = clone_replace([value, sign], back, rebuild_strict=False)
+    return value, sign
 
 
 def _joined(parts: list[Any], axis: int) -> Any:

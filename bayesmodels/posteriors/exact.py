@@ -135,8 +135,6 @@ def exact(
     """
     if not isinstance(model, pm.Model):
         raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
-    if not model.free_RVs:
-        raise DataError("model: must have a free variable; it has none.")
     if not seconds > 0:
         raise DataError(f"seconds: must be positive; got {seconds}.")
     rng = randomness(rng)

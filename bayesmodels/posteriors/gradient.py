@@ -83,7 +83,8 @@ class Slopes:
         The point is any possible one.
         """
         own = self.columns(point)
-        chosen = np.concatenate([own[name] for name in (own if names is None else names)])
+        rows = [own[name] for name in (own if names is None else names)]
+        chosen = np.concatenate(rows) if rows else np.zeros(0, dtype=int)
         return Dependence(self.points, self.terms, self.at(point), chosen)
 
 

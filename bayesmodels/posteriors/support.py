@@ -182,7 +182,7 @@ def within(model: pm.Model, points: Mapping[str, Any]) -> dict[str, Any]:
 def not_whole(rv: Any) -> None:
     """Refuse a whole number that PyMC keeps as a real one: its masses are no density on a line."""
     op = rv.owner.op
-    inner = op.base_rv_op.dtype if isinstance(op, TruncatedRV) else "float64"
+    inner = getattr(op.base_rv_op if isinstance(op, TruncatedRV) else None, "dtype", "float64")
     if str(inner).startswith(_WHOLE) and not str(rv.dtype).startswith(_WHOLE):
         raise NotConjugate(
             f"{rv.name} ({_title(op.base_rv_op)}, truncated) is a whole number that PyMC keeps as "

@@ -14,13 +14,12 @@ import numpy as np
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
-from bayesmodels.referee.log_terms import Logs, Point
+from bayesmodels.referee.log_terms import Logs, Point, in_words
 from bayesmodels.referee.programs import (
     NotComparableError,
     Program,
     Side,
     Transform,
-    declared,
     expressions,
     lacking,
     mapped_side,
@@ -34,8 +33,11 @@ from bayesmodels.referee.programs import (
 JOINT = "joint density"
 """The term of a function that returns one number."""
 
+_EPS = float(np.finfo(float).eps)
 _UNITS = 16  # in the last place of the value, and of the places
-_NEAR = 3  # neighbouring points
+_STEP = 2.0**-20  # to neighbouring points, as a part of a value
+_BINOMIAL = ((1.0,), (-3.0,), (3.0,), (-1.0,))  # of a third difference
+_TINY = 30.0  # log density below the largest, from where a function may fail
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def aligned(a: Any, b: Any, rename: Mapping[str, str], transform: Transform) -> 
         own = own_side(source)
         kept = () if transform else tuple(source.inputs)
         names = rename if models[0] else {}
-        other = _called(source, b if models[0] else a, names, transform, own)
+        function, letter = (b, "b") if models[0] else (a, "a")
+        other = _called(source, (function, letter), names, transform, own)
         return Pair((own, other) if models[0] else (other, own), source, None, kept)
     first, second = program(a, {}), program(b, rename)
     first, second = within_transforms(first, second), within_transforms(second, first)
@@ -112,7 +115,7 @@ def _fits(second: Program, first: Program, transform: Transform) -> bool:
 
 def _called(
     source: Program,
-    function: Callable[..., Any],
+    given: tuple[Callable[..., Any], str],
     rename: Mapping[str, str],
     transform: Transform,
     own: Side,
@@ -121,8 +124,9 @@ def _called(
 
     A function's operations are not seen. What it is off by is taken to be at most the program's own
     bound, some units in the last place of its value, and some times what it moves by where its
-    arguments are moved in their last places.
+    arguments are moved in their last places, and how rough it is: its third difference.
     """
+    function, letter = given
     theirs = {new: old for old, new in rename.items()}
     if unknown := sorted({*theirs} - {*source.terms, *transform}):
         raise DataError(
@@ -131,29 +135,48 @@ def _called(
         )
     evaluate, jacobians = _arguments(source, transform)
 
-    def once(point: Point) -> dict[str, float]:
+    def once(point: Point, *, possible: bool) -> dict[str, float]:
         values = {theirs.get(n, n): np.array(x) for n, x in evaluate(point).items()}
         try:
             with np.errstate(all="ignore"):
                 found = function(values)
         except KeyError as error:
             raise DataError(
-                f"b: the function asks for {error}; it has {sorted(values)}. Give rename or "
+                f"{letter}: the function asks for {error}; it has {sorted(values)}. Give rename or "
                 "transform."
             ) from error
+        except (DataError, ImportError, MemoryError):
+            raise
+        except Exception as error:
+            if not possible:
+                return {}
+            called = getattr(function, "__name__", type(function).__name__)
+            raise DataError(
+                f"{letter}: {called} raised {type(error).__name__} ({error}) at "
+                f"{in_words(values)}, where the PyMC model is possible. Let it return a number "
+                "there, -inf if its density is zero."
+            ) from error
         parts = found if isinstance(found, Mapping) else {JOINT: found}
-        return {rename.get(n, n): _number(x) for n, x in parts.items()}
+        return {rename.get(n, n): _number(x, letter) for n, x in parts.items()}
 
     def run(at: list[Point]) -> dict[str, Logs]:
-        scale = own.total(at).bound
-        rows = [once(point) for point in at]
-        near = [[once(_neighbour(point, k)) for point in at] for k in range(_NEAR)]
+        here = own.joint(at)
+        highest = np.max(here.value, initial=-np.inf)
+        likely = (here.value > highest - _TINY).tolist()
+        rows = [once(point, possible=ok) for point, ok in zip(at, likely, strict=True)]
+        near = [
+            [once(_neighbour(point, k, source.simplex), possible=False) for point in at]
+            for k in range(1, len(_BINOMIAL))
+        ]
         found = {}
-        for name in rows[0]:
-            value, *moved = (np.array([row[name] for row in many]) for many in (rows, *near))
+        for name in dict.fromkeys(name for row in rows for name in row):
+            every = np.array([[row.get(name, -np.inf) for row in many] for many in (rows, *near)])
+            value, moved = every[0], every[1:]
             with np.errstate(invalid="ignore"):
-                noise = np.nanmax(np.nan_to_num(np.abs(np.array(moved) - value)), axis=0)
-            bound = _UNITS * (_unit(value) * (1 + np.abs(value)) + noise) + scale
+                slope = np.nan_to_num(np.abs(moved - value)).max(0) * _EPS / _STEP
+                rough = np.nan_to_num(np.abs((np.array(_BINOMIAL) * every).sum(0)))
+            noise = slope + rough
+            bound = _UNITS * (_unit(value) * (1 + np.abs(value)) + noise) + here.bound
             finite = np.isfinite(value)
             found[name] = Logs(
                 np.where(np.isnan(value), -np.inf, value), np.where(finite, bound, 0)
@@ -161,7 +184,9 @@ def _called(
         return found | (jacobians.run(at) if jacobians else {})
 
     words = dict(own.words) | (jacobians.words if jacobians else {})
-    return Side(run, words, jacobians=jacobians.jacobians if jacobians else ())
+    if jacobians is None:
+        return Side(run, words)
+    return Side(run, words, jacobians=jacobians.jacobians, map=jacobians.map)
 
 
 def _arguments(
@@ -186,16 +211,16 @@ def _arguments(
     mapped = {n: Variable(v, np.shape(shapes[n])) for n, v in made.items() if is_float(v)}
     inner = {n: source.variable(n) for n in source.inputs if source.continuous(n)}
     one_to_one(mapped, inner)
-    return evaluate, declared(source, *with_jacobians({}, {}, mapped, inner))
+    return evaluate, with_jacobians(source, {}, {}, mapped, inner)
 
 
-def _number(x: Any) -> float:
+def _number(x: Any, letter: str) -> float:
     """Return a log density."""
     try:
         return float(np.sum(np.asarray(x)))
     except (TypeError, ValueError) as error:
         raise DataError(
-            "b: the function must return the joint log density, or its terms by name as a "
+            f"{letter}: the function must return the joint log density, or its terms by name as a "
             f"mapping; got {type(x).__name__}."
         ) from error
 
@@ -207,7 +232,14 @@ def _unit(value: Array) -> float:
     return float(np.finfo(np.float32 if single else float).eps)
 
 
-def _neighbour(point: Point, number: int) -> Point:
-    """Return a point whose continuous values are moved in the last place."""
-    part = 1 + (number + 1) * float(np.finfo(float).eps)
-    return {name: x * part if np.asarray(x).dtype.kind == "f" else x for name, x in point.items()}
+def _neighbour(point: Point, number: int, simplex: frozenset[str]) -> Point:
+    """Return a point whose continuous values are a little smaller."""
+    part = 1 - number * _STEP
+    found = dict(point)
+    for name, x in point.items():
+        if name in simplex:
+            share = np.append(np.asarray(x)[..., :1] * part, np.asarray(x)[..., 1:], axis=-1)
+            found[name] = share / share.sum(-1, keepdims=True)
+        elif np.asarray(x).dtype.kind == "f":
+            found[name] = x * part
+    return found

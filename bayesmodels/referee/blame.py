@@ -33,8 +33,9 @@ Both = tuple[Mapping[str, Logs], Mapping[str, Logs]]
 class Gap:
     """The difference of two log densities at some points, with its bounds.
 
-    `varies` is how far it is from a constant, over the bound: infinite where one program alone is
-    possible. `constant` is taken where the bound is tightest, and is NaN if there is no such point.
+    `off` is how far it is from a constant, over the bound: infinite where one program alone is
+    possible; `varies` is the largest of it. `constant` is taken where the bound is tightest, and is
+    NaN if there is no such point.
     """
 
     value: Array
@@ -43,6 +44,7 @@ class Gap:
     tightest: float
     varies: float
     used: NDArray[np.bool_]
+    off: Array
 
     @property
     def holds(self) -> bool:
@@ -50,20 +52,20 @@ class Gap:
         return self.varies <= 1
 
 
-def gap(first: Logs, second: Logs) -> Gap:
-    """Return the second minus the first."""
+def gap(first: Logs, second: Logs, alone: NDArray[np.bool_] | None = None) -> Gap:
+    """Return the second minus the first; `alone` is where one is possible alone, if it is known."""
     used = np.isfinite(first.value) & np.isfinite(second.value)
     value = np.where(used, second.value - np.where(used, first.value, 0), np.nan)
-    bound = first.bound + second.bound
-    apart = not same_support(first, second)[~used].all()
+    bound = np.nan_to_num(first.bound + second.bound, nan=np.inf, posinf=np.inf)
+    alone = ~(used | same_support(first, second)) if alone is None else alone
+    apart = np.where(alone, np.inf, 0.0)
     if not used.any():
-        return Gap(value, bound, np.nan, np.nan, np.inf if apart else 0.0, used)
+        return Gap(value, bound, np.nan, np.nan, float(apart.max(initial=0)), used, apart)
     best = int(np.argmin(np.where(used, bound, np.inf)))
     constant, tightest = float(value[best]), float(bound[best])
     with np.errstate(divide="ignore", invalid="ignore"):
-        off = np.abs(value - constant) / (bound + tightest)
-    varies = float(np.nan_to_num(off[used], nan=0.0).max())
-    return Gap(value, bound, constant, tightest, np.inf if apart else varies, used)
+        off = np.nan_to_num(np.abs(value - constant) / (bound + tightest), nan=0.0) + apart
+    return Gap(value, bound, constant, tightest, float(off.max()), used, off)
 
 
 def _unmatched(first: Mapping[str, Logs], second: Mapping[str, Logs]) -> Terms:

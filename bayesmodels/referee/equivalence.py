@@ -14,8 +14,8 @@ one has summed a variable out, draws of both posteriors are compared instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,20 +25,24 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.alignment import Pair, aligned
 from bayesmodels.referee.blame import Gap, differing, gap
-from bayesmodels.referee.log_terms import Logs, total
+from bayesmodels.referee.log_terms import Logs, Point, in_words, same_support, total
+from bayesmodels.referee.one_to_one import Folds, check_slopes, folds, unreached
 from bayesmodels.referee.programs import NotComparableError, Transform
 from bayesmodels.referee.random_points import random_points
 from bayesmodels.referee.verdict import Outcome, Verdict, compare
+from bayesmodels.referee.visits import COARSE, Visits, visits
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LEAST_POINTS = 3  # at which both are finite
-_COARSE = 1e-3  # a bound that hides differences
+_SHOWN = 20  # far points at which terms are looked at one by one
 _LARGEST = 1000  # number whose logarithm a constant may be
 _RECOGNISED = 1e-6  # a bound above which a number says nothing
 _LOG_2PI = math.log(2 * math.pi)
 _EPS = float(np.finfo(float).eps)
+
+Terms = Mapping[str, Logs]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Equivalence:
         Jacobian of sigma"``, ``"the term support"``.
     findings : tuple of str
         Further sentences.
+    visited : dict of tuple of float
+        The least and the largest number of each variable at which both were compared.
     table : pandas.DataFrame
         Both log densities, their difference and its bound at each point; of draws, theirs.
     verdict : Verdict or None
@@ -79,6 +85,7 @@ class Equivalence:
     findings: tuple[str, ...]
     table: pd.DataFrame = field(repr=False)
     verdict: Verdict | None = None
+    visited: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def sentence(self) -> str:
         """Say the finding in words."""
@@ -97,12 +104,15 @@ class Equivalence:
             return f"The two programs do not state the same model: {how}.{named}"
         assert self.constant is not None and self.bound is not None  # noqa: PT018, S101
         where = f"at all {self.points} points, up to rounding ({self.bound:.1g})"
+        seen = [f"{n} from {low:.2g} to {high:.2g}" for n, (low, high) in self.visited.items()]
+        verb = "were" if len(seen) > 1 else "was"
+        beyond = f" Compared {verb} {', '.join(seen)}." if seen else ""
         if abs(self.constant) <= self.bound:
-            return f"The two programs state the same model, constants included, {where}."
+            return f"The two programs state the same model, constants included, {where}.{beyond}"
         number = constant_in_words(self.constant, self.bound)
         return (
             f"The two programs state the same model up to the constant {number}, {where}: the "
-            "posteriors are the same, the evidences are not."
+            f"posteriors are the same, the evidences are not.{beyond}"
         )
 
     def __repr__(self) -> str:
@@ -127,8 +137,10 @@ def same(
     """Decide whether two programs state the same model, and name the term that differs.
 
     Joint log densities, data included, are compared at random points: draws of both priors, moved
-    ones, and some outside of each variable's support. Their difference must be constant up to the
-    rounding errors of both. Terms are compared one by one, or a few with a few.
+    ones, and some outside of each variable's support; then far out along each variable, and on both
+    sides of whatever the models compare: ends of supports, branches, clips. Their difference must
+    be constant up to the rounding errors of both. Terms are compared one by one, or a few with a
+    few.
 
     Parameters
     ----------
@@ -146,7 +158,7 @@ def same(
         Deterministics of the other program by name need none. For a callable, these are all of its
         arguments, as functions of the PyMC model's variables.
     points : int, default 20
-        Number of points, beside those outside.
+        Number of random points, beside those outside and far out.
     level : float, default 0.01
         Where draws are compared: probability of ``disagree`` for the same model.
     rng : numpy.random.Generator or int, optional
@@ -167,12 +179,14 @@ def same(
     -----
     A constant difference leaves the posterior as it is, so that the outcome is ``agree``; the
     sentence says the constant. If free variables cannot be mapped one to one, because one model has
-    more of them, posteriors are drawn by `bayesmodels.sample`, and the variables that both have
-    (Deterministics included) compared by `bayesmodels.compare`.
+    more of them or a map is not one to one, posteriors are drawn by `bayesmodels.sample`, and the
+    variables that both have (Deterministics included) compared by `bayesmodels.compare`. Maps that
+    lose signs alone, at both of which the density is the same, are allowed for: it is doubled.
 
     The operations of a function are not seen. Its error is taken to be the PyMC model's bound, and
-    16 times the units in the last place of its value and what it moves by where its arguments move
-    in their last places. Values that all fit in single precision count as such.
+    16 times the units in the last place of its value, what it moves by where its arguments move in
+    their last places, and how rough it is. Values that all fit in single precision count as such.
+    Nor is seen what it compares; in tails where the density is tiny it is not asked.
 
     References
     ----------
@@ -194,25 +208,77 @@ def same(
     """
     rng, number = randomness(rng), count(points, "points", 1)
     try:
-        pair = aligned(a, b, rename or {}, transform or {})
+        return judge(aligned(a, b, rename or {}, transform or {}), number, rng)
     except NotComparableError as found:
         if any(callable(given) for given in (a, b)):
             raise DataError(
-                f"a, b: {found}; draws cannot be compared, as one is a function. Give transform."
+                f"a, b: {found}; draws cannot be compared, as one is a function. Give a transform "
+                "that is one to one."
             ) from found
         return _by_draws(a, b, rename or {}, str(found), level, rng)
-    return judge(pair, number, rng)
 
 
 def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
-    """Compare both at random points."""
-    import pandas as pd
-
+    """Compare both at random points; where they agree, at far ones, too."""
     inside, outside = random_points(pair.source, pair.other, pair.kept, number, rng)
     at = [*inside, *outside]
-    first, second = (side.run(at) for side in pair.sides)
-    sums = [total(terms.values(), len(at)) for terms in (first, second)]
+    known = folds(pair, inside)
+    terms = _terms(pair, at, known)
+    sums = [total(side.values(), len(at)) for side in terms]
     found = gap(*sums)
+    if not found.holds:
+        return _apart(pair, at, terms, found, _table(sums, found))
+    far = visits(pair, inside, rng)
+    check_slopes(pair, far.tight, known)
+    if (beyond := unreached(pair, far.possible)) is not None:
+        name, said = beyond
+        words = (f"the prior of {name}",)
+        used = int(found.used.sum())
+        return Equivalence(
+            "disagree", None, None, used, np.inf, words, (said,), _table(sums, found)
+        )
+    extra = _constants(pair, known, len(far.points))
+    sums = [
+        one.followed_by(two + total(more.values(), len(far.points)))
+        for one, two, more in zip(sums, far.logs, extra, strict=True)
+    ]
+    found = gap(*sums, np.append(~same_support(*sums)[: len(at)], far.alone))
+    table = _table(sums, found)
+    if found.holds:
+        return _held(found, pair, terms, table, far)
+    points = [*at, *far.points]
+    odd = np.argsort(-found.off, kind="stable")[:_SHOWN].tolist()
+    odd = [i for i in odd if found.off[i] > 1]
+    said = _where(points[odd[0]], [logs.value[odd[0]] for logs in sums])
+    at = [*at, *(points[i] for i in odd)]
+    terms = _terms(pair, at, known)
+    here = gap(*(total(side.values(), len(at)) for side in terms))
+    return _apart(pair, at, terms, replace(here, varies=found.varies), table, said)
+
+
+def _where(point: Point, values: Sequence[float]) -> str:
+    """Say where two programs differ."""
+    return f"At {in_words(point)} the log densities are {values[0]:.6g} and {values[1]:.6g}."
+
+
+def _terms(pair: Pair, at: list[Point], known: Folds) -> tuple[Terms, Terms]:
+    """Return both programs' log terms at some points."""
+    first, second = (
+        dict(side.run(at)) | more
+        for side, more in zip(pair.sides, _constants(pair, known, len(at)), strict=True)
+    )
+    return first, second
+
+
+def _constants(pair: Pair, known: Folds, number: int) -> list[dict[str, Logs]]:
+    """Return what a program's density is multiplied by where signs do not change the image."""
+    value = {name: Logs(np.full(number, x), np.zeros(number)) for name, x in known.terms.items()}
+    return [{} if side.map is not None else value for side in pair.sides]
+
+
+def _table(sums: Sequence[Logs], found: Gap) -> pd.DataFrame:
+    import pandas as pd
+
     table = pd.DataFrame(
         {
             "first": sums[0].value,
@@ -222,25 +288,31 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
         }
     )
     table.index = table.index.map("point {}".format)
-    used = int(found.used.sum())
-    if found.holds:
-        return _held(pair, found, used, first, second, table)
-    terms, said = differing(pair, at, (first, second), found.used)
-    return Equivalence(
-        "disagree", None, None, used, found.varies, tuple(dict.fromkeys(terms)), tuple(said), table
-    )
+    return table
+
+
+def _apart(
+    pair: Pair,
+    at: list[Point],
+    terms: tuple[Terms, Terms],
+    found: Gap,
+    table: pd.DataFrame,
+    where: str = "",
+) -> Equivalence:
+    """Return that the difference is not constant, and which terms are to blame."""
+    named, said = differing(pair, at, terms, found.used)
+    used = int(np.isfinite(table["difference"]).sum())
+    said = [*said, *([where] if where else [])]
+    names = tuple(dict.fromkeys(named))
+    return Equivalence("disagree", None, None, used, found.varies, names, tuple(said), table)
 
 
 def _held(
-    pair: Pair,
-    found: Gap,
-    used: int,
-    first: Mapping[str, Logs],
-    second: Mapping[str, Logs],
-    table: pd.DataFrame,
+    found: Gap, pair: Pair, terms: tuple[Terms, Terms], table: pd.DataFrame, far: Visits
 ) -> Equivalence:
     """Return that the difference is constant, if enough was seen, and which terms bring it."""
-    if used < _LEAST_POINTS or not found.tightest < _COARSE:
+    used, (first, second) = int(found.used.sum()), terms
+    if used < _LEAST_POINTS or not found.tightest < COARSE:
         why = (
             f"both densities are positive at {used} points only; give priors that are proper."
             if used < _LEAST_POINTS
@@ -254,9 +326,9 @@ def _held(
         if own.holds and abs(own.constant) > own.tightest:
             number = constant_in_words(own.constant, own.tightest)
             said.append(f"The constant of {pair.sides[0].words.get(name, name)} is {number}.")
-    return Equivalence(
-        "agree", found.constant, found.tightest, used, found.varies, (), tuple(said), table
-    )
+    said += far.findings
+    how = found.constant, found.tightest, used, found.varies, (), tuple(said), table
+    return Equivalence("agree", *how, visited=far.ranges)
 
 
 def _by_draws(

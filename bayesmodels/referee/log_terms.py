@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,10 +16,12 @@ from bayesmodels.referee.identity import UNDERFLOW
 if TYPE_CHECKING:
     import pymc as pm
 
+    from bayesmodels.posteriors.density import JointDensity
+
 Point = dict[str, Any]
 
 _EPS = float(np.finfo(float).eps)
-_OUT_OF_RANGE = (ValueError, AssertionError, np.linalg.LinAlgError)
+_OUT_OF_RANGE = (ValueError, AssertionError, IndexError, np.linalg.LinAlgError)
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Logs:
         bound = self.bound + other.bound + _EPS * np.abs(np.where(finite, value, 0))
         return Logs(value, np.where(finite, bound, 0))
 
+    def followed_by(self, other: Logs) -> Logs:
+        """Return the same, and those at other points."""
+        return Logs(np.append(self.value, other.value), np.append(self.bound, other.bound))
+
     def twice(self) -> Logs:
         """Return the same with a bound for two sides that do the same computation."""
         return Logs(self.value, 2 * self.bound)
@@ -44,6 +50,14 @@ def total(parts: Iterable[Logs], number: int) -> Logs:
     """Return the sum of log densities at so many points."""
     nothing = np.zeros(number)
     return sum(parts, Logs(nothing, nothing))
+
+
+def in_words(point: Point) -> str:
+    """Return a point as its variables' values."""
+    return ", ".join(
+        f"{name} = {np.array2string(np.asarray(x), precision=6, threshold=6)}"
+        for name, x in point.items()
+    )
 
 
 def same_support(one: Logs, other: Logs) -> NDArray[np.bool_]:
@@ -68,7 +82,14 @@ class Declared:
         from bayesmodels.posteriors.density import JointDensity
 
         self._inputs, self.terms = list(inputs), dict(terms)
+        self._model = model
         self._density = cache(lambda name: JointDensity(model, (self._inputs, [self.terms[name]])))
+
+    @cached_property
+    def _joint(self) -> JointDensity:
+        from bayesmodels.posteriors.density import JointDensity
+
+        return JointDensity(self._model, (self._inputs, [*self.terms.values()]))
 
     @classmethod
     def of(cls, model: pm.Model) -> Self:
@@ -81,6 +102,19 @@ class Declared:
         """Return the sum of some terms at some points."""
         found = (np.array([self._value(name, point) for point in at]) for name in names)
         return total((Logs(*values.T) for values in found), len(at))
+
+    def joint(self, at: list[Point]) -> Logs:
+        """Return the sum of all terms at some points."""
+        try:
+            found = self._joint.values(
+                {v.name: np.array([p[v.name] for p in at]) for v in self._inputs}
+            )
+        except _OUT_OF_RANGE:
+            if len(at) > 1:
+                half = len(at) // 2
+                return self.joint(at[:half]).followed_by(self.joint(at[half:]))
+            return Logs(np.array([-np.inf]), np.zeros(1))
+        return Logs(*found)
 
     def _value(self, name: str, point: Point) -> tuple[float, float]:
         try:

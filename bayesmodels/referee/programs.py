@@ -6,13 +6,15 @@ are given, or Deterministics of the one that bear the other's names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayesmodels.errors import DataError
+from bayesmodels.numerics import Array
 from bayesmodels.referee.log_terms import Declared, Logs, Point, total
 
 Transform = Mapping[str, Callable[[Mapping[str, Any]], Any]]
@@ -105,21 +107,80 @@ def _transforms(given: Program) -> dict[str, type]:
     return {given.called[rv.name]: type(t) for rv, t in given.model.rvs_to_transforms.items()}
 
 
+class Map:
+    """Continuous variables of one program, by `names`, as functions of the other's, `of`.
+
+    `signs` are expressions: of the slopes of those that are mapped number by number, of
+    determinants of others.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        values: Mapping[str, Any],
+        of: Sequence[str],
+        signs: Sequence[Any],
+    ) -> None:
+        self.names, self.of = tuple(values), tuple(of)
+        self._inputs, self._outputs = list(inputs), [*values.values(), *signs]
+
+    @cached_property
+    def _run(self) -> Callable[..., list[Any]]:
+        from bayesmodels.posteriors.density import compiled
+
+        run: Callable[..., list[Any]] = compiled(self._inputs, self._outputs)
+        return run
+
+    def _at(self, point: Point) -> list[Any]:
+        return self._run(*(np.asarray(point[v.name], v.dtype) for v in self._inputs))
+
+    def values(self, point: Point) -> Point:
+        """Return the mapped variables at a point."""
+        return dict(zip(self.names, self._at(point), strict=False))
+
+    def image(self, point: Point) -> Array:
+        """Return all their numbers."""
+        return _flat(self._at(point)[: len(self.names)])
+
+    def signs(self, point: Point) -> Array:
+        """Return all signs."""
+        return _flat(self._at(point)[len(self.names) :])
+
+
+def _flat(values: Sequence[Any]) -> Array:
+    return np.concatenate([np.ravel(x).astype(float) for x in values])
+
+
 @dataclass(frozen=True)
 class Side:
-    """One program's terms, as functions of the points; `words` say what each term is."""
+    """One program's terms, as functions of the points; `words` say what each term is.
+
+    `terms` are their expressions, if they are known, `whole` a quicker way to their sum, and `map`
+    leads from the points' variables to those of this program, if these are others.
+    """
 
     run: Callable[[list[Point]], dict[str, Logs]]
     words: dict[str, str]
     needs: Callable[[str], set[str]] = field(default=lambda _: set())
     jacobians: tuple[str, ...] = ()
+    terms: Mapping[str, Any] = field(default_factory=dict)
+    whole: Callable[[list[Point]], Logs] | None = None
+    map: Map | None = None
 
     def total(self, at: list[Point]) -> Logs:
         """Return the joint log density at some points."""
         return total(self.run(at).values(), len(at))
 
+    def joint(self, at: list[Point]) -> Logs:
+        """Return the same at many points, or none."""
+        if not at:
+            return total((), 0)
+        return self.whole(at) if self.whole else self.total(at)
 
-def declared(source: Program, terms: Mapping[str, Any], words: dict[str, str]) -> Side:
+
+def declared(
+    source: Program, terms: Mapping[str, Any], words: dict[str, str], found: Map | None = None
+) -> Side:
     """Return terms that are graphs over a program's inputs."""
     inside = Declared(source.model, list(source.inputs.values()), terms)
 
@@ -127,7 +188,7 @@ def declared(source: Program, terms: Mapping[str, Any], words: dict[str, str]) -
         return {name: inside(at, [name]) for name in terms}
 
     jacobians = tuple(name for name, word in words.items() if word.startswith("the Jacobian"))
-    return Side(run, words, inside.needs, jacobians)
+    return Side(run, words, inside.needs, jacobians, terms, inside.joint, found)
 
 
 def own_side(source: Program) -> Side:
@@ -170,21 +231,25 @@ def mapped_side(source: Program, target: Program, transform: Transform) -> Side:
         raise NotComparableError(
             f"{', '.join(alone) or 'a discrete variable'} is in one program only"
         )
-    return declared(source, *with_jacobians(terms, _words(target), mapped, own))
+    return with_jacobians(source, terms, _words(target), mapped, own)
 
 
 def with_jacobians(
+    source: Program,
     terms: dict[str, Any],
     words: dict[str, str],
     mapped: dict[str, Any],
     own: dict[str, Any],
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Add log Jacobians to terms, and to what they are called."""
+) -> Side:
+    """Return terms and the log Jacobians of variables that are functions of the source's."""
     from bayesmodels.posteriors.change_of_variables import log_jacobians
 
     found = log_jacobians(mapped, own) if mapped else {}
-    named = {f"Jacobian of {name}": value for name, value in found.items()}
-    return terms | named, words | {name: f"the {name}" for name in named}
+    named = {f"Jacobian of {name}": value for name, (value, _) in found.items()}
+    values = {name: v.expression for name, v in mapped.items()}
+    leads = Map([*source.inputs.values()], values, list(own), [sign for _, sign in found.values()])
+    words = words | {name: f"the {name}" for name in named}
+    return declared(source, terms | named, words, leads if mapped else None)
 
 
 def one_to_one(mapped: Mapping[str, Any], own: Mapping[str, Any]) -> None:

@@ -34,8 +34,8 @@ def random_points(
     kinds = {s.name: str(s.kind) for s in supports(source.model, all_known=False)}
     kinds = {source.called[name]: kind for name, kind in kinds.items()}
     shapes = source.shapes
-    drawn = _draws(source, number, rng)
-    others = _draws(other, number, rng) if other else {}
+    drawn = draws_of(source, number, rng)
+    others = draws_of(other, number, rng) if other else {}
     shared = {n: x for n, x in others.items() if n in shapes and x.shape[1:] == shapes[n]}
     inside = []
     for i in range(number):
@@ -60,7 +60,7 @@ _OUTWARDS: tuple[Any, ...] = (lambda x: -x, lambda x: 3 * x + 1)
 _ANYWHERE = ("real", "positive", "unit", "simplex")
 
 
-def _draws(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
+def draws_of(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return draws of a prior; none if it is improper."""
     from bayesmodels.posteriors.new_data import drawn
 

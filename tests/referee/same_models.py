@@ -421,7 +421,7 @@ SAME = [
     Row("Cauchy, Student", schools(), schools(tau="student")),
     Row("schools in a loop", schools(), schools(loop=True, noncentred=True)),
     Row("half, truncated", one_scale(), one_scale(form="truncated")),
-    Row("half, folded", one_scale(), one_scale(form="folded"), constant="-log 2"),
+    Row("half, folded", one_scale(), one_scale(form="folded")),
     Row("half, any sign", one_scale(), one_scale(form="any sign"), constant="-log 2"),
     Row("Student truncated", one_scale(form="half student"), one_scale(form="truncated student")),
     Row(

@@ -1,0 +1,362 @@
+"""Far points at which two densities are compared: what random ones do not reach.
+
+Each scalar is moved alone, from one end of its support in either program to the other and beyond
+the ends, with the others where both programs are possible. Wherever something that either program
+compares changes sides on that way, points are taken on both sides. Then scalars are moved together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bayesmodels.numerics import Array
+from bayesmodels.referee.alignment import Pair
+from bayesmodels.referee.edges import Edges
+from bayesmodels.referee.log_terms import Logs, Point, same_support, total
+from bayesmodels.referee.programs import Program
+
+COARSE = 1e-3
+"""A bound on rounding that hides differences."""
+_STEPS, _FEW_STEPS = 41, 15
+_ELEMENTS = 6  # of a variable that are moved alone
+_FAR = 14.0  # on a line: a million scales
+_LOGS = 30.0  # logs and logits
+_WIDTH = 4.1  # steps grow from the middle, so that the last is at `_LOGS`
+_MATRIX = 5.0
+_BESIDE = 1e-5  # from an edge
+_ALL = 12  # levels of a finite variable
+_TOGETHER, _FEW_TOGETHER = 100, 25  # points at which scalars are moved together
+_HALVINGS = 30
+_SAME = 1e-6  # place
+_TINY = (-20.0, -30.0)  # log density below the largest, from where a function's rounding is unknown
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A scalar moved alone (or a whole matrix): `move` gives its value at a place on the way."""
+
+    base: Point
+    name: str
+    element: tuple[int, ...]
+    move: Callable[[Any, tuple[int, ...], float], Any]
+    grid: Array
+    edges: Array = field(default_factory=lambda: np.zeros(0))
+
+    def at(self, place: float) -> Point:
+        """Return the point there."""
+        x = np.array(self.base[self.name])
+        return self.base | {self.name: self.move(x, self.element, place)}
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Far points, both log densities there, and between which numbers each variable was seen.
+
+    `alone` is where one program alone is possible.
+    `possible` are the points at which both are, random ones included; `tight` those of them where
+    rounding is small.
+    """
+
+    points: list[Point]
+    logs: tuple[Logs, Logs]
+    alone: NDArray[np.bool_]
+    tight: list[Point]
+    possible: list[Point]
+    ranges: dict[str, Ends] = field(default_factory=dict)
+    findings: tuple[str, ...] = ()
+
+
+def visits(pair: Pair, inside: Sequence[Point], rng: np.random.Generator) -> Visits:
+    """Return far points at which the densities may be compared."""
+    near = _logs(pair, list(inside))
+    possible = [p for p, ok in zip(inside, _both(near), strict=True) if ok]
+    if not possible:
+        return Visits([], (total((), 0), total((), 0)), np.zeros(0, dtype=bool), [], [])
+    rays, left = _rays(pair, possible, rng)
+    terms = [term for side in pair.sides for term in side.terms.values()]
+    edges = Edges([*pair.source.inputs.values()], terms)
+    found = edges.places([ray.at for ray in rays], [ray.grid for ray in rays])
+    ways = [replace(ray, edges=of) for ray, (of, _) in zip(rays, found, strict=True)]
+    at = [(ray, t) for ray, (_, places) in zip(ways, found, strict=True) for t in places]
+    points = [ray.at(t) for ray, t in at]
+    logs = _logs(pair, points)
+    alone, sure = _alone(pair, at, logs)
+    seen = [(at[i][0], points[i]) for i in np.flatnonzero(_tight(logs))]
+    more = _together(pair, seen, possible, rng)
+    others = _logs(pair, more)
+    small = _small_bound(others)
+    apart = ~same_support(*others)
+    alone, sure = np.append(alone, apart & small), np.append(sure, ~apart | small)
+    first, second = (one.followed_by(other) for one, other in zip(logs, others, strict=True))
+    every = [*inside, *points, *more]
+    whole = near[0].followed_by(first), near[1].followed_by(second)
+    if pair.other is None:
+        sure &= _likely(whole)[len(inside) :]
+        left.append("What the function compares was not seen.")
+    if edges.opaque:
+        left.append(f"What {', '.join(edges.opaque)} may compare inside was not seen.")
+    tight, both = ([every[i] for i in np.flatnonzero(f(whole))] for f in (_tight, _both))
+    return Visits(
+        [p for p, ok in zip(every[len(inside) :], sure, strict=True) if ok],
+        (Logs(first.value[sure], first.bound[sure]), Logs(second.value[sure], second.bound[sure])),
+        alone[sure],
+        tight,
+        both,
+        _ranges(tight),
+        tuple(left),
+    )
+
+
+def _logs(pair: Pair, points: list[Point]) -> tuple[Logs, Logs]:
+    first, second = (side.joint(points) for side in pair.sides)
+    return first, second
+
+
+def _both(logs: Sequence[Logs]) -> NDArray[np.bool_]:
+    return np.isfinite(logs[0].value) & np.isfinite(logs[1].value)
+
+
+def _small_bound(logs: Sequence[Logs]) -> NDArray[np.bool_]:
+    return np.asarray(logs[0].bound + logs[1].bound < COARSE)
+
+
+def _tight(logs: Sequence[Logs]) -> NDArray[np.bool_]:
+    """Return where both are possible, and rounding is small."""
+    return _both(logs) & _small_bound(logs)
+
+
+def _likely(logs: Sequence[Logs]) -> NDArray[np.bool_]:
+    """Return where a function's values may be compared: where the density is not tiny.
+
+    How its rounding grows in the tails is not known.
+    """
+    high = np.maximum(logs[0].value, logs[1].value)
+    both = _both(logs)
+    largest = logs[0].value[both].max()
+    return np.asarray(high >= largest + np.where(both, *_TINY))
+
+
+def _ranges(points: Sequence[Point]) -> dict[str, Ends]:
+    """Return between which numbers variables were."""
+    return {
+        name: (
+            float(min(np.min(p[name]) for p in points)),
+            float(max(np.max(p[name]) for p in points)),
+        )
+        for name in (points[0] if points else ())
+        if np.size(points[0][name])
+    }
+
+
+def _alone(
+    pair: Pair, at: Sequence[tuple[Ray, float]], logs: tuple[Logs, Logs]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where one program alone is possible; and where it is known whether this is so.
+
+    A sigmoid is 1 from 37 on, where its log odds are infinite. What grows to infinity by rounding
+    has large bounds just before; a support that ends there has small ones. What underflows may be
+    impossible in one, but not from an edge on.
+    """
+    apart = np.isfinite(logs[0].value) != np.isfinite(logs[1].value)
+    alone, sure = np.zeros(len(at), dtype=bool), ~apart
+    good = _both(logs)
+    before = [  # the nearest place on the way at which both are possible
+        (i, min(own, key=lambda j: abs(at[j][1] - at[i][1])))
+        for i in np.flatnonzero(apart).tolist()
+        if (own := [j for j in range(len(at)) if good[j] and at[j][0] is at[i][0]])
+    ]
+    if not before:
+        return alone, sure
+    rays = [at[i][0] for i, _ in before]
+    low, high = (np.array([at[pair[k]][1] for pair in before]) for k in (1, 0))
+
+    def there(places: Array) -> tuple[Logs, Logs]:
+        return _logs(pair, [ray.at(t) for ray, t in zip(rays, places, strict=True)])
+
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        both = _both(there(middle))
+        low, high = np.where(both, middle, low), np.where(both, high, middle)
+    beside = [
+        ray.at(t - np.sign(beyond - t) * _BESIDE * (1 + abs(t)))
+        for ray, t, beyond in zip(rays, low, high, strict=True)
+    ]
+    small = _small(pair, beside, [ray.at(t) for ray, t in zip(rays, high, strict=True)])
+    edge = [np.isclose(t, ray.edges, _SAME, _SAME).any() for ray, t in zip(rays, low, strict=True)]
+    places = [i for i, _ in before]
+    same = same_support(*logs)[places]
+    alone[places] = small & (~same | edge)
+    sure[places] = small | same
+    return alone, sure
+
+
+def _small(pair: Pair, here: list[Point], beyond: list[Point]) -> NDArray[np.bool_]:
+    """Return where rounding is small here, of that which makes one program impossible beyond."""
+    found = _logs(pair, here)
+    small = _tight(found)
+    rest = np.flatnonzero(~small)
+    at = [points[i] for points in (here, beyond) for i in rest]
+    for side in pair.sides if len(rest) else ():
+        for logs in side.run(at).values():
+            ends = np.isfinite(logs.value[: len(rest)]) & np.isneginf(logs.value[len(rest) :])
+            small[rest] |= ends & (logs.bound[: len(rest)] < COARSE)
+    return small
+
+
+def _together(
+    pair: Pair,
+    seen: Sequence[tuple[Ray, Point]],
+    possible: Sequence[Point],
+    rng: np.random.Generator,
+) -> list[Point]:
+    """Return points at which some scalars are, each, where they were alone."""
+    values: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
+    for ray, point in seen:
+        # A simplex is moved as a whole.
+        place = ray.element[:-1] if ray.name in pair.source.simplex else ray.element
+        values.setdefault((ray.name, place), []).append(np.asarray(point[ray.name])[place])
+    scalars, found = list(values), []
+    number = _TOGETHER if pair.other is not None else _FEW_TOGETHER
+    for k in range(number if len(scalars) > 1 else 0):
+        point = {name: np.array(x) for name, x in possible[k % len(possible)].items()}
+        for i in rng.permutation(len(scalars))[: 2 + k % 3]:
+            name, place = scalars[i]
+            own = values[name, place]
+            point[name][place] = own[rng.integers(len(own))]
+        found.append(point)
+    return found
+
+
+def _rays(
+    pair: Pair, possible: Sequence[Point], rng: np.random.Generator
+) -> tuple[list[Ray], list[str]]:
+    """Return the ways of scalars, and what was left out."""
+    kinds = [_supports(program) for program in (pair.source, pair.other) if program]
+    bases = possible[: 1 if pair.other is None else 2]
+    steps = _FEW_STEPS if pair.other is None else _STEPS
+    rays, left = [], []
+    for name, shape in pair.source.shapes.items():
+        own = [known[name] for known in kinds[: 2 if name in pair.kept else 1] if name in known]
+        moves = {(s.kind, s.interval): s for s in own}
+        continuous = pair.source.continuous(name)
+        elements = list(np.ndindex(shape))
+        if len(elements) > _ELEMENTS:
+            left.append(f"Of {name} {_ELEMENTS} of {len(elements)} elements were moved alone.")
+            inner = 1 + rng.choice(len(elements) - 2, _ELEMENTS - 2, replace=False)
+            elements = [elements[i] for i in (0, *np.sort(inner), -1)]
+        values = np.array([point[name] for point in possible])
+        for s in moves.values():
+            kind = _KINDS.get(s.kind)
+            if kind is not None:
+                for base in bases:
+                    rays += kind(s, name, base, elements, steps, values)
+        whole = continuous and not {"simplex", "matrix", "real"} & {kind for kind, _ in moves}
+        if (whole and name in pair.kept) or (continuous and not moves):
+            rays += _line(None, name, bases[0], elements, steps, values)
+    return rays, left
+
+
+def _supports(given: Program) -> dict[str, Any]:
+    from bayesmodels.posteriors.support import supports
+
+    return {given.called[s.name]: s for s in supports(given.model, all_known=False)}
+
+
+def _set(x: Any, element: tuple[int, ...], value: float) -> Any:
+    x[element] = value
+    return x
+
+
+def _grown(steps: int, end: float) -> Array:
+    """Return places on both sides of nought, that lie closer there."""
+    return np.asarray(end * np.sinh(np.linspace(-_WIDTH, _WIDTH, steps)) / np.sinh(_WIDTH))
+
+
+def _line(_: Any, name: str, base: Point, elements: Any, steps: int, values: Array) -> list[Ray]:
+    """Move numbers along the line, up to a million times as far as they lie apart."""
+    found = []
+    for element in elements:
+        own = values[(slice(None), *element)]
+        centre = float(np.median(own))
+        scale = float(np.median(np.abs(own - centre))) or 1.0
+
+        def move(x: Any, e: Any, t: float, c: float = centre, s: float = scale) -> Any:
+            return _set(x, e, c + s * np.sign(t) * np.expm1(np.abs(t)))
+
+        found.append(Ray(base, name, element, move, np.linspace(-_FAR, _FAR, steps)))
+    return found
+
+
+def _between(s: Any, name: str, base: Point, elements: Any, steps: int, _: Array) -> list[Ray]:
+    """Move numbers between two ends, or beyond one, by logits or logs."""
+    low, high = s.ends
+    found = []
+    for element in elements:
+        x = float(np.asarray(base[name])[element])
+        if np.isfinite(low) and np.isfinite(high):
+            inside = np.clip((x - low) / (high - low), 1e-6, 1 - 1e-6)
+
+            def move(x: Any, e: Any, t: float, start: float = logit(inside)) -> Any:
+                return _set(x, e, low + (high - low) * expit(start + t))
+        else:
+            end, sign = (low, 1) if np.isfinite(low) else (high, -1)
+            size = sign * (abs(x - end) or 1.0)
+
+            def move(x: Any, e: Any, t: float, end: float = end, size: float = size) -> Any:
+                return _set(x, e, end + size * np.exp(t))
+
+        found.append(Ray(base, name, element, move, _grown(steps, _LOGS)))
+    return found
+
+
+def _share(_: Any, name: str, base: Point, elements: Any, steps: int, __: Array) -> list[Ray]:
+    """Move elements of a simplex against its others."""
+
+    def move(x: Any, e: tuple[int, ...], t: float) -> Any:
+        x[e] *= np.exp(t)
+        x[e[:-1]] /= x[e[:-1]].sum()
+        return x
+
+    grid = _grown(steps, _LOGS)
+    return [Ray(base, name, element, move, grid) for element in elements]
+
+
+def _matrix(_: Any, name: str, base: Point, __: Any, steps: int, ___: Array) -> list[Ray]:
+    """Move a whole matrix."""
+
+    def move(x: Any, _: Any, t: float) -> Any:
+        return x * np.exp(t)
+
+    return [Ray(base, name, (), move, np.linspace(-_MATRIX, _MATRIX, steps))]
+
+
+def _levels(s: Any, name: str, base: Point, elements: Any, _: int, __: Array) -> list[Ray]:
+    """Move whole numbers over those that there are, and beyond."""
+    last = s.lowest + s.levels - 1
+    some = np.unique(np.round(np.geomspace(1, s.levels, _ALL)).astype(int))
+    grid = s.lowest - 1 + (np.arange(s.levels + 2) if s.levels <= _ALL else some)
+    grid = np.union1d(grid, [s.lowest - 1, last, last + 1]).astype(float)
+
+    def move(x: Any, e: Any, t: float) -> Any:
+        return _set(x, e, round(t))
+
+    return [Ray(base, name, element, move, grid) for element in elements]
+
+
+_KINDS: Mapping[str, Callable[..., list[Ray]]] = {
+    "unit": _between,
+    "positive": _between,
+    "interval": _between,
+    "real": _line,
+    "simplex": _share,
+    "matrix": _matrix,
+    "finite": _levels,
+}
