@@ -113,10 +113,13 @@ def exact(
     NotConjugate
         If there is no closed form that could be verified; `reason` says what was seen.
     DataError
-        If it is no PyMC model, or has no free variable, or `seconds` is not positive.
+        If it is no PyMC model, or has no variable (with `partial`, no free one), or `seconds` is
+        not positive.
 
     Notes
     -----
+    A model without a free variable, such as a point null, has an evidence, too: its density.
+
     A term too small to be told from rounding is not seen: with a million rows, one of about 1e-6.
     `ExactPosterior.verified` says whether the density is known to be analytic, so that the points
     compared stand for all others.
@@ -135,6 +138,8 @@ def exact(
     """
     if not isinstance(model, pm.Model):
         raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
+    if not model.free_RVs and (partial or not model.basic_RVs):
+        raise DataError("model: must have a free variable; it has none.")
     if not seconds > 0:
         raise DataError(f"seconds: must be positive; got {seconds}.")
     rng = randomness(rng)

@@ -105,7 +105,10 @@ def integrate(
     if not isinstance(model, pm.Model):
         raise DataError(f"model: must be a pymc.Model; got {type(model).__name__}.")
     if not model.free_RVs:
-        raise DataError("model: must have a free variable; it has none.")
+        raise DataError(
+            "model: must have a free variable; it has none. Its evidence is its density: that of "
+            "bm.exact(model)."
+        )
     if not _LEAST <= tolerance < 1:
         raise DataError(f"tolerance: must be between {_LEAST:g} and 1; got {tolerance}.")
     if not seconds > 0:

@@ -65,6 +65,8 @@ def solved(
     DataError
         If it is no PyMC model, or has no free variable.
     """
+    if isinstance(model, pm.Model) and not model.free_RVs:
+        raise DataError("model: must have a free variable; it has none.")
     no: list[NotConjugate] = []
     posterior: ExactPosterior | IntegratedPosterior | None
     posterior = _tried(lambda: exact(model, seconds=seconds / 2, rng=rng), no)

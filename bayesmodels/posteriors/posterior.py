@@ -83,6 +83,10 @@ def draws_of_new_data(
         With the group ``posterior_predictive``, beside ``posterior``.
     """
     rng = randomness(rng)
+    if not self.model.free_RVs:
+        raise DataError(
+            "predictive: needs a free variable; without one, draw by pm.sample_prior_predictive."
+        )
     tree = self.to_datatree(draws, chains, rng)
     with self.model, same_rounding():
         pm.sample_posterior_predictive(
@@ -406,6 +410,7 @@ class ExactPosterior:
             parts.append(
                 "{} sums to zero: its {} elements have {} coordinates".format(name, *sizes)
             )
+        parts = parts or ["There is no free variable: the evidence is the density of the data"]
         seen = self.verification
         proof = (
             "The density is analytic, so this holds everywhere."

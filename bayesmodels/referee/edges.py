@@ -11,14 +11,25 @@ from numpy.typing import NDArray
 from bayesmodels.numerics import Array
 from bayesmodels.referee.log_terms import Point
 
-_MOST = 12  # edges that are looked for on one way
+_MOST = 4  # edges of one comparison of many numbers that are looked for on one way
 _HALVINGS = 40
 _BESIDE = 1e-5
 _SMOOTH = ("ViewOp", "LogAddExp", "LogSumExp")  # beside those that are known
 _FROM = {"Log": 0, "Log2": 0, "Log10": 0, "Log1p": -1, "Sqrt": 0, "Pow": 0}
-"""From where on functions of real numbers are defined."""
+"""From where on functions of real numbers are defined: powers, where they are not whole."""
 
 Way = Callable[[float], Point]
+
+
+def _least(node: Any) -> float | None:
+    """Return from where on an operation is defined, if it is not everywhere."""
+    from pytensor.graph.basic import Constant
+
+    from bayesmodels.posteriors.operations import scalar
+
+    name = getattr(scalar(node.op), "__name__", "")
+    power = node.inputs[-1].data if isinstance(node.inputs[-1], Constant) else np.nan
+    return None if name == "Pow" and (np.round(power) == power).all() else _FROM.get(name)
 
 
 class Edges:
@@ -31,7 +42,7 @@ class Edges:
         from pytensor.graph.traversal import io_toposort
         from pytensor.tensor.shape import Shape, Shape_i
 
-        from bayesmodels.posteriors.operations import EVERYTHING, operation, scalar, title
+        from bayesmodels.posteriors.operations import EVERYTHING, operation, title
 
         self._inputs, reached = list(inputs), {*inputs}
         asked: dict[Any, None] = {}
@@ -45,10 +56,11 @@ class Edges:
                 opaque[title(node.op)] = None
             elif known is not None:
                 asked |= dict.fromkeys(known.questions(node, [EVERYTHING] * len(node.inputs)))
-            if (least := _FROM.get(str(getattr(scalar(node.op), "__name__", "")))) is not None:
+            if (least := _least(node)) is not None:
                 asked[node.inputs[0] > least] = None
         self.opaque, self._questions = tuple(opaque), list(asked)
         self._run = self._compiled() if asked else None
+        self._owner = np.zeros(0, dtype=int)
 
     def _compiled(self) -> Any:
         from pytensor import config
@@ -75,7 +87,9 @@ class Edges:
             rows = [*self.answers(points[:half]), *self.answers(points[half:])]
             width = max(map(len, rows))
             return np.array([row if len(row) == width else np.full(width, np.nan) for row in rows])
-        return np.concatenate([np.reshape(x, (len(points), -1)).astype(float) for x in found], 1)
+        parts = [np.reshape(x, (len(points), -1)).astype(float) for x in found]
+        self._owner = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        return np.concatenate(parts, 1)
 
     def places(self, ways: Sequence[Way], grids: Sequence[Array]) -> list[tuple[Array, Array]]:
         """Return edges of each way; and its grid, both sides of the edges, and between them."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief.leave_one_out import leave_rows_out
-from bayesmodels.belief.protocol import Conjugate, LatentClasses, Prequential, Statistic
+from bayesmodels.belief.protocol import Conjugate, LatentClasses, Prequential, Readable, Statistic
 from bayesmodels.belief.rows import readable, rows_at
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
@@ -75,7 +75,8 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
     Raises
     ------
     DataError
-        If the data are a statistic or weighted, or the model has no closed form without a row.
+        If it is no model, the data are a statistic or weighted, or the model has no closed form
+        without a row.
     PriorError
         If the other rows leave an improper posterior, which predicts nothing.
 
@@ -94,6 +95,12 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
     >>> np.exp(found.log_density).round(6)
     array([0.6, 0.6, 0.6, 0.2])
     """
+    if isinstance(prior, type) or not isinstance(prior, Readable):
+        title = f"the class {prior.__name__}" if isinstance(prior, type) else type(prior).__name__
+        raise DataError(
+            f"prior: must be a model before the data, such as bm.BetaBernoulli(1, 1); got {title}. "
+            "Of a PyMC model ask bm.integrate(model).leave_one_out()."
+        )
     if isinstance(data, Statistic):
         raise DataError(
             "data: must be rows, of which one is left out after the other; got a statistic."

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.belief.protocol import Belief
+from bayesmodels.belief.protocol import Belief, Conjugate
 from bayesmodels.errors import DataError
+from bayesmodels.input.parameters import randomness
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pymc as pm
 
 
 def compare_evidence(
-    models: Mapping[str, Belief | tuple[Belief, Any]], data: Any = None
+    models: Mapping[str, Belief | tuple[Belief, Any] | Any],
+    data: Any = None,
+    *,
+    rng: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     r"""Return log evidences and Bayes factors of models for the same data, the best model first.
 
@@ -40,11 +45,14 @@ def compare_evidence(
     Raises
     ------
     DataError
-        If there is no model, a prior stands alone and no data are given, or models have other
-        observations: another number of rows, another target, other features of a model that
-        explains them, or counts added up in another way, whose coefficients don't cancel.
+        If there is no model, one is of another kind, a prior stands alone and no data are given, or
+        models have other observations: another number of rows, another target, other features of a
+        model that explains them, or counts added up in another way, whose coefficients don't
+        cancel.
     PriorError
         If a prior is improper: its evidence has an arbitrary factor.
+    NotConjugate
+        If a PyMC model can be integrated neither in closed form nor on lattices.
 
     References
     ----------
@@ -63,26 +71,73 @@ def compare_evidence(
     """
     import pandas as pd
 
+    if not isinstance(models, Mapping):
+        raise DataError(
+            "models: must be a mapping, such as {'a': model, 'b': model}; got "
+            f"{type(models).__name__}."
+        )
     if not models:
         raise DataError("models: must hold at least one model; got none.")
+    rng = randomness(rng)
     logs: dict[str, float] = {}
     known: dict[str, tuple[str, float]] = {}
     for name, model in models.items():
-        prior, rows = model if isinstance(model, tuple) else (model, data)
-        if rows is None:
-            raise DataError(
-                f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
-            )
-        statistic = prior.statistic(rows)
-        seen = statistic.seen()
+        logs[name], seen = _evidence(name, model, data, rng)
         _same_observations(known, name, seen)
         known = {what: (name, value) for what, value in seen.items()} | known
-        logs[name] = float(np.sum(prior.log_evidence(statistic)))
     table = pd.DataFrame({"log_evidence": logs}).sort_values("log_evidence", ascending=False)
     table["log_bayes_factor"] = table["log_evidence"] - table["log_evidence"].max()
     weight = np.exp(table["log_bayes_factor"])
     table["probability"] = weight / weight.sum()
     return table
+
+
+def _evidence(
+    name: str, model: Any, data: Any, rng: np.random.Generator
+) -> tuple[float, dict[str, float]]:
+    """Return a model's log evidence, and what is known of its data."""
+    prior, rows = model if isinstance(model, tuple) and len(model) == 2 else (model, data)  # noqa: PLR2004
+    if isinstance(prior, Conjugate) and not isinstance(prior, type):
+        if rows is None:
+            raise DataError(
+                f"data: model {name!r} has none; give data, or a pair (prior, data) for it."
+            )
+        statistic = prior.statistic(rows)
+        return float(np.sum(prior.log_evidence(statistic))), statistic.seen()
+    posterior = _posterior(model, rng)
+    if not hasattr(type(posterior), "log_evidence"):
+        raise DataError(
+            f"models: {name!r} must be a prior, a pair (prior, data), a PyMC model, or what "
+            f"bm.exact or bm.integrate made of one; got {_kind(model)}."
+        )
+    return float(posterior.log_evidence), _observed(posterior.model)
+
+
+def _posterior(model: Any, rng: np.random.Generator) -> Any:
+    """Return the posterior of a PyMC model, in closed form or integrated; others as they are."""
+    import pymc as pm
+
+    from bayesmodels.posteriors.exact import exact
+    from bayesmodels.posteriors.ladder import solved
+
+    if not isinstance(model, pm.Model):
+        return model if isinstance(getattr(model, "model", None), pm.Model) else None
+    return solved(model, rng)[0] if model.free_RVs else exact(model, rng=rng)
+
+
+def _kind(given: Any) -> str:
+    if isinstance(given, tuple):
+        return f"a tuple of {len(given)}: {', '.join(map(_kind, given))}"
+    return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+
+
+def _observed(model: pm.Model) -> dict[str, float]:
+    """Return how many numbers a PyMC model observes, and their sum."""
+    values = [np.ravel(model.rvs_to_values[rv].eval()) for rv in model.observed_RVs]
+    return {
+        "number of observed values": float(sum(x.size for x in values)),
+        "sum of observed values": float(sum(x.sum() for x in values)),
+    }
 
 
 def _same_observations(

@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 from bayesmodels.numerics import Array
 from bayesmodels.referee.alignment import Pair
 from bayesmodels.referee.edges import Edges
+from bayesmodels.referee.identity import UNDERFLOW
 from bayesmodels.referee.log_terms import Logs, Point, same_support, total
 from bayesmodels.referee.programs import Program
 
@@ -36,7 +37,7 @@ _HALVINGS = 30
 _SAME = 1e-6  # place
 _TINY = (-20.0, -30.0)  # log density below the largest, from where a function's rounding is unknown
 
-Ends = tuple[float, float]
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,14 @@ class Visits:
     alone: NDArray[np.bool_]
     tight: list[Point]
     possible: list[Point]
-    ranges: dict[str, Ends] = field(default_factory=dict)
+    ranges: dict[str, Range] = field(default_factory=dict)
     findings: tuple[str, ...] = ()
 
 
 def visits(pair: Pair, inside: Sequence[Point], rng: np.random.Generator) -> Visits:
     """Return far points at which the densities may be compared."""
-    near = _logs(pair, list(inside))
-    possible = [p for p, ok in zip(inside, _both(near), strict=True) if ok]
+    near = _logs(pair, list(inside) if pair.source.inputs else [])
+    possible = [p for p, ok in zip(inside, _both(near), strict=False) if ok]
     if not possible:
         return Visits([], (total((), 0), total((), 0)), np.zeros(0, dtype=bool), [], [])
     rays, left = _rays(pair, possible, rng)
@@ -144,7 +145,7 @@ def _likely(logs: Sequence[Logs]) -> NDArray[np.bool_]:
     return np.asarray(high >= largest + np.where(both, *_TINY))
 
 
-def _ranges(points: Sequence[Point]) -> dict[str, Ends]:
+def _ranges(points: Sequence[Point]) -> dict[str, Range]:
     """Return between which numbers variables were."""
     return {
         name: (
@@ -189,26 +190,31 @@ def _alone(
         ray.at(t - np.sign(beyond - t) * _BESIDE * (1 + abs(t)))
         for ray, t, beyond in zip(rays, low, high, strict=True)
     ]
-    small = _small(pair, beside, [ray.at(t) for ray, t in zip(rays, high, strict=True)])
+    small, hard = _ends(pair, beside, [ray.at(t) for ray, t in zip(rays, high, strict=True)])
     edge = [np.isclose(t, ray.edges, _SAME, _SAME).any() for ray, t in zip(rays, low, strict=True)]
     places = [i for i, _ in before]
     same = same_support(*logs)[places]
-    alone[places] = small & (~same | edge)
+    alone[places] = small & (~same | edge | hard)
     sure[places] = small | same
     return alone, sure
 
 
-def _small(pair: Pair, here: list[Point], beyond: list[Point]) -> NDArray[np.bool_]:
-    """Return where rounding is small here, of that which makes one program impossible beyond."""
+def _ends(
+    pair: Pair, here: list[Point], beyond: list[Point]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where rounding is small here, of that which makes one program impossible beyond.
+
+    And where this does not underflow, as the terms that are impossible beyond are not tiny here.
+    """
     found = _logs(pair, here)
-    small = _tight(found)
-    rest = np.flatnonzero(~small)
-    at = [points[i] for points in (here, beyond) for i in rest]
-    for side in pair.sides if len(rest) else ():
-        for logs in side.run(at).values():
-            ends = np.isfinite(logs.value[: len(rest)]) & np.isneginf(logs.value[len(rest) :])
-            small[rest] |= ends & (logs.bound[: len(rest)] < COARSE)
-    return small
+    small, hard = _tight(found), np.zeros(len(here), dtype=bool)
+    for side in pair.sides:
+        for logs in side.run([*here, *beyond]).values():
+            value, bound = logs.value[: len(here)], logs.bound[: len(here)]
+            ends = np.isfinite(value) & np.isneginf(logs.value[len(here) :])
+            small |= ends & (bound < COARSE)
+            hard |= ends & (value > UNDERFLOW / 2)
+    return small, hard
 
 
 def _together(

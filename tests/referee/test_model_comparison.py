@@ -1,7 +1,9 @@
 """Bayes factors from exact evidences."""
 
 import numpy as np
+import pymc as pm
 import pytest
+from scipy import stats
 
 import bayesmodels as bm
 
@@ -41,6 +43,58 @@ def test_what_is_missing_is_named():
         bm.compare_evidence({"a": bm.BetaBernoulli(1, 1)})
     with pytest.raises(bm.PriorError, match="needs a proper belief"):
         bm.compare_evidence({"a": bm.LinearRegression.flat(1)}, ([[1.0]], [1.0]))
+
+
+Y = np.array([0.2, 0.9, 1.4])
+
+
+@pytest.fixture(scope="module")
+def models():
+    with pm.Model() as free:
+        pm.Normal("y", pm.Normal("mu"), 1, observed=Y)
+    with pm.Model() as null:
+        pm.Normal("y", 0, 1, observed=Y)
+    with pm.Model() as two:
+        pm.Normal("y", pm.Normal("mu"), pm.HalfNormal("s"), observed=Y)
+    return {"free": free, "null": null, "two": two}
+
+
+def test_pymc_models_may_be_compared_a_point_null_among_them(models):
+    free = stats.multivariate_normal(np.zeros(3), np.eye(3) + 1).logpdf(Y)
+    null = stats.norm.logpdf(Y).sum()
+    table = bm.compare_evidence({"free": models["free"], "null": bm.exact(models["null"])}, rng=1)
+    assert list(table.index) == ["free", "null"]
+    assert table.log_evidence.tolist() == pytest.approx([free, null], abs=1e-9)
+    assert "no free variable" in bm.exact(models["null"]).explain()
+
+
+@pytest.mark.slow
+def test_what_has_no_closed_form_is_integrated(models):
+    found = bm.integrate(models["two"], rng=1)
+    table = bm.compare_evidence({"model": models["two"], "posterior": found}, rng=2)
+    assert table.log_evidence["model"] == pytest.approx(found.log_evidence, abs=1e-5)
+
+
+def test_pymc_models_of_other_data_are_refused(models):
+    with pm.Model() as other:
+        pm.Normal("y", 0, 1, observed=Y[:2])
+    with pytest.raises(bm.DataError, match="number of observed values is 3 for 'null' and 2 for"):
+        bm.compare_evidence({"null": models["null"], "other": other})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (3, "models: must be a mapping"),
+        ([bm.BetaBernoulli(1, 1)], "models: must be a mapping"),
+        ({"a": 3}, "models: 'a' must be a prior, .*; got int"),
+        ({"a": bm.BetaBernoulli}, "got the class BetaBernoulli"),
+        ({"a": (bm.BetaBernoulli(1, 1), [1], 2)}, "got a tuple of 3: BetaBernoulli, list, int"),
+    ],
+)
+def test_other_kinds_are_refused(given, said):
+    with pytest.raises(bm.DataError, match=said):
+        bm.compare_evidence(given, [1, 0])
 
 
 COIN = bm.BetaBernoulli(1, 1)
