@@ -284,3 +284,10 @@ def randomness(rng: Any) -> np.random.Generator:
 def asked(draws: Any, rng: Any) -> tuple[int, np.random.Generator]:
     """Check of what is to be sampled how many draws there shall be, and from what randomness."""
     return count(draws, "draws", 1), randomness(rng)
+
+
+def drawn(draws: Mapping[str, Any], name: str) -> NDArray[Any]:
+    """Return the values of a variable among draws."""
+    if name not in draws:
+        raise DataError(f"draws: must have the variable {name!r}; has {list(draws)}.")
+    return np.asarray(draws[name])

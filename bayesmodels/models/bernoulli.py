@@ -491,11 +491,11 @@ class BetaBernoulli:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the Beta log density at ``draws["theta"]`` of shape (..., batch...)."""
-        return log_beta_density(np.asarray(draws["theta"]), self.alpha, self.beta)
+        return log_beta_density(checked.drawn(draws, "theta"), self.alpha, self.beta)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
-        theta = np.asarray(draws["theta"])
+        theta = checked.drawn(draws, "theta")
         size = (
             np.abs(xlogy(self.alpha - 1, theta))
             + np.abs(xlog1py(self.beta - 1, -theta))
@@ -514,7 +514,7 @@ class BetaBernoulli:
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log mass of each row given theta, of shape (..., n, batch...)."""
         d = checked.trials(data)
-        theta = d.batch.by_row(draws["theta"])
+        theta = d.batch.by_row(checked.drawn(draws, "theta"))
         if d.trials is not None:
             return {"x": np.asarray(stats.binom.logpmf(d.successes, d.trials, theta))}
         with np.errstate(divide="ignore"):  # a draw may round to 0 or to 1
@@ -526,7 +526,7 @@ class BetaBernoulli:
         """Return new rows (or counts among as many trials), of shape (..., n, batch...)."""
         rng = checked.randomness(rng)
         d = checked.trials(data)
-        theta = d.batch.by_row(draws["theta"])
+        theta = d.batch.by_row(checked.drawn(draws, "theta"))
         shape = np.broadcast_shapes(theta.shape, d.successes.shape)
         if d.trials is None:
             return {"x": (rng.random(shape) < theta).astype(np.uint8)}

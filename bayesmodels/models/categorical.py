@@ -455,11 +455,11 @@ class DirichletCategorical:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the Dirichlet log density at ``draws["theta"]`` of shape (..., batch..., K)."""
-        return log_dirichlet(draws["theta"], self.alpha)
+        return log_dirichlet(checked.drawn(draws, "theta"), self.alpha)
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
-        theta = np.asarray(draws["theta"])
+        theta = checked.drawn(draws, "theta")
         size = (
             np.abs(xlogy(self.alpha - 1, theta)).sum(-1)
             + np.abs(gammaln(self.alpha)).sum(-1)
@@ -475,7 +475,7 @@ class DirichletCategorical:
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log mass of each row given theta, of shape (..., n, batch...)."""
         d = self._dense(data)
-        theta = d.batch.by_row(draws["theta"], event=1)
+        theta = d.batch.by_row(checked.drawn(draws, "theta"), event=1)
         if d.counted:
             mass = xlogy(d.values, theta).sum(-1) + log_multinomial_coefficient(d.values)
             return {"x": mass}
@@ -490,7 +490,7 @@ class DirichletCategorical:
         """Return new category numbers (..., n, batch...), or counts (..., n, batch..., K)."""
         rng = checked.randomness(rng)
         d = self._dense(data)
-        theta = d.batch.by_row(draws["theta"], event=1)
+        theta = d.batch.by_row(checked.drawn(draws, "theta"), event=1)
         if d.counted:
             return {"x": rng.multinomial(d.values.sum(-1), theta)}
         shape = _samples(theta, d) + d.values.shape

@@ -132,12 +132,12 @@ def log_density(self: Any, draws: Draws) -> Array:
 
     It is -inf where Sigma is no covariance, up to what single precision leaves of symmetry.
     """
-    sigma = np.asarray(draws["Sigma"])
+    sigma = checked.drawn(draws, "Sigma")
     sd = np.sqrt(np.abs(np.diagonal(sigma, axis1=-2, axis2=-1)))
     gap = np.abs(sigma - np.swapaxes(sigma, -1, -2))
     lopsided = gap > _SINGLE * sd[..., :, None] * sd[..., None, :]
     root = cholesky(np.where(lopsided.any((-2, -1), keepdims=True), np.nan, symmetric(sigma)))
-    gap = np.asarray(draws["mu"]) - self.location
+    gap = checked.drawn(draws, "mu") - self.location
     of_means = log_normal_at(gap, _for_each(self, root), self.kappa / self.ratio)
     of_sigma = log_inverse_wishart(root, self.df, np.linalg.cholesky(self.scale))
     return where_definite(root, of_sigma + _summed(self, of_means), -np.inf)
@@ -145,8 +145,8 @@ def log_density(self: Any, draws: Draws) -> Array:
 
 def log_density_rounding(self: Any, draws: Draws) -> Array:
     """Return a bound on the rounding error of `log_density`; see `rounding_of_wishart`."""
-    root = cholesky(symmetric(np.asarray(draws["Sigma"])))
-    mu, weight = np.asarray(draws["mu"]), self.kappa / self.ratio
+    root = cholesky(symmetric(checked.drawn(draws, "Sigma")))
+    mu, weight = checked.drawn(draws, "mu"), self.kappa / self.ratio
     of_means = rounding_of_normal(_for_each(self, root), mu, self.location, weight)
     size = rounding_of_wishart(root, self.df, self.scale) + _summed(self, of_means)
     bound = 16 * (self.scale.shape[-1] + 1) * EPS * (1 + size)
@@ -168,7 +168,11 @@ def sample(self: Any, draws: int, rng: np.random.Generator | int | None = None) 
 def log_likelihood(self: Any, draws: Draws, data: Any) -> dict[str, Array]:
     """Return the log density of each row given mu and Sigma, of shape (..., n)."""
     d = checked_vectors(self, data)
-    return {"x": log_likelihood_of_vectors(d, draws["mu"], each(self, draws["Sigma"]))}
+    return {
+        "x": log_likelihood_of_vectors(
+            d, checked.drawn(draws, "mu"), each(self, checked.drawn(draws, "Sigma"))
+        )
+    }
 
 
 def replicate(
@@ -177,7 +181,11 @@ def replicate(
     """Return new rows, of shape (..., n, D)."""
     rng = checked.randomness(rng)
     d = checked_vectors(self, data)
-    return {"x": new_vectors(d, draws["mu"], each(self, draws["Sigma"]), rng)}
+    return {
+        "x": new_vectors(
+            d, checked.drawn(draws, "mu"), each(self, checked.drawn(draws, "Sigma")), rng
+        )
+    }
 
 
 def observed(self: Any, data: Any) -> Observed:

@@ -178,7 +178,7 @@ class GammaExponential:
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row given lam, of shape (..., n, batch...)."""
         d = checked.waited(data)
-        lam = d.batch.by_row(draws["lam"])
+        lam = d.batch.by_row(checked.drawn(draws, "lam"))
         return {"x": d.events * np.log(lam) - d.exposure * lam}
 
     def replicate(
@@ -186,7 +186,7 @@ class GammaExponential:
     ) -> Rows:
         """Return new times, of shape (..., n, batch...); cut short where those of `data` were."""
         d = checked.waited(data)
-        lam = d.batch.by_row(draws["lam"])
+        lam = d.batch.by_row(checked.drawn(draws, "lam"))
         shape = np.broadcast_shapes(lam.shape, d.x.shape)
         new = checked.randomness(rng).standard_exponential(shape) / lam
         return {"x": np.minimum(new, np.where(d.events > 0, np.inf, d.x))}

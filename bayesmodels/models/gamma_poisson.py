@@ -194,14 +194,14 @@ class GammaPoisson:
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log mass of each row given lam, of shape (..., n, batch...)."""
         d = checked.exposed(data)
-        return {"x": log_poisson(d.x, d.batch.by_row(draws["lam"]) * d.exposure)}
+        return {"x": log_poisson(d.x, d.batch.by_row(checked.drawn(draws, "lam")) * d.exposure)}
 
     def replicate(
         self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
     ) -> Rows:
         """Return new numbers of events in the same exposures, of shape (..., n, batch...)."""
         d = checked.exposed(data)
-        mean = d.batch.by_row(draws["lam"]) * d.exposure
+        mean = d.batch.by_row(checked.drawn(draws, "lam")) * d.exposure
         if (most := mean.max(initial=0.0)) > MOST_EVENTS:
             raise DataError(
                 f"draws: new numbers of events are drawn up to {MOST_EVENTS:.0e} of them, but lam "

@@ -585,11 +585,11 @@ class ConceptLearning:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the log probabilities of ``draws["h"]``, numbers of hypotheses."""
-        return self.log_probabilities[np.asarray(draws["h"])]
+        return self.log_probabilities[checked.drawn(draws, "h")]
 
     def log_density_rounding(self, draws: Draws) -> Array:
         """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
-        weight = np.abs(self.log_weights[np.asarray(draws["h"])])
+        weight = np.abs(self.log_weights[checked.drawn(draws, "h")])
         size = np.where(weight < np.inf, weight, 0) + np.abs(self.log_weights.max())
         return np.asarray(_ROUNDINGS * np.finfo(float).eps * (1 + size))
 
@@ -603,14 +603,14 @@ class ConceptLearning:
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log probability of each row given h, of shape (..., n)."""
         d = checked.outcomes(data, self.outcomes)
-        return {"x": self.log_table[np.asarray(draws["h"])[..., None], d.values]}
+        return {"x": self.log_table[checked.drawn(draws, "h")[..., None], d.values]}
 
     def replicate(
         self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
     ) -> Rows:
         """Return new rows, as numbers of outcomes, of shape (..., n)."""
         rng = checked.randomness(rng)
-        h = np.asarray(draws["h"])
+        h = checked.drawn(draws, "h")
         uniform = rng.random((*h.shape, len(checked.outcomes(data, self.outcomes).values)))
         below = np.exp(self.log_table).cumsum(1)
         codes = np.zeros(uniform.shape, dtype=np.int64)

@@ -691,7 +691,7 @@ class LinearRegression:
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of w and sigma2, of the shape of ``draws["sigma2"]``."""
         _require_proper(self, "log_density")
-        w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
+        w, sigma2 = checked.drawn(draws, "w"), checked.drawn(draws, "sigma2")
         a, size = self.shape, self.factor.shape[-1] - 1
         distance = (self._residual(w)[..., :-1] ** 2).sum(-1)  # |R (w - m)|²
         return (
@@ -710,7 +710,7 @@ class LinearRegression:
         the scale and the determinant as worked out here to first order.
         """
         _require_proper(self, "log_density_rounding")
-        w, sigma2 = np.asarray(draws["w"]), np.asarray(draws["sigma2"])
+        w, sigma2 = checked.drawn(draws, "w"), checked.drawn(draws, "sigma2")
         a, size = self.shape, self.factor.shape[-1] - 1
         length = np.sqrt((self.factor**2).sum(-2))
 
@@ -831,8 +831,8 @@ class LinearRegression:
 
     def _law_of_rows(self, draws: Draws, d: checked.Regression) -> tuple[Array, Array]:
         """Return mean and standard deviation of the rows, of shape (..., n, batch...)."""
-        w, batch = np.asarray(draws["w"]), d.y.ndim - 1
-        sigma = np.sqrt(np.asarray(draws["sigma2"]))
+        w, batch = checked.drawn(draws, "w"), d.y.ndim - 1
+        sigma = np.sqrt(checked.drawn(draws, "sigma2"))
         if batch == 0:
             return w @ d.X.T, sigma[..., None]
         mu = (np.expand_dims(w, w.ndim - 1 - batch) * _wide(d.X, batch)).sum(-1)

@@ -406,7 +406,7 @@ class NormalInverseGamma:
 
     def log_density(self, draws: Draws) -> Array:
         """Return the joint log density of mu and sigma2, of the shape of ``draws["mu"]``."""
-        mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
+        mu, sigma2 = checked.drawn(draws, "mu"), checked.drawn(draws, "sigma2")
         gap = mu - self.location
         return (
             log_gamma_kernel(self.scale / sigma2, self.shape)
@@ -422,7 +422,7 @@ class NormalInverseGamma:
         The location is a weighted average, off by a few units of its own size; so is the scale,
         whose error the normaliser magnifies by the shape.
         """
-        mu, sigma2 = np.asarray(draws["mu"]), np.asarray(draws["sigma2"])
+        mu, sigma2 = checked.drawn(draws, "mu"), checked.drawn(draws, "sigma2")
         gap = np.abs(mu - self.location)
         own = np.abs(self.location) + np.abs(mu)
         size = (
@@ -512,4 +512,6 @@ class NormalInverseGamma:
 
 def _law_of_rows(draws: Draws, batch: checked.Batch) -> tuple[Array, Array]:
     """Give mu and the standard deviation the row axis of the data."""
-    return batch.by_row(draws["mu"]), np.sqrt(batch.by_row(draws["sigma2"]))
+    return batch.by_row(checked.drawn(draws, "mu")), np.sqrt(
+        batch.by_row(checked.drawn(draws, "sigma2"))
+    )

@@ -232,13 +232,13 @@ def equivalent_sample_size(self: Any) -> Array:
 
 def log_density(self: Any, draws: Draws) -> Array:
     """Return the Gamma log density at ``draws["lam"]`` of shape (..., batch...)."""
-    lam = np.asarray(draws["lam"])
+    lam = checked.drawn(draws, "lam")
     return log_gamma_kernel(self.rate * lam, self.shape) - np.log(lam)
 
 
 def log_density_rounding(self: Any, draws: Draws) -> Array:
     """Return a bound on the rounding error of `log_density`, from its summands' sizes."""
-    lam = np.asarray(draws["lam"])
+    lam = checked.drawn(draws, "lam")
     z = self.rate * lam
     size = z + self.shape * (1 + np.abs(np.log(z))) + np.abs(np.log(lam))
     return np.asarray(8 * np.finfo(float).eps * (1 + size + np.abs(gammaln(self.shape))))

@@ -16,7 +16,7 @@ from pytensor.graph.replace import vectorize_graph
 from bayesmodels.belief import notebook, reading
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, NotConjugate, PriorError
-from bayesmodels.input.parameters import asked, proportion, randomness
+from bayesmodels.input.parameters import asked, drawn, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number, table
@@ -354,7 +354,7 @@ class IntegratedPosterior:
         """
         flat, batch = {}, ()
         for name, shape in self._shapes.items():
-            value = np.asarray(draws[name])
+            value = drawn(draws, name)
             batch = value.shape[: value.ndim - len(shape)]
             if value.shape[len(batch) :] != shape:
                 raise DataError(

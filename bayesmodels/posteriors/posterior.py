@@ -18,7 +18,7 @@ from bayesmodels.belief.conditioning import digits_of_matrix
 from bayesmodels.belief.protocol import Draws, Law
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input.labels import Coords
-from bayesmodels.input.parameters import asked, randomness
+from bayesmodels.input.parameters import asked, drawn, randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
 from bayesmodels.posteriors.audit import Audit
@@ -356,7 +356,7 @@ class ExactPosterior:
         flat, batch = [], ()
         inside: Any = True
         for s in (*field.continuous, *field.finite):
-            value, shape = np.asarray(draws[s.name]), self._shapes[s.name]
+            value, shape = drawn(draws, s.name), self._shapes[s.name]
             batch = value.shape[: value.ndim - len(shape)]
             if value.shape[len(batch) :] != shape:
                 raise DataError(

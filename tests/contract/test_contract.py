@@ -208,6 +208,19 @@ def test_posterior_times_evidence_is_prior_times_likelihood(case):
     assert (np.abs(after + evidence - before - likelihood) <= bound + 1e-12).all()
 
 
+@pytest.mark.parametrize("case", [family[0] for family in FAMILIES], ids=name_of)
+def test_draws_under_other_names_are_refused(case):
+    draws = {f"{name}_": x for name, x in case.prior.update(case.data).sample(3, 1).items()}
+    for ask in (
+        case.prior.log_density,
+        case.prior.log_density_rounding,
+        lambda draws: case.prior.log_likelihood(draws, case.data),
+        lambda draws: case.prior.replicate(draws, case.data, 1),
+    ):
+        with pytest.raises(bm.DataError, match=r"draws: must have the variable '.*'; has "):
+            ask(draws)
+
+
 def test_names_agree_everywhere(case):
     belief = case.prior.update(case.data)
     trees = {

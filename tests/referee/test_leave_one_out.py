@@ -137,6 +137,8 @@ def test_arviz_approximates_it_from_draws():
             bm.DataError,
             "must not be weighted",
         ),
+        (bm.BetaBernoulli, [1, 0], bm.DataError, "got the class BetaBernoulli"),
+        (3, [1, 0], bm.DataError, "prior: must be a model before the data, .*; got int"),
         (bm.LogisticRegression([0], 1), ([[1.0]], [1]), bm.DataError, "no closed form"),
         (
             bm.LinearRegression.flat(2),

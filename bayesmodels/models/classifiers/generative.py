@@ -160,7 +160,7 @@ def _names(name: str, block: Block, *, cells: bool = False) -> Names:
 
 def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
     """Return a part's own variables, under its own names."""
-    return {variable: draws[names(variable)] for variable in belief.dims}
+    return {variable: checked.drawn(draws, names(variable)) for variable in belief.dims}
 
 
 def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
@@ -265,7 +265,7 @@ class ProductOfBeliefs:
         return self._added(draws, "log_density_rounding")
 
     def _added(self, draws: Draws, verb: str) -> Array:
-        sample_axes = np.ndim(draws["pi"]) - 1
+        sample_axes = np.ndim(checked.drawn(draws, "pi")) - 1
         total: Any = 0.0
         for belief, names in self.parts():
             each = np.asarray(getattr(belief, verb)(_own_draws(draws, belief, names)))

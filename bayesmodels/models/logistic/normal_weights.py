@@ -77,7 +77,7 @@ class NormalWeights:
         The factor comes of a covariance, whose condition number multiplies its errors.
         """
         size = len(self.factor)
-        w, m = np.abs(np.asarray(draws["w"])), np.abs(self.location)
+        w, m = np.abs(checked.drawn(draws, "w")), np.abs(self.location)
         reach = (w + m).reshape(*w.shape[: w.ndim - m.ndim], size) @ np.abs(self.factor).T
         condition = float((np.abs(spread(self.factor)) @ np.abs(self.factor)).sum(-1).max())
         z = np.abs(self._standardised(draws))
@@ -92,7 +92,7 @@ class NormalWeights:
         return {"w": self.location + shift.reshape(draws, *self.location.shape)}
 
     def _standardised(self, draws: Draws) -> Array:
-        away = np.asarray(draws["w"]) - self.location
+        away = checked.drawn(draws, "w") - self.location
         lead = away.shape[: away.ndim - self.location.ndim]
         return away.reshape(*lead, len(self.factor)) @ self.factor.T
 

@@ -642,14 +642,14 @@ class LatentRows:
 
     def log_densities(self, at: Draws) -> Array:
         """Return log densities (n, samples..., class) of the rows in each class."""
-        found = np.zeros((len(self.weights), *np.shape(at["pi"])))
+        found = np.zeros((len(self.weights), *np.shape(checked.drawn(at, "pi"))))
         for part, names in self.cells:
-            found += part.log_density({v: at[names(v)] for v in part.belief.dims})
+            found += part.log_density({v: checked.drawn(at, names(v)) for v in part.belief.dims})
         return found
 
     def log_joint(self, at: Draws) -> Array:
         """Return the same of rows and classes; -inf where the class is known to be another."""
-        pi = np.asarray(at["pi"], dtype=float)
+        pi = checked.drawn(at, "pi").astype(float)
         joint = self.log_densities(at)
         with np.errstate(divide="ignore"):  # a draw may round to 0
             joint += np.log(pi)

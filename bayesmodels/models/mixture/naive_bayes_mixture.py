@@ -404,12 +404,14 @@ class NaiveBayesMixture(LatentClassModel):
         """Return new rows of new classes; rows whose class is known keep it."""
         rng = checked.randomness(rng)
         s = latent_rows(self.classes, self.blocks, data)
-        wide, pi = self.with_axes(s), np.asarray(draws["pi"])
+        wide, pi = self.with_axes(s), checked.drawn(draws, "pi")
         below = pi.cumsum(-1)[..., None, :-1]
         classes = (rng.random((*pi.shape[:-1], len(s.labels), 1)) >= below).sum(-1)
         classes = np.where(s.labels == UNKNOWN, classes, s.labels)
         return {
-            names("x"): part.new_rows({v: draws[names(v)] for v in part.belief.dims}, classes, rng)
+            names("x"): part.new_rows(
+                {v: checked.drawn(draws, names(v)) for v in part.belief.dims}, classes, rng
+            )
             for part, names in wide.cells_of(s)
         }
 
@@ -549,16 +551,16 @@ class NaiveBayesMixture(LatentClassModel):
 
     def _by_term(self, draws: Draws, verb: str) -> Array:
         """Return a sum over all variables, of shape (samples..., terms)."""
-        lead = np.ndim(draws["pi"]) - 1
+        lead = np.ndim(checked.drawn(draws, "pi")) - 1
         terms = len(self.terms or ())
-        size = sum(np.size(draws[name]) for name in self.dims)
+        size = sum(np.size(checked.drawn(draws, name)) for name in self.dims)
         chunk = max(1, _AT_ONCE // max(size, 1))
         found = []
         for start in range(0, terms, chunk):
             at = np.arange(start, min(start + chunk, terms))
             total: Any = 0.0
             for belief, names in self.after_terms(at):
-                own = {v: np.expand_dims(draws[names(v)], lead) for v in belief.dims}
+                own = {v: np.expand_dims(checked.drawn(draws, names(v)), lead) for v in belief.dims}
                 each = np.asarray(getattr(belief, verb)(own))
                 each = each.reshape(*each.shape[: lead + 1], -1)
                 total = total + each @ np.ones(each.shape[-1])  # quicker than a sum
