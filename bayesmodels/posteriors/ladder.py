@@ -65,7 +65,7 @@ def solved(
     DataError
         If it is no PyMC model, or has no free variable.
     """
-    if isinstance(model, pm.Model) and not model.free_RVs:
+    if getattr(model, "free_RVs", None) == []:
         raise DataError("model: must have a free variable; it has none.")
     no: list[NotConjugate] = []
     posterior: ExactPosterior | IntegratedPosterior | None

@@ -52,7 +52,7 @@ class Gap:
         return self.varies <= 1
 
 
-def gap(first: Logs, second: Logs, alone: NDArray[np.bool_] | None = None) -> Gap:
+def gap(first: Logs, second: Logs, *, alone: NDArray[np.bool_] | None = None) -> Gap:
     """Return the second minus the first; `alone` is where one is possible alone, if it is known."""
     used = np.isfinite(first.value) & np.isfinite(second.value)
     value = np.where(used, second.value - np.where(used, first.value, 0), np.nan)

@@ -23,13 +23,19 @@ Way = Callable[[float], Point]
 
 def _least(node: Any) -> float | None:
     """Return from where on an operation is defined, if it is not everywhere."""
-    from pytensor.graph.basic import Constant
-
     from bayesmodels.posteriors.operations import scalar
 
     name = getattr(scalar(node.op), "__name__", "")
-    power = node.inputs[-1].data if isinstance(node.inputs[-1], Constant) else np.nan
-    return None if name == "Pow" and (np.round(power) == power).all() else _FROM.get(name)
+    whole = name == "Pow" and _whole(node.inputs[1])
+    return None if whole else _FROM.get(name)
+
+
+def _whole(power: Any) -> bool:
+    """Whether a power is a whole number that is written down."""
+    while power.owner is not None and len(power.owner.inputs) == 1:  # axes are added, or it is cast
+        (power,) = power.owner.inputs
+    value = getattr(power, "data", None)
+    return value is not None and bool((np.round(value) == value).all())
 
 
 class Edges:
@@ -101,17 +107,16 @@ class Edges:
             rows = known[starts[k] : starts[k + 1]]
             crossed, which = np.nonzero((rows[1:] != rows[:-1]) & np.isfinite(rows[1:] + rows[:-1]))
             # Rows of data that change sides in one step are many edges, of which some are taken.
-            some = np.unique(np.linspace(0, len(crossed) - 1, min(len(crossed), _MOST)).astype(int))
-            steps += [
-                (k, grid[i], grid[i + 1], j)
-                for i, j in zip(crossed[some], which[some], strict=True)
-            ]
+            for question in np.unique(self._owner[which]):
+                own = np.flatnonzero(self._owner[which] == question)
+                some = own[np.unique(np.linspace(0, len(own) - 1, _MOST).astype(int))]
+                steps += [(k, grid[crossed[i]], grid[crossed[i] + 1], which[i]) for i in some]
         low, high = (np.array([s[k] for s in steps], dtype=float) for k in (1, 2))
         column = np.array([s[3] for s in steps], dtype=int)
-        own = [ways[s[0]] for s in steps]
+        across = [ways[s[0]] for s in steps]
 
         def asked(t: Array) -> Array:
-            found = self.answers([way(x) for way, x in zip(own, t, strict=True)])
+            found = self.answers([way(x) for way, x in zip(across, t, strict=True)])
             return np.asarray(found[np.arange(len(t)), column])
 
         before = asked(low) if steps else low

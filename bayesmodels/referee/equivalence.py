@@ -242,7 +242,7 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
         one.followed_by(two + total(more.values(), len(far.points)))
         for one, two, more in zip(sums, far.logs, extra, strict=True)
     ]
-    found = gap(*sums, np.append(~same_support(*sums)[: len(at)], far.alone))
+    found = gap(*sums, alone=np.append(~same_support(*sums)[: len(at)], far.alone))
     table = _table(sums, found)
     if found.holds:
         return _held(found, pair, terms, table, far)

@@ -76,8 +76,10 @@ def folds(pair: Pair, points: Sequence[Point]) -> Folds:
             mirrored.append((name, element))
     result = Folds(tuple(mirrored))
     check_slopes(pair, points, result)
-    possible = [p for p, x in zip(points, here.value, strict=True) if np.isfinite(x)]
-    _no_second_point(between, [result.unfolded(p) for p in possible[: _STARTS + 1]], result)
+    inside = [
+        result.unfolded(p) for p, ok in zip(points, np.isfinite(here.value), strict=True) if ok
+    ]
+    _no_second_point(between, inside[: _STARTS + 1], result)
     return result
 
 

@@ -304,22 +304,26 @@ def _line(_: Any, name: str, base: Point, elements: Any, steps: int, values: Arr
 def _between(s: Any, name: str, base: Point, elements: Any, steps: int, _: Array) -> list[Ray]:
     """Move numbers between two ends, or beyond one, by logits or logs."""
     low, high = s.ends
+    grid = _grown(steps, _LOGS)
     found = []
     for element in elements:
         x = float(np.asarray(base[name])[element])
         if np.isfinite(low) and np.isfinite(high):
             inside = np.clip((x - low) / (high - low), 1e-6, 1 - 1e-6)
 
-            def move(x: Any, e: Any, t: float, start: float = logit(inside)) -> Any:
+            def within(x: Any, e: Any, t: float, start: float = logit(inside)) -> Any:
                 return _set(x, e, low + (high - low) * expit(start + t))
-        else:
-            end, sign = (low, 1) if np.isfinite(low) else (high, -1)
-            size = sign * (abs(x - end) or 1.0)
 
-            def move(x: Any, e: Any, t: float, end: float = end, size: float = size) -> Any:
-                return _set(x, e, end + size * np.exp(t))
+            found.append(Ray(base, name, element, within, grid))
+            continue
+        end, sign = (low, 1) if np.isfinite(low) else (high, -1)
 
-        found.append(Ray(base, name, element, move, _grown(steps, _LOGS)))
+        def beyond(
+            x: Any, e: Any, t: float, end: float = end, size: float = sign * (abs(x - end) or 1.0)
+        ) -> Any:
+            return _set(x, e, end + size * np.exp(t))
+
+        found.append(Ray(base, name, element, beyond, grid))
     return found
 
 
