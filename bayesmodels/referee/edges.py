@@ -63,13 +63,14 @@ class Edges:
             elif known is not None:
                 asked |= dict.fromkeys(known.questions(node, [EVERYTHING] * len(node.inputs)))
             if (least := _least(node)) is not None:
-                asked[node.inputs[0] > least] = None
+                x: Any = node.inputs[0]
+                asked[x > least] = None
         self.opaque, self._questions = tuple(opaque), list(asked)
         self._run = self._compiled() if asked else None
         self._owner = np.zeros(0, dtype=int)
 
     def _compiled(self) -> Any:
-        from pytensor import config
+        from pytensor.configdefaults import config
         from pytensor.graph.replace import vectorize_graph
 
         from bayesmodels.posteriors.density import compiled, plain
