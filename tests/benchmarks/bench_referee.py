@@ -47,7 +47,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import referee_page
-from referee_laws import CHAINS, DRAWS, HOLES, MISTAKES, RHO, SETTINGS, nig_data, truth, walk
+from referee_laws import (
+    CHAINS,
+    COPIED,
+    DRAWS,
+    HOLES,
+    MISTAKES,
+    RHO,
+    SETTINGS,
+    nig_data,
+    truth,
+    walk,
+)
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -109,6 +120,10 @@ ROWS = [
         Row("right", f"right: {law}", kind, 2000, verdict=kind in NEAR)
         for law, kind in product(("t3", "nig"), EVERY)
     ),
+    *(
+        Row("copied", f"right: {law}", kind, 1000, verdict=True)
+        for law, kind in product(("beta", "nig"), COPIED)
+    ),
     *(Row("wrong", "dependence lost: nig", kind, 2000) for kind in ("AR(0.3)", "AR(0.9)")),
     *(
         Row("wrong", setting, kind, 2000)
@@ -151,7 +166,10 @@ def once(row: Row, rng: np.random.Generator) -> list[float]:
     if row.part == "nuts":
         draws = from_nuts(row, int(rng.integers(2**31)))
     else:
-        z = walk(rng, RHO[row.kind], setting.size, row.draws, row.chains)
+        if row.kind in COPIED:
+            z = COPIED[row.kind](rng, setting.size)
+        else:
+            z = walk(rng, RHO[row.kind], setting.size, row.draws, row.chains)
         draws = setting.spoil(setting.make(z))
     agrees = np.nan
     if row.verdict or row.part == "nuts":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,41 @@ def walk(
     """Return standard normal chains of the shape (chain, draw, size)."""
     noise = rng.standard_normal((chains, draws + 200, size)) * np.sqrt(1 - rho**2)
     return signal.lfilter([1.0], [1.0, -rho], noise, axis=1)[:, 200:]
+
+
+def resampled(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return draws with the weights of importance sampling: the first coordinate was too wide."""
+    pool = rng.standard_normal((CHAINS * DRAWS, size))
+    pool[:, 0] *= WIDE
+    log_weights = (pool[:, 0] / WIDE) ** 2 / 2 - pool[:, 0] ** 2 / 2
+    weights = np.exp(log_weights)
+    return _chains(pool[rng.choice(len(pool), CHAINS * DRAWS, p=weights / weights.sum())])
+
+
+def bootstrap(rng: np.random.Generator, size: int, number: int = CHAINS * DRAWS) -> np.ndarray:
+    """Return draws with replacement from so many independent ones."""
+    pool = rng.standard_normal((number, size))
+    return _chains(pool[rng.integers(number, size=CHAINS * DRAWS)])
+
+
+def antithetic(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Return two chains, and two that are these with the other sign."""
+    half = rng.standard_normal((CHAINS // 2, DRAWS, size))
+    return np.concatenate([half, -half])
+
+
+def _chains(rows: np.ndarray) -> np.ndarray:
+    return rows.reshape(CHAINS, DRAWS, -1)
+
+
+WIDE = 2.2
+COPIED = {
+    "resampled by weights": resampled,
+    "bootstrap of 4,000": bootstrap,
+    "bootstrap of 1,000": partial(bootstrap, number=1000),
+    "antithetic pairs of chains": antithetic,
+}
+"""Right draws that tell less than their number, by their kind."""
 
 
 @cache
