@@ -172,10 +172,10 @@ def _called(
         for name in dict.fromkeys(name for row in rows for name in row):
             every = np.array([[row.get(name, -np.inf) for row in many] for many in (rows, *near)])
             value, moved = every[0], every[1:]
-            with np.errstate(invalid="ignore"):
-                slope = np.nan_to_num(np.abs(moved - value)).max(0) * _EPS / _STEP
-                rough = np.nan_to_num(np.abs((np.array(_BINOMIAL) * every).sum(0)))
-            noise = slope + rough
+            with np.errstate(invalid="ignore", over="ignore"):
+                slope = np.abs(moved - value).max(0) * _EPS / _STEP
+                noise = slope + np.abs((np.array(_BINOMIAL) * every).sum(0))
+            noise = np.nan_to_num(noise, nan=np.inf, posinf=np.inf)
             bound = _UNITS * (_unit(value) * (1 + np.abs(value)) + noise) + here.bound
             finite = np.isfinite(value)
             found[name] = Logs(
@@ -228,7 +228,9 @@ def _number(x: Any, letter: str) -> float:
 def _unit(value: Array) -> float:
     """Return the relative rounding unit: that of single precision if all values have it."""
     finite = value[np.isfinite(value)]
-    single = len(finite) > 1 and (finite == finite.astype(np.float32)).all() and np.ptp(finite) > 0
+    with np.errstate(over="ignore"):
+        rounded = finite.astype(np.float32)
+    single = len(finite) > 1 and (finite == rounded).all() and np.ptp(finite) > 0
     return float(np.finfo(np.float32 if single else float).eps)
 
 

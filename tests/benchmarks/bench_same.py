@@ -33,6 +33,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
+    warnings.simplefilter("error", RuntimeWarning)  # of numbers that overflow
     for table in given.tables:
         total, start = Counter(), time.process_time()
         for name, (a, b, how) in TABLES[table].items():
