@@ -95,7 +95,7 @@ def leave_one_out(prior: Any, data: Any) -> LeaveOneOut:
     >>> np.exp(found.log_density).round(6)
     array([0.6, 0.6, 0.6, 0.2])
     """
-    if isinstance(prior, type) or not isinstance(prior, Readable):
+    if isinstance(prior, type) or not isinstance(prior, Readable | Conjugate):
         title = f"the class {prior.__name__}" if isinstance(prior, type) else type(prior).__name__
         raise DataError(
             f"prior: must be a model before the data, such as bm.BetaBernoulli(1, 1); got {title}. "
