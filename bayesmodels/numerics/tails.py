@@ -15,6 +15,7 @@ from bayesmodels.numerics.lattice import Frame, Function
 
 _FAR = 1e60  # numbers and coordinates so large that their fourth powers are numbers
 _DEEP = 1e6  # below the middle: no tail that is a power
+_LOW = 20.0  # below the middle: where the tails begin
 _GROWS = 1e-3  # of the log of a number, from one point of a ray to the next
 _SURE = 0.02  # of a power
 
@@ -41,7 +42,8 @@ def _power(f: Function, start: Array, way: Array) -> Array:
         (log,), (numbers,) = f((start + distance * way)[None])
         if log < top - _DEEP:
             return none
-        if np.isnan(log) or not np.abs(numbers).max(initial=0) < _FAR:
+        lost = np.isnan(log) or (ray and log > ray[-1][1] < top - _LOW)  # a tail does not rise
+        if lost or not np.abs(numbers).max(initial=0) < _FAR:
             break  # there are no digits further on
         ray.append((distance, log, np.abs(numbers - middle)))
         distance *= 2

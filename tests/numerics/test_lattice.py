@@ -162,6 +162,19 @@ def test_a_tail_far_below_the_floor_has_moments_or_not(law, exists, sinks):
         assert result.mean[0] == pytest.approx(np.exp(0.5), rel=1e-5)
 
 
+def test_a_tail_that_rises_where_digits_end_is_none():
+    """As of Beta functions, whose differences of logs of gamma functions cancel far out."""
+
+    def f(u):
+        with np.errstate(all="ignore"):
+            x = np.exp(u)
+            logs = np.where(x < 1e17, -400.0 * np.log1p(x), -1000.0)
+            return (logs + u + stats.halfcauchy.logpdf(x))[:, 0], x
+
+    result = integral(f, np.zeros((1, 1)), TOLERANCE, 20.0, np.random.default_rng(1))
+    assert np.isfinite([result.mean[0], result.sd[0]]).all()
+
+
 def flat(x):
     return 0 * x[:, 0]
 
