@@ -35,7 +35,13 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import log_table
-from bayesmodels.numerics.laws import DirichletMultinomial, beta, dirichlet_draws, log_dirichlet
+from bayesmodels.numerics.laws import (
+    DirichletMultinomial,
+    beta,
+    dirichlet_draws,
+    log_dirichlet,
+    sum_of_others,
+)
 from bayesmodels.numerics.moments import tables
 from bayesmodels.numerics.special import (
     log_dirichlet_multinomial,
@@ -403,7 +409,7 @@ class DirichletCategorical:
 
     def marginals(self) -> dict[str, Law]:
         """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""
-        return {"theta": beta(self.alpha, _others(self.alpha))}
+        return {"theta": beta(self.alpha, sum_of_others(self.alpha))}
 
     mean = reading.mean
     var = reading.var
@@ -578,14 +584,6 @@ def _event(categories: tuple[Hashable, ...] | None, size: int) -> Coords:
     """Return the axis of categories of a statistic, if somebody named them."""
     counted = not categories or categories == labels.numbered(size)
     return {} if counted else {"category": categories or ()}
-
-
-def _others(alpha: Array) -> Array:
-    """Add up, for each k, all alphas but the k-th, without subtracting from the total."""
-    edge = np.zeros((*alpha.shape[:-1], 1))
-    ahead = np.cumsum(np.concatenate([edge, alpha[..., :-1]], -1), -1)
-    behind = np.cumsum(np.concatenate([edge, np.flip(alpha, -1)[..., :-1]], -1), -1)
-    return ahead + np.flip(behind, -1)
 
 
 def _samples(theta: Array, d: checked.Categories) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ from bayesmodels.models import rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.class_densities import flat_members
-from bayesmodels.numerics.laws import beta
+from bayesmodels.numerics.laws import beta, lomax
 
 
 @value
@@ -127,7 +127,7 @@ class GammaExponential:
         >>> bm.GammaExponential(3, 4).predictive().mean()
         np.float64(2.0)
         """
-        return stats.lomax(self.shape, scale=self.rate)
+        return lomax(self.shape, scale=self.rate)
 
     def mean_after(self, n: int) -> dict[str, Law]:
         """Return the law of (a + n) / (b + T), n waiting times being T: b / (b + T) is a Beta."""

@@ -20,7 +20,7 @@ from scipy import special, stats
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.generalized_inverse_gaussian import GeneralizedInverseGaussian
-from bayesmodels.numerics.laws import PointMass, dirichlet_draws
+from bayesmodels.numerics.laws import PointMass, beta, dirichlet_draws, sum_of_others
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
 Arrays = tuple[Array, ...]
@@ -114,7 +114,7 @@ BETA = Family(
     draws=lambda number, rng, alpha, beta: dirichlet_draws(
         np.stack([alpha, beta], -1), number, rng
     )[..., 0],
-    law=stats.beta,
+    law=beta,
     rises=_share_rises,
 )
 
@@ -128,7 +128,7 @@ def _dirichlet_mode(alpha: Array) -> Array:
 def _shares(alpha: Array) -> Any:
     if alpha.shape[-1] == 1:
         return PointMass(np.ones(alpha.size))
-    return stats.beta(alpha.ravel(), (alpha.sum(-1, keepdims=True) - alpha).ravel())
+    return beta(alpha.ravel(), sum_of_others(alpha).ravel())
 
 
 DIRICHLET = Family(

@@ -364,6 +364,8 @@ def log_lower_gamma(a: ArrayLike, x: ArrayLike) -> Array:
 def _far_below(a: Array, x: Array) -> tuple[NDArray[np.bool_], Array]:
     """Return where Temme's expansion is needed, and the log of the probability there."""
     far = (a > _TEMME_FROM) & (x > 0) & (x < a - 4 * np.sqrt(a))
+    if not far.any():
+        return far, np.zeros(far.shape)
     size = np.where(far, a, _TEMME_FROM)
     mu = np.where(far, (x - a) / size, -0.25)
     minus = log1p_minus(mu)  # -eta² / 2

@@ -18,6 +18,7 @@ from bayesmodels.errors import DataError, NotConjugate
 from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
+from bayesmodels.numerics.laws import sum_of_others
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.budget import Budget
@@ -554,7 +555,7 @@ def _law(family: Family, **parameters: Array) -> Any:
     if family is not DIRICHLET:
         return family.law(*parameters.values())
     alpha = parameters["alpha"]
-    return BETA.law(alpha, alpha.sum(-1, keepdims=True) - alpha)
+    return BETA.law(alpha, sum_of_others(alpha))
 
 
 def _where_known(

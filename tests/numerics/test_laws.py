@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,8 +14,11 @@ from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.laws import (
     DirichletMultinomial,
     MixtureLaw,
+    beta,
     beta_binomial,
     dirichlet_draws,
+    lomax,
+    negative_binomial,
 )
 from bayesmodels.numerics.special import log_multinomial_coefficient
 from tests.exact import error, exactly, log_mass
@@ -186,3 +190,77 @@ def test_kurtosis_of_a_mixture_is_that_of_its_density():
 def test_kurtosis_of_a_sample():
     sample = np.random.default_rng(1).gamma(2.0, 3.0, size=(50, 2))
     np.testing.assert_allclose(EmpiricalLaw(sample).stats("k"), stats.kurtosis(sample))
+
+
+# --- probabilities that are nearly one ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [3.0, 1e9, 1e12, 1e15])
+def test_counts_at_a_rate_that_is_all_but_known(rate):
+    """Formed from b / (b + e), the mean was off in the fourth digit at 1e12."""
+    law, k = negative_binomial(rate, rate, 1.0), np.arange(6)
+    with mp.workdps(50):
+        a, q = mp.mpf(rate), 1 / (mp.mpf(rate) + 1)
+        mass = [mp.rf(a, int(i)) / mp.factorial(int(i)) * q**i * (1 - q) ** a for i in range(60)]
+        below = [float(mp.fsum(mass[: i + 1])) for i in k]
+        above = [float(1 - mp.fsum(mass[: i + 1])) for i in k]
+        third = float((1 + q) / mp.sqrt(a * q))
+    np.testing.assert_allclose(law.cdf(k), below, rtol=1e-12)
+    np.testing.assert_allclose(law.sf(k), above, rtol=1e-12)
+    np.testing.assert_array_equal(law.ppf(np.array(below) - 1e-9), k)
+    np.testing.assert_array_equal(law.isf(np.array(above) + 1e-9), k)
+    np.testing.assert_allclose(law.stats("mv"), [1, 1 + 1 / rate], rtol=1e-14)
+    assert law.stats("s") == pytest.approx(third, rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b"), [(2.0, 5.0), (1.0, 1e12), (1e12, 1.0), (1e9, 1e3)])
+def test_tails_of_successes_that_are_nearly_certain(a, b):
+    """One less the distribution function has few digits of a small tail, or none."""
+    n, law = 12, beta_binomial(12, a, b)
+    with mp.workdps(60):
+        mass = [mp.binomial(n, k) * mp.beta(a + k, b + n - k) / mp.beta(a, b) for k in range(n + 1)]
+        above = [float(mp.fsum(mass[k + 1 :])) for k in range(n)]
+        share = mp.mpf(a) / (mp.mpf(a) + b)
+        var = float(n * share * (1 - share) * (a + mp.mpf(b) + n) / (a + mp.mpf(b) + 1))
+    np.testing.assert_allclose(law.sf(np.arange(n)), above, rtol=1e-11)
+    some = [k for k in range(n) if above[k] < 0.999]
+    np.testing.assert_array_equal(law.isf(np.array(above)[some] * (1 + 1e-9)), some)
+    assert law.var() == pytest.approx(var, rel=1e-13)
+    other = DirichletMultinomial([a, b], n)
+    np.testing.assert_allclose(other.var(), var, rtol=1e-13)
+    np.testing.assert_allclose(other.marginal().var(), var, rtol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [1.5, 5.0, 1e9, 1e12])
+def test_times_at_a_rate_that_is_all_but_known(shape):
+    """SciPy's mean is off in the fourth digit at 1e12, and so is its density."""
+    law = lomax(shape, scale=shape)
+    with mp.workdps(40):
+        c = mp.mpf(shape)
+        assert law.mean() == pytest.approx(float(c / (c - 1)), rel=1e-14)
+        var = float(c**3 / ((c - 1) ** 2 * (c - 2))) if shape > 2 else np.inf
+        assert law.var() == pytest.approx(var, rel=1e-14)
+        for x in (0.01, 1.0, 7.0):
+            assert law.pdf(x) == pytest.approx(float((1 + x / c) ** (-c - 1)), rel=1e-13)
+        for q in (0.9, 0.5, 1e-9):
+            assert law.isf(q) == pytest.approx(float(c * (mp.mpf(q) ** (-1 / c) - 1)), rel=1e-13)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1e3, 1e9), (1e9, 1e3), (1e-3, 1e9), (0.7, 2e6)])
+def test_quantiles_of_shares_where_scipy_has_none(a, b):
+    """SciPy 1.18 finds the median of Beta(1e3, 1e9) at 1.9e-6."""
+    law, q = beta(a, b), np.array([1e-9, 1e-3, 0.2, 0.5, 0.9])
+    for quantile, tail in ((law.ppf, law.cdf), (law.isf, law.sf)):
+        x = quantile(q)
+        there = (x > 1e-300) & (x < 1 - 1e-12)
+        np.testing.assert_allclose(tail(x)[there], q[there], rtol=1e-6)
+
+
+def test_tails_of_shares():
+    """Taken from three functions, of which each is quick or has digits."""
+    for a, b in ((4.0, 20.0), (0.01, 10.0), (3.0, 2e9), (50.0, 0.1)):
+        x = beta(a, b).mean() * np.array([1e-3, 0.3, 1.0, 1.1, 1.5, 3.0])
+        x = x[x < 1]
+        with mp.workdps(40):
+            exact = [mp.betainc(a, b, z, 1, regularized=True) for z in map(mp.mpf, x)]
+        np.testing.assert_allclose(beta(a, b).sf(x), [float(p) for p in exact], rtol=1e-6)
