@@ -18,7 +18,7 @@ from scipy.special import betaln, gammaln
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import proportion
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.panels import edges, integral, quantiles
+from bayesmodels.numerics.panels import USELESS, edges, integral, quantiles
 
 Kind = Literal["difference", "ratio", "odds_ratio"]
 
@@ -68,7 +68,7 @@ class Contrast:
         self.kind, self.x, self.y = kind, x, y
         self._x, self._y = quantiles(x), quantiles(y)
         ends = edges(self._x, self._y)
-        check_range(kind, float(ends[0]), float(ends[-1]))
+        check_range(kind, float(ends[0]), float(np.nanmax(ends)))
 
     def mean(self) -> float:
         """Return the mean; infinite where the integral diverges.
@@ -133,22 +133,29 @@ class Contrast:
         of = MAPS[self.kind]
         with np.errstate(all="ignore"):
             meet = of.y_at(t, self._x)
-        own = self._y[np.isfinite(self._y)]
-        low, high = own.min(), own.max()
-        ends = edges(own, meet[(meet > low) & (meet < high)])
+        own = edges(self._y)
+        low, high = own[0], np.nanmax(own)
 
-        def sums(y: Array, w: Array) -> Array:
+        def values(y: Array, _: Any) -> Array:
             x = of.x_at(t, y)
             if verb == "pdf":
                 there = np.exp(self.x.logpdf(x)) * of.slope(t, x)
             else:
                 there = getattr(self.x, verb)(x)
-            return np.asarray((np.exp(self.y.logpdf(y)) * there * w).sum())
+            return np.asarray(np.exp(self.y.logpdf(y)) * there)[None]
 
-        total = float(integral(sums, ends, what=f"the {verb} of a {self.kind}"))
+        ends = edges(own, meet[(meet > low) & (meet < high)])[None]
+        total = float(integral(values, ends, what=f"the {verb} of a {self.kind}")[0].item())
         if verb != "pdf":  # y beyond the last panels
             first, last = (getattr(self.x, verb)(of.x_at(t, end)) for end in (low, high))
-            total += float(self.y.cdf(low) * first + self.y.sf(high) * last)
+            below = float(self.y.cdf(low))
+            total += float(below * first + self.y.sf(high) * last)
+            if low > 0 and below * abs(first - getattr(self.x, verb)(of.x_at(t, 0.0))) > USELESS:
+                raise PriorError(
+                    f"the {verb} of a {self.kind}: the second quantity is below {low:.2g}, where "
+                    f"there are no floating-point numbers, with probability {below:.2g}. Update "
+                    "the belief with more rows."
+                )
         return total
 
     def ppf(self, q: ArrayLike) -> Any:

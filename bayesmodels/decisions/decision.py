@@ -44,7 +44,7 @@ class Decision:
     acceptable_loss : float or None
         Expected loss at which one may stop.
     how : {"quadrature", "draws"}
-        Independent groups are integrated, to twelve digits or so; others are drawn. Differences of
+        Independent groups are integrated, to nine digits or more; others are drawn. Differences of
         two weights of a regression are known in closed form.
     """
 
@@ -60,7 +60,7 @@ class Decision:
 
     @property
     def best(self) -> pd.Series[float]:
-        """How probable it is that each group is best."""
+        """How probable it is that each group is best. Groups that tie in a draw share it."""
         return self._series(self._best[0], "best")
 
     @property
@@ -85,7 +85,7 @@ class Decision:
 
     @property
     def errors(self) -> dict[str, Any]:
-        """How far off these may be: by quadrature at most; of draws, standard errors."""
+        """How far off these may be: estimates of quadrature; of draws, standard errors."""
         return {
             "best": self._series(self._best[1], "best"),
             "order": self._frame(self._order[1]),
@@ -239,12 +239,17 @@ class Decision:
                 f"{verb[0]}: the expected loss of choosing {choice} {verb[1]} the acceptable loss "
                 f"of {self.acceptable_loss:g}."
             )
-        if self.how == "draws":
-            off = self._best[1][at]
+        joint = self._groups.joint
+        if joint.how == "draws":
+            off, ties = self._best[1][at], joint.ties(largest=self.largest)
             said.append(
                 f"The groups depend on each other, so probabilities and losses of all groups are "
                 f"averages over draws; the first has a Monte-Carlo error of {off:.1g}."
             )
+            if ties:
+                said.append(
+                    f"In {100 * ties:.3g} % of the draws groups tie for the {what}, and share it."
+                )
         return said
 
     def to_dict(self, prob: float = _PROB) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayesmodels.decisions.contrasts import MAPS, Kind, KnownContrast, check_range
+from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import proportion
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
@@ -51,8 +52,17 @@ class Drawn:
 
     def best(self, *, largest: bool) -> tuple[Array, Array]:
         """Return how often each is best, and Monte-Carlo standard errors."""
-        winner = self.draws.argmax(-1) if largest else self.draws.argmin(-1)
-        return _averages(winner == np.arange(self.draws.shape[-1])[:, None, None])
+        return _averages(np.moveaxis(self._winners(largest=largest), -1, 0))
+
+    def ties(self, *, largest: bool) -> float:
+        """Return in which part of the draws several are best, and share in it."""
+        return float((self._winners(largest=largest).max(-1) < 1).mean())
+
+    def _winners(self, *, largest: bool) -> Array:
+        """Return each quantity's share in being best, draw by draw."""
+        first = self.draws.max(-1) if largest else self.draws.min(-1)
+        winners = self.draws == first[..., None]
+        return winners / winners.sum(-1, keepdims=True)
 
     def order(self) -> tuple[Array, Array]:
         """Return how probable it is that one exceeds another, rows over columns; and errors.
@@ -92,7 +102,14 @@ class Drawn:
             return law
         x, y = (self.draws[..., i].ravel() for i in (a, b))
         check_range(kind, min(x.min(), y.min()), max(x.max(), y.max()))
-        return DrawnContrast(MAPS[kind].of(x, y))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = MAPS[kind].of(x, y)
+        if lost := int((~np.isfinite(values)).sum()):
+            raise DataError(
+                f"{kind}: must be of a denominator that is never 0; it is in {lost:,} of "
+                f"{len(values):,} draws. Use difference(a, b)."
+            )
+        return DrawnContrast(values)
 
 
 def _averages(values: Array) -> tuple[Array, Array]:

@@ -48,7 +48,15 @@ def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Gene
     if isinstance(posterior, Mapping) and any(isinstance(x, laws) for x in posterior.values()):
         found = {label: _one(x, str(label), quantity) for label, x in posterior.items()}
         _several(len(found))
-        name = quantity or next((name for name, _ in found.values() if name), "value")
+        names = {name: label for label, (name, _) in found.items() if name}
+        if len(names) > 1:
+            (one, a), (other, b), *_ = names.items()
+            raise DataError(
+                f"posterior: must be about one quantity; {a!r} is about {one}, {b!r} about {other}."
+                " Name a variable that all have by quantity=, or give laws of what can be compared:"
+                f" belief.marginals()[{one!r}]."
+            )
+        name = quantity or next(iter(names), "value")
         return Groups(tuple(found), name, Independent([x for _, x in found.values()]), posterior)
     return _of_draws(posterior, quantity)
 
@@ -58,7 +66,8 @@ def _one(given: Any, label: str, quantity: str | None) -> tuple[str, Any]:
     name, law = "", given
     if isinstance(given, Readable):
         laws = given.marginals()
-        name = _known(quantity, laws) if quantity else next(iter(laws))
+        where = f" in posterior[{label!r}]"
+        name = _known(quantity, laws, given, where) if quantity else next(iter(laws))
         law = laws[name]
     elif not isinstance(given, DistributionFunction):
         raise DataError(f"posterior[{label!r}]: must be a belief or a law of SciPy's. {_GIVE}.")
@@ -71,15 +80,21 @@ def _one(given: Any, label: str, quantity: str | None) -> tuple[str, Any]:
             f"posterior[{label!r}]: must be about one number; got the shape {np.shape(law.std())}. "
             "Give a belief of several groups by itself."
         )
-    if not law.std() > 0:
+    if law.std() == 0:
         raise DataError(f"posterior[{label!r}]: must be uncertain; it is known for certain.")
     return name, law
 
 
-def _known(quantity: str, names: Any) -> str:
-    if quantity not in names:
-        raise DataError(f"quantity: must be one of {listed(list(names))}; got {quantity!r}.")
-    return quantity
+def _known(quantity: str, names: Any, posterior: Any, where: str = "") -> str:
+    if quantity in names:
+        return quantity
+    computed = getattr(getattr(posterior, "model", None), "deterministics", ())
+    if quantity in (v.name for v in computed):
+        raise DataError(
+            f"quantity: {quantity!r} is computed from other variables, and has no law of its own. "
+            f"Decide by its draws: bm.decide(posterior.to_datatree(), {quantity!r})."
+        )
+    raise DataError(f"quantity: must be one of {listed(list(names))}{where}; got {quantity!r}.")
 
 
 def _several(number: int) -> None:
@@ -100,7 +115,7 @@ def _of_belief(
         if name not in levels(posterior)
     }
     several = [name for name, size in sizes.items() if size > 1]
-    name = _known(quantity, sizes) if quantity else next(iter(several), "")
+    name = _known(quantity, sizes, posterior) if quantity else next(iter(several), "")
     _several(sizes.get(name, 1))
     axes = posterior.dims[name]
     shape = tuple(lengths[axis] for axis in axes)
@@ -127,7 +142,7 @@ def _of_draws(posterior: Any, quantity: str | None) -> Groups:
     every = given_draws.variables(posterior, "posterior")
     axes = {name: given_draws.axes_of(name, x) for name, x in every.items()}
     several = [name for name, (dims, _) in axes.items() if dims]
-    name = _known(quantity, axes) if quantity else next(iter(several), "")
+    name = _known(quantity, axes, None) if quantity else next(iter(several), "")
     if not name:
         raise DataError(f"posterior: no variable has groups. {_GIVE}.")
     dims, coords = axes[name]

@@ -4,12 +4,15 @@ r"""Which of several independent quantities is best, how sure that is, and what 
     E[\max_j \theta_j - \theta_i] = \int F_i \Bigl(1 - \prod_{j \ne i} F_j\Bigr) dx
 
 The second follows from the first moment of a difference by parts: nothing cancels in it. Where the
-smallest is best, F and 1 - F change places.
+smallest is best, F and 1 - F change places. Shares may be piled up at 1, where floating-point
+numbers are not dense: the upper half of their integrals is one of 1 - x.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -17,20 +20,61 @@ import numpy as np
 from bayesmodels.decisions.contrasts import Contrast, Kind
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.panels import GOAL, edges, integral, quantiles
+from bayesmodels.numerics.laws import element, mirrored, sum_of_others
+from bayesmodels.numerics.panels import GOAL, USELESS, edges, integral, quantiles
 
-_STEPS, _CLOSEST = 0.25 ** np.arange(1, 30), 1e-12  # to where a density is infinite
 _ROUGH = 1e-9  # by which probabilities of all groups may not add up to one
+_MIDDLE = 0.5
+_FAR = 230.0  # in the logarithm: nearer to one, panels leave nothing out
+_NOTHING = 1e-290
+
+
+class _Part:
+    """A part of the line: laws, ends of panels, and whether the largest is best in it."""
+
+    def __init__(self, laws: Sequence[Any], *, largest: bool, most: float = np.inf) -> None:
+        self.laws, self.largest = laws, largest
+        self._many = np.ndim(laws[0].std()) > 0
+        points = [np.atleast_2d(quantiles(law)) for law in laws]
+        self._medians = [each[:, each.shape[-1] // 2] for each in points]
+        whole = np.full((len(points[0]), 1), most)
+        self.ends = edges(*(np.minimum(each, most) for each in points), whole)
+
+    def log_densities(self, x: Array, owner: Any) -> Array:
+        """Return log densities at x (panels, nodes), of the problems (panels, 1)."""
+        return np.array([self._at(k, owner).logpdf(x) for k in range(len(self.laws))])
+
+    def logs(self, x: Array, owner: Any) -> Array:
+        """Return log probabilities of being worse than x, exact at both ends."""
+        return np.array([self._log(k, x, owner) for k in range(len(self.laws))])
+
+    def _log(self, k: int, x: Array, owner: Any) -> Array:
+        """Return those of one law, from the smaller tail: a panel is on one side of its median."""
+        lower = x[:, -1] <= self._medians[k][owner[:, 0]]
+        tail = np.empty_like(x)
+        for rows, verb in ((lower, "cdf"), (~lower, "sf")):
+            tail[rows] = getattr(self._at(k, owner[rows]), verb)(x[rows])
+        with np.errstate(divide="ignore"):
+            same = (lower == self.largest)[:, None]
+            return np.where(same, np.log(tail), np.log1p(-tail))
+
+    def _at(self, k: int, owner: Any) -> Any:
+        return element(self.laws[k], (owner,)) if self._many else self.laws[k]
+
+
+Integrand = Callable[[_Part, Array, Any], Array]
 
 
 class Independent:
-    """Independent quantities, each with its law on the line."""
+    """Independent quantities, each with its law on the line; or many such problems.
+
+    Parameters of the laws are numbers, or of one shape (problems,), the last axis of all results.
+    """
 
     how: Literal["quadrature"] = "quadrature"
 
     def __init__(self, laws: Sequence[Any]) -> None:
         self.laws = list(laws)
-        self._edges = _graded(edges(*map(quantiles, self.laws)), self.laws)
 
     def mean(self) -> Array:
         """Return the means, which must be finite."""
@@ -56,80 +100,85 @@ class Independent:
 
     def best(self, *, largest: bool) -> tuple[Array, Array]:
         """Return how probable it is that each is best, and how far off that may be."""
-        side, ends = "cdf" if largest else "sf", self._edges
-
-        def sums(x: Array, w: Array) -> Array:
-            return (np.exp(log_others(self._logs(side, x))) * self._densities(x) * w).sum(1)
-
-        # Beyond the last edge, where a density may grow without bound, all others are behind.
-        beyond = np.array([law.sf(ends[-1]) if largest else law.cdf(ends[0]) for law in self.laws])
-        found = integral(sums, ends, "best") + beyond
-        off = np.full(len(found), abs(found.sum() - 1))
-        if not off[0] <= _ROUGH:
+        found, off = self._integral(_best, "best", largest=largest)
+        rest = np.abs(found.sum(0) - 1)
+        if not (rest <= _ROUGH).all():
             raise PriorError(
-                f"best: the probabilities add up to {found.sum():.12g}, so that the densities have "
+                f"best: the probabilities add up to {1 + rest.max():.12g}, so that the laws have "
                 "no digits left. Update the beliefs with rows, so that none is piled up at an end."
             )
-        return found, off
+        return found, np.maximum(off, rest)
 
     def order(self) -> tuple[Array, Array]:
         """Return how probable it is that one exceeds another, rows over columns; and errors."""
-
-        def sums(x: Array, w: Array) -> Array:
-            below = np.array([law.cdf(x) for law in self.laws])
-            return (self._densities(x) * w) @ below.T
-
-        found = integral(sums, self._edges, "order")
-        found += np.array([[law.sf(self._edges[-1])] for law in self.laws])
-        np.fill_diagonal(found, 0.0)  # nothing exceeds itself
-        off = np.abs(found + found.T - 1) * ~np.eye(len(found), dtype=bool)
+        found, off = np.zeros((2, len(self.laws), len(self.laws)))  # nothing exceeds itself
+        for i, j in combinations(range(len(self.laws)), 2):
+            pair = Independent([self.laws[i], self.laws[j]]).best(largest=True)
+            (found[i, j], found[j, i]), (off[i, j], off[j, i]) = pair
         return found, off
 
     def expected_loss(self, *, largest: bool) -> tuple[Array, Array]:
         """Return by how much the best is expected to be better than each; and errors."""
         self.mean()
-        side = "cdf" if largest else "sf"
-
-        def sums(x: Array, w: Array) -> Array:
-            logs = self._logs(side, x)
-            return (np.exp(logs) * -np.expm1(log_others(logs)) * w).sum(1)
-
-        found = integral(sums, self._edges, "expected_loss")
-        return found, GOAL * found
+        return self._integral(_loss, "expected_loss", largest=largest)
 
     def contrast(self, kind: Kind, a: int, b: int) -> Contrast:
         """Return the law of a difference, or a ratio, of two."""
         return Contrast(kind, self.laws[a], self.laws[b])
 
-    def _densities(self, x: Array) -> Array:
-        return np.exp([law.logpdf(x) for law in self.laws])
-
-    def _logs(self, side: str, x: Array) -> Array:
-        """Return log probabilities of at most x, or of more, exact at both ends."""
-        other = "sf" if side == "cdf" else "cdf"
-        with np.errstate(divide="ignore"):
-            some = np.array([getattr(law, side)(x) for law in self.laws])
-            rest = np.array([getattr(law, other)(x) for law in self.laws])
-            return np.where(some < 0.5, np.log(some), np.log1p(-np.minimum(rest, 0.5)))  # noqa: PLR2004
-
-
-def _graded(ends: Array, laws: Sequence[Any]) -> Array:
-    """Return ends of panels that get narrower towards the last, if a density is infinite there.
-
-    Towards 0 they do so by themselves, since that is where floating-point numbers are dense.
-    """
-    last = ends[-1]
-    if not any(np.isposinf(law.logpdf(last)) for law in laws):
-        return ends
-    every = np.concatenate([ends, last - (last - ends[0]) * _STEPS])
-    return np.unique(every[last - every > _CLOSEST * abs(last)])
+    def _integral(self, f: Integrand, what: str, *, largest: bool) -> tuple[Array, Array]:
+        """Return integrals over all parts of the line, and how far off they may be."""
+        found: Any = 0.0
+        off: Any = 0.0
+        for part in _parts(self.laws, largest=largest):
+            one, error = integral(partial(f, part), part.ends, what)
+            rest, rough = _beyond(f, part, found + one)
+            found, off = found + one + rest, off + error + rough
+        if not (off <= USELESS * np.abs(found) + _NOTHING).all() or np.isinf(found).any():
+            raise PriorError(
+                f"{what}: some of its integral lies where there are no floating-point numbers: "
+                "tails are too heavy, or shapes too small. Update the belief with more rows."
+            )
+        shape = (-1, *np.shape(self.laws[0].std()))
+        return found.reshape(shape), off.reshape(shape)
 
 
-def others(each: Array) -> Array:
-    """Return products over all but one along the first axis."""
-    return np.stack([np.delete(each, i, 0).prod(0) for i in range(len(each))])
+def _parts(laws: list[Any], *, largest: bool) -> list[_Part]:
+    """Return the whole line; of shares its halves, each counted from its own end."""
+    turned = [mirrored(law) for law in laws]
+    if any(law is None for law in turned):
+        return [_Part(laws, largest=largest)]
+    halves = (laws, largest), (turned, not largest)
+    return [_Part(each, largest=up, most=_MIDDLE) for each, up in halves]
+
+
+def _best(part: _Part, x: Array, owner: Any) -> Array:
+    return np.exp(log_others(part.logs(x, owner)) + part.log_densities(x, owner))
+
+
+def _loss(part: _Part, x: Array, owner: Any) -> Array:
+    logs = part.logs(x, owner)
+    return np.exp(logs) * -np.expm1(log_others(logs))
+
+
+def _beyond(f: Integrand, part: _Part, total: Array) -> tuple[Array, Array]:
+    """Return what integrals have beyond the last panels, where they are powers of x; and errors."""
+    rest, off = np.zeros((2, *total.shape))
+    for end in (part.ends[:, 0], np.nanmax(part.ends, -1)):
+        size = np.log(np.abs(end))[:, None]
+        if (np.abs(size) < _FAR).all():
+            continue
+        x = end[:, None] * np.exp(-np.sign(size) * [0, 1, 2])  # inwards
+        each = np.abs(x) * f(part, x, np.arange(len(x))[:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            power, before = np.moveaxis(np.diff(np.log(each)), -1, 0)
+            one = np.where(power > 0, each[..., 0] / power, np.inf)
+            rough = np.where(power > 0, one * np.abs(before / power - 1), np.inf)
+        some = (np.abs(size[:, 0]) >= _FAR) & ~(each[..., 0] <= GOAL * total)
+        rest, off = rest + np.where(some, one, 0.0), off + np.where(some, rough, 0.0)
+    return rest, off
 
 
 def log_others(logs: Array) -> Array:
     """Return sums over all but one along the first axis."""
-    return np.stack([np.delete(logs, i, 0).sum(0) for i in range(len(logs))])
+    return np.moveaxis(sum_of_others(np.moveaxis(logs, 0, -1)), -1, 0)

@@ -12,10 +12,10 @@ from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.belief.protocol import Classifier, LatentClasses, Linear, Regressing, Statistic
 from bayesmodels.belief.reading import halves_of_symmetric, levels, places
 from bayesmodels.belief.rows import rows_at
+from bayesmodels.decisions.decision import decide
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.data import paired, weighted
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.laws import element
 from bayesmodels.report.features import Rows
 from bayesmodels.report.rounding import decimals_of, rounded
 
@@ -24,7 +24,6 @@ _ONE_BY_ONE = 200  # rows; more are left out in ten parts
 _FOLDS = 10
 _MOST_ROWS = 100_000  # that are classified, each by others
 _DRAWS, _ROWS = 1000, 5000  # of a variance explained
-_GRID = 4000  # points of an integral
 
 
 class Effect(NamedTuple):
@@ -199,26 +198,12 @@ def _groups(posterior: Any, name: str, prob: float) -> list[str]:
     said = [f"By group, the largest first, with {_percent(prob)} intervals: {_listed(shown)}."]
     if len(each) == 1:
         return said
-    largest = probably_largest(posterior.marginals()[name], len(each))
-    best = int(largest.argmax())
-    probability = _probability(largest[best])
-    said.append(f"{each[best].label} is the largest with a probability of {probability}.")
-    return said
-
-
-def probably_largest(law: Any, number: int) -> Array:
-    r"""Return how probable it is of each of some independent numbers that it is the largest.
-
-    .. math:: P(k) = \int_0^1 \prod_{j \ne k} F_j(F_k^{-1}(u)) \, du
-    """
-    each = [element(law, (k,)) for k in range(number)]
-    middle = (np.arange(_GRID) + 0.5) / _GRID
-    found = []
-    for k, own in enumerate(each):
-        x = own.ppf(middle)
-        others = (other.cdf(x) for j, other in enumerate(each) if j != k)
-        found.append(np.prod(list(others), axis=0).mean())
-    return np.array(found)
+    try:
+        largest = decide(posterior, name).best
+    except PriorError:  # piled up at an end, where nothing can be said
+        return said
+    label, probability = each[int(largest.argmax())].label, _probability(largest.max())
+    return [*said, f"{label} is the largest with a probability of {probability}."]
 
 
 # --- classes --------------------------------------------------------------------------------------

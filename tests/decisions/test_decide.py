@@ -57,6 +57,8 @@ TWO = {
     "concentrated near 0": ("beta", (1, 1e9), (3, 2e9)),
     "two rates": ("gamma", (30, 10), (44, 12)),
     "concentrated rates": ("gamma", (1000, 100), (1010, 100)),
+    "no quantiles of SciPy's": ("beta", (1000, 1e9), (1010, 1e9)),
+    "no event": ("gamma", (0.001, 3), (0.001, 5)),
 }
 KINDS = {
     "beta": (laws.beta, miller, stucchio),
@@ -71,7 +73,7 @@ def test_two_groups_are_those_of_the_formulas(name):
     joint = Independent([law(*one), law(*other)])
     best, off = joint.best(largest=True)
     lost, _ = joint.expected_loss(largest=True)
-    assert off.max() < 1e-10
+    assert off.max() < 1e-9
     assert abs(best[1] - float(probability(*one, *other))) < 1e-10
     assert abs(lost[0] - float(loss(*one, *other))) / law(*one).std() < 1e-10
     assert lost[1] - lost[0] == pytest.approx(law(*one).mean() - law(*other).mean(), abs=1e-12)
@@ -274,6 +276,25 @@ def test_draws_agree_within_their_error(arms):
     assert wide.cdf(0) == pytest.approx(exact.order.loc["old", "new"], abs=0.01)
 
 
+def test_draws_that_tie_are_shared():
+    """Counts of one law: a third of the draws of two tie, and each is best in half of all."""
+    k = np.random.default_rng(1).integers(0, 3, (4, 5000, 3))
+    for best in ("largest", "smallest"):
+        found = bm.decide({"k": k[..., :2]}, best=best)
+        assert ((found.best - 0.5).abs() < 4 * found.errors["best"]).all()
+        assert found.best.sum() == pytest.approx(1, abs=1e-12)
+        assert (
+            f"In 33.5 % of the draws groups tie for the {best}, and share" in found.sentences()[-1]
+        )
+        # Of three, with two that are equal in every draw.
+        twins = bm.decide({"k": k[..., [0, 0, 1]]}, best=best).best
+        assert twins[0] == twins[1]
+    # That one exceeds the other leaves out what ties.
+    assert found.order.to_numpy().sum() == pytest.approx(2 / 3, abs=0.02)
+    free = np.random.default_rng(1).normal(size=(4, 100, 2))
+    assert not any("groups tie" in said for said in bm.decide({"x": free}).sentences())
+
+
 def test_groups_that_depend_on_each_other_are_drawn():
     x = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [1.0, 2, 3, 5]})
     prior = bm.LinearRegression([0, 0], np.eye(2), 2, 1)
@@ -348,9 +369,17 @@ def test_posteriors_of_pymc_models():
     with pm.Model(coords={"arm": ["old", "new"]}) as model:
         theta = pm.Beta("theta", 1, 1, dims="arm")
         pm.Binomial("k", 100, theta, observed=[10, 15], dims="arm")
+        pm.Deterministic("odds", theta / (1 - theta), dims="arm")
     found = bm.decide(bm.exact(model))
     assert found.how == "quadrature"
     assert found.best["new"] == pytest.approx(float(miller(11, 91, 16, 86)), abs=1e-11)
+    exact = bm.exact(model)
+    with pytest.raises(
+        bm.DataError, match=r"Decide by its draws: bm.decide\(posterior.to_datatree"
+    ):
+        bm.decide(exact, "odds")
+    drawn = bm.decide(exact.to_datatree(draws=4000, rng=1), "odds")
+    assert drawn.best["new"] == pytest.approx(found.best["new"], abs=0.02)
     with pm.Model(coords={"arm": ["old", "new"]}) as model:
         mu, tau = pm.Normal("mu", 0, 1), pm.HalfNormal("tau", 1)
         effect = pm.Normal("effect", mu, tau, dims="arm")
@@ -428,6 +457,18 @@ BAD = [
     (lambda b: bm.decide({"a": stats.norm(), "b": b}), "must be about one number; got the shape"),
     (lambda _: bm.decide({"a": stats.norm(), "b": stats.poisson(2)}), "must have a density"),
     (
+        lambda _: bm.decide({"a": bm.BetaBernoulli(1, 2), "b": bm.GammaPoisson(3, 4)}),
+        "posterior: must be about one quantity; 'a' is about theta, 'b' about lam",
+    ),
+    (
+        lambda _: bm.decide({"a": bm.BetaBernoulli(1, 2), "b": bm.GammaPoisson(3, 4)}, "theta"),
+        r"quantity: must be one of \['lam'\] in posterior\['b'\]; got 'theta'",
+    ),
+    (
+        lambda _: bm.decide({"k": np.arange(40).reshape(2, 10, 2) % 3}).ratio(0, 1),
+        "ratio: must be of a denominator that is never 0; it is in 7 of 20 draws",
+    ),
+    (
         lambda _: bm.decide({"a": stats.norm(), "b": stats.norm()}).value_of(5),
         "value_of: must be asked of conjugate beliefs",
     ),
@@ -446,6 +487,39 @@ BAD = [
 def test_what_can_not_be_decided_is_said(arms, call, words):
     with pytest.raises(bm.DataError, match=words):
         call(arms)
+
+
+def test_laws_of_what_can_be_compared_are_compared():
+    share, rate = bm.BetaBernoulli(1, 2).marginals(), bm.GammaPoisson(3, 4).marginals()
+    assert bm.decide({"a": share["theta"], "b": rate["lam"]}, "share").quantity == "share"
+
+
+def test_a_ratio_below_all_numbers_is_refused():
+    """Half of a Gamma(0.001) law is below the least number, and so is nothing known of a ratio."""
+    law = Contrast("ratio", laws.gamma(0.001), laws.gamma(0.001))
+    with pytest.raises(bm.PriorError, match="the second quantity is below 2"):
+        law.cdf(1.0)
+
+
+def test_tails_without_a_mean_have_a_best():
+    """Two Cauchy laws a and b apart: their difference is one again, of twice the scale."""
+    found = bm.decide({"a": stats.cauchy(), "b": stats.cauchy(1)})
+    assert found.best["b"] == pytest.approx(stats.cauchy(1, 2).sf(0), abs=1e-10)
+    with pytest.raises(bm.PriorError, match="some mean is not finite"):
+        _ = found.expected_loss
+
+
+@pytest.mark.parametrize("df", [1.0001, 1.05, 1.2])
+def test_tails_with_hardly_a_mean_have_a_loss(df):
+    """Beside what is all but known to be 0 half of E|X| is lost, either way; by its formula."""
+    loss = Independent([laws.student_t(df), laws.student_t(df, 0, 1e-9)]).expected_loss(
+        largest=True
+    )
+    constant = mpmath.gamma((df + 1) / 2) / mpmath.gamma(df / 2) * mpmath.sqrt(df / mpmath.pi)
+    assert loss[0].tolist() == pytest.approx([float(constant / (df - 1))] * 2, rel=1e-6)
+    if df < 1.001:
+        with pytest.raises(bm.PriorError, match="expected_loss: some of its integral lies where"):
+            Independent([laws.student_t(1 + 1e-12)] * 2).expected_loss(largest=True)
 
 
 def test_a_loss_that_does_not_exist_is_no_number():
