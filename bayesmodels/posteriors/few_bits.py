@@ -14,7 +14,7 @@ import pymc as pm
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import ancestors, io_toposort
 from pytensor.scalar.basic import Abs, Add, Cast, Mul, Neg, Pow, Sqr, Sub
-from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
@@ -48,7 +48,7 @@ def require_enough_in(named: Mapping[str, Any]) -> None:
     for node in io_toposort([], list(named.values())):
         op: Any = node.op  # PyTensor's have no types
         out, given = node.outputs[0], [_exact(v, known) for v in node.inputs]
-        kind = type(getattr(op, "scalar_op", None))
+        kind = type(op.scalar_op) if isinstance(op, Elemwise) else None  # a sum has one, too
         if any(x is None for x in given) or dtype(out)[:3] not in ("int", "uin"):
             continue
         if isinstance(op, DimShuffle):

@@ -79,10 +79,10 @@ def solved(
 
 
 def _tried[Found](find: Callable[[], Found], no: list[NotConjugate]) -> Found | None:
-    """Return what is found, or None and why not; that time is over is no reason to go on."""
+    """Return what is found, or None and why not; time or bits that are out end it all."""
     try:
         return find()
-    except NotInTime:
+    except (NotInTime, FewBits):
         raise
     except NotConjugate as error:
         no.append(error)

@@ -31,10 +31,12 @@ def compare_evidence(
     ----------
     models : mapping
         From a name to a prior; or to a pair of a prior and the data as this model takes them, such
-        as another choice of columns for the same target, or the same rows in groups. All must
-        describe the same observations.
+        as another choice of columns for the same target, or the same rows in groups; or to a PyMC
+        model, or a posterior of `exact` or `integrate`. All must describe the same observations.
     data : rows or statistic, optional
         Data of the priors that stand alone.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness with which PyMC models are solved, or a seed; fresh if not given.
 
     Returns
     -------

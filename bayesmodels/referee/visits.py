@@ -28,6 +28,7 @@ _STEPS, _FEW_STEPS = 41, 15
 _ELEMENTS = 6  # of a variable that are moved alone
 _FAR = 14.0  # on a line: a million scales
 _LOGS = 30.0  # logs and logits
+_LARGEST = np.finfo(float).max
 _WIDTH = 4.1  # steps grow from the middle, so that the last is at `_LOGS`
 _MATRIX = 5.0
 _BESIDE = 1e-5  # from an edge
@@ -321,7 +322,9 @@ def _between(s: Any, name: str, base: Point, elements: Any, steps: int, _: Array
         def beyond(
             x: Any, e: Any, t: float, end: float = end, size: float = sign * (abs(x - end) or 1.0)
         ) -> Any:
-            return _set(x, e, end + size * np.exp(t))
+            with np.errstate(over="ignore"):
+                far = np.clip(end + size * np.exp(t), -_LARGEST, _LARGEST)
+            return _set(x, e, far)
 
         found.append(Ray(base, name, element, beyond, grid))
     return found

@@ -156,6 +156,9 @@ COMPILES = {
     "check_identity": lambda rng: found(rng).constancy,
     "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),
     "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
+    "compare_evidence": lambda rng: bm.compare_evidence(
+        {"a": declared(), "b": model_of_half()}, rng=rng
+    ),
     "exact": lambda rng: bm.exact(declared(), rng=rng).explain(),
     "integrate": lambda rng: bm.integrate(model_of_half(), rng=rng).explain(),
     "mcmc_draws": lambda rng: bm.mcmc_draws(COIN, BITS, draws=5, tune=5, chains=1, rng=rng),
