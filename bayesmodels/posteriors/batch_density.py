@@ -278,7 +278,8 @@ class BatchDensity:
                 own = int(np.prod(shape, dtype=int))
                 value = points[:, at : at + own].reshape((*lead, *shape))
                 at += own
-            inputs.append(value.astype(dtype))
+            with np.errstate(over="ignore"):  # beyond single precision is infinite
+                inputs.append(value.astype(dtype))
         logs, *parts = self._evaluated(inputs, size)
         logs = np.where(logs == np.inf, np.nan, logs).reshape(n, many)
         flat = [(p[:, 0] if self.finite else p).reshape(n, -1) for p in parts]

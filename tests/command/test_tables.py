@@ -60,7 +60,8 @@ NOTES = {
     "hair_eye_color.csv": ["Its 32 rows stand for 592", "Prior: alpha = 1."],
     "sleepstudy.tsv": ["the unit-information prior"],
     "airquality.csv": [
-        "airquality.csv has semicolons between columns and decimal commas.",
+        "airquality.csv has semicolons between columns.",
+        "Numbers have decimal commas in",
         "Dropped 42 of 153 rows, which have empty cells.",
     ],
     "starwars.csv": ["starwars.csv is no UTF-8 text and was read as Windows-1252 (Latin-1)."],
