@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from shlex import quote
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -67,9 +67,8 @@ class Entry:
     data; `words` say what else is to be said of it. `build` makes prior and data of a frame, with
     the parts of `Columns` that the model `uses`; there stands, too, which options of `preparation`
     it has. Of the shipped data sets the first is used when no file is given; they may have another
-    prior. `reads` is what its statistic is made from in one pass over files, None if it has none;
-    `categories` tells whether the target is of categories, `supervised` whether there is one if
-    none is named, and two `valid` numbers may stand in its columns.
+    prior. `categories` tells whether the target is of categories, `supervised` whether there is one
+    if none is named.
     """
 
     name: str
@@ -82,10 +81,8 @@ class Entry:
     columns: Columns = Columns()
     example_prior: Prior = field(default_factory=dict)
     words: str = ""
-    reads: Literal["column", "table", "classes", "line"] | None = None
     categories: bool = False
     supervised: bool = True
-    valid: tuple[float, float] = (0, 1)
 
 
 def entry(name: str) -> Entry:
@@ -515,7 +512,6 @@ ENTRIES = (
         "target by trials success",
         ("coin",),
         Columns(target="heads"),
-        reads="column",
     ),
     Entry(
         "dirichlet-categorical",
@@ -526,7 +522,6 @@ ENTRIES = (
         "target by",
         ("party",),
         Columns(target="party"),
-        reads="column",
         categories=True,
     ),
     Entry(
@@ -539,8 +534,6 @@ ENTRIES = (
         ("number_game",),
         Columns(target="number"),
         words="all hypotheses are equally probable",
-        reads="column",
-        valid=(1, 2),
     ),
     Entry(
         "linear-regression",
@@ -552,7 +545,6 @@ ENTRIES = (
         ("diabetes",),
         Columns(target="progression"),
         words=_UNIT,
-        reads="line",
     ),
     Entry(
         "logistic-regression",
@@ -577,7 +569,6 @@ ENTRIES = (
         ("diabetes",),
         Columns(target="progression"),
         words=_UNIT,
-        reads="column",
     ),
     Entry(
         "normal-inverse-wishart",
@@ -589,7 +580,6 @@ ENTRIES = (
         ("iris",),
         Columns(by="species"),
         words=_UNIT,
-        reads="table",
     ),
     Entry(
         "naive-bayes",
@@ -601,7 +591,6 @@ ENTRIES = (
         ("party",),
         Columns(target="vote"),
         words=f"of numbers {_UNIT}",
-        reads="classes",
         categories=True,
     ),
     Entry(
@@ -627,7 +616,6 @@ ENTRIES = (
             "target features",
             ("iris", "wine"),
             words=_UNIT,
-            reads="classes",
             categories=True,
         )
         for covariance, called, shape in _COVARIANCES
@@ -651,6 +639,5 @@ ENTRIES = (
         "target by observed",
         ("leukemia",),
         Columns(target="weeks", by="arm", observed="relapsed"),
-        valid=(1, 2),
     ),
 )

@@ -517,35 +517,6 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
 
 
 @main.command()
-@click.argument("model")
-@click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, **_OUTPUT)
-@_columns
-@click.option("--weights", help="Column of weights.")
-@click.option(
-    "--categories",
-    multiple=True,
-    metavar="COLUMN=A,B,...",
-    help="Categories of a column, so that shards fit each other.  [default: those in FILES]",
-)
-@click.option("--resume", is_flag=True, help="Go on with a pass that was stopped.")
-def statistic(
-    model: str, files: tuple[str, ...], output: Path, categories: tuple[str, ...], **how: Any
-) -> None:
-    """Read FILES once and write the statistic of MODEL, for `merge` and for Python.
-
-    FILES (.parquet, .csv, .feather, globs or folders) need not fit into memory. In regressions text
-    is coded by indicators. While they are read, how far that is stands in OUTPUT.pass; if it is
-    stopped, --resume goes on after the last whole chunk.
-    """
-    from bayesmodels.command.shards import statistic_of_files
-
-    how |= {"categories": _lists(categories), "progress": sys.stderr.isatty()}
-    found, notes = statistic_of_files(model, files, output, **how)
-    _say(*notes, f"{output}: {type(found).__name__} of {_files(len(files))}")
-
-
-@main.command()
 @click.argument("first", type=_FILE)
 @click.argument("second", type=_FILE)
 @click.option(
@@ -608,27 +579,6 @@ def compare(
         if html:
             click.echo(f"Report: {html}")
     return str(found.outcome)
-
-
-@main.command()
-@click.argument("files", nargs=-1, required=True, type=_FILE)
-@click.option("-o", "--output", required=True, **_OUTPUT)
-def merge(files: tuple[Path, ...], output: Path) -> None:
-    """Merge statistics of disjoint rows, saved in FILES (.json or .npz), in any order.
-
-    If one of the files cannot be read, or is about another model, it is named and nothing is
-    written.
-    """
-    from bayesmodels.scale import merge as merged
-    from bayesmodels.store import save
-
-    found = merged(files)
-    save(found, output)
-    click.echo(f"{output}: {type(found).__name__} of {_files(len(files))}")
-
-
-def _files(number: int) -> str:
-    return "1 file" if number == 1 else f"{number:,} files"
 
 
 def _file(html: Path | None) -> dict[str, str]:
@@ -827,16 +777,6 @@ def _parameters(prior: tuple[str, ...]) -> dict[str, float]:
         if not equals or not np.isfinite(number):
             _refuse(f"--prior: must be KEY=NUMBER, such as alpha=2; got {text!r}.")
         result[key.strip()] = number
-    return result
-
-
-def _lists(categories: tuple[str, ...]) -> dict[str, list[str]]:
-    result = {}
-    for text in categories:
-        column, equals, some = text.partition("=")
-        if not equals or not some:
-            _refuse(f"--categories: must be COLUMN=A,B,..., such as vote=yes,no; got {text!r}.")
-        result[column] = _split(some)
     return result
 
 

@@ -292,24 +292,6 @@ def _gone(group, seconds):
     return False
 
 
-def test_merge_adds_up_what_was_saved(tmp_path):
-    import bayesmodels as bm
-
-    for name, ones in (("a", 1), ("b", 2), ("c", 4)):
-        bm.scale.save(bm.BernoulliStatistic(ones, 1), tmp_path / f"{name}.json")
-    files = [str(tmp_path / f"{name}.json") for name in "cab"]
-    out = tmp_path / "all.npz"
-    done = run("merge", *files, "-o", str(out))
-    assert done.exit_code == 0
-    assert "3 files" in done.output
-    assert bm.scale.load(out).ones == 7
-    (tmp_path / "b.json").write_text("{")
-    refused = run("merge", *files, "-o", str(tmp_path / "other.json"))
-    assert refused.exit_code == cli.BAD_INPUT
-    assert "b.json" in refused.output
-    assert not (tmp_path / "other.json").exists()
-
-
 @pytest.mark.usefixtures("quick")
 def test_the_command_that_a_report_shows_makes_the_same_report(table, monkeypatch):
     """Pasted into a terminal, quotes and all, it says the same of the same rows."""
