@@ -160,7 +160,9 @@ def _numbers(self: Readable, prob: float) -> pd.DataFrame:
     """Return the columns of numbers, NaN where a moment does not exist."""
     import pandas as pd
 
-    ends, kind = self.interval(prob), f"eti{100 * prob:g}"
+    # A law that is judged needs marginals alone; a posterior may have intervals without laws.
+    ends = self.interval(prob) if hasattr(self, "interval") else interval(self, prob)
+    kind = f"eti{100 * prob:g}"
     rows = {}
     for name, law in self.marginals().items():
         # Not the roots of variances, which underflow and overflow long before deviations do.
