@@ -152,7 +152,7 @@ def summary(self: Readable, prob: float = 0.89) -> pd.DataFrame:
     theta  0.208  0.081     0.092      0.35
     """
     table = _numbers(self, prob)
-    notes = [_missing(row["mean"], row["sd"]) for _, row in table.iterrows()]
+    notes = [missing(row["mean"], row["sd"]) for _, row in table.iterrows()]
     return table.assign(note=notes) if any(notes) else table
 
 
@@ -173,7 +173,7 @@ def _numbers(self: Readable, prob: float) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=names)
 
 
-def _missing(mean: float, sd: float) -> str:
+def missing(mean: float, sd: float) -> str:
     """Say which moment does not exist; nothing if both do."""
     gone = [what for what, x in (("mean", mean), ("standard deviation", sd)) if np.isnan(x)]
     return f"no {' and no '.join(gone)}: tails too heavy" if gone else ""

@@ -1,7 +1,8 @@
 """What is known of a model's Deterministics, given the posterior of its free variables.
 
 What is linear in normal elements is normal, and what is linear in one element has its law; of a sum
-of independent elements mean and deviation are known. All else is read off exact draws.
+of independent elements mean and deviation are known. All else is read off exact draws, but for
+moments that their tails may not have.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pytensor.configdefaults import config
 from pytensor.graph.replace import clone_replace, vectorize_graph
 from scipy.sparse import csr_array
 
+from bayesmodels.belief.reading import missing
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import element
 from bayesmodels.posteriors.conditional import LIGHT_MODE
@@ -30,6 +32,7 @@ from bayesmodels.posteriors.families import (
 
 DRAWS = 20_000
 _MOST, _MORE = 1000, 20  # elements that something may be linear in; rows beside theirs
+_RELIABLE = 0.7  # largest k-hat
 _OFF = 1e-9  # of the spread: what is linear may be off by
 _ALL_DRAWN = f"from {DRAWS:,} exact draws"
 ENDS_DRAWN = f"interval from {DRAWS:,} exact draws"
@@ -68,6 +71,8 @@ def known(
         found = Known(flat.mean(0), flat.std(0), low, high, np.full(size, _ALL_DRAWN, dtype=object))
         if x is not None and size:
             _by_laws(found, flat, x, factors, tail)
+        for k in np.flatnonzero(found.notes == _ALL_DRAWN):
+            _without_heavy_tails(found, int(k), flat[:, k])
         shape = value.shape[1:]
         result[name] = Known(*(part.reshape(shape) for part in vars(found).values()))
     return result
@@ -135,6 +140,28 @@ def _of_row(
         mean = constant + sum(float(w @ law.mean()) for w, law in parts)
         sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))
         _write(found, k, (mean, sd, found.low[k], found.high[k], ENDS_DRAWN))
+
+
+def _without_heavy_tails(found: Known, k: int, y: Array) -> None:
+    """Leave out moments that are not to be had from draws: by Pareto's k-hat of their tails.
+
+    A mean needs k-hat below 0.7 (Vehtari, Simpson, Gelman, Yao and Gabry, 2024, *Pareto smoothed
+    importance sampling*), a deviation as much of the squares, whose k is twice that.
+    """
+    from arviz_stats.base.array import array_stats
+
+    heavy = np.inf
+    if np.isfinite(y).all():
+        try:
+            heavy = array_stats.pareto_khat(y[None], r_eff=1.0, tail="both")
+        except ValueError:  # all that is far out is one value: such a tail ends there
+            return
+    mean, sd = (
+        x if heavy < _RELIABLE / power else np.nan
+        for power, x in ((1, found.mean[k]), (2, found.sd[k]))
+    )
+    if gone := missing(mean, sd):
+        _write(found, k, (mean, sd, found.low[k], found.high[k], f"{_ALL_DRAWN}; {gone}"))
 
 
 def _write(found: Known, k: int, numbers: tuple[Any, ...]) -> None:

@@ -48,6 +48,21 @@ def test_of_a_test_of_two_shares_the_lift_is_in_the_summary():
     assert odds == pytest.approx(two.ppf(TAILS), abs=0.01)
 
 
+def test_of_a_ratio_without_a_mean_none_is_stated():
+    with pm.Model() as model:
+        one, two = pm.Normal("one", 1, 1), pm.Normal("two", 0, 1)
+        pm.Normal("y", one + two, 1.0, observed=0.5)
+        pm.Deterministic("ratio", one / two)
+        pm.Deterministic("both", pt.exp(0.1 * one) + two)
+    table = bm.exact(model, rng=1).summary()
+    note = "from 20,000 exact draws"
+    heavy = f"{note}; no mean and no standard deviation: tails too heavy"
+    assert list(table["note"]) == ["", "", heavy, note]
+    assert table.loc["ratio", ["mean", "sd"]].isna().all()
+    assert table.loc["ratio", ENDS].notna().all()
+    assert table.loc["both"].notna().all()
+
+
 @pytest.mark.parametrize("known", [True, False], ids=["noise known", "noise unknown"])
 def test_what_is_linear_in_normal_elements_has_their_law(known):
     x, y = np.array([0.0, 1, 2]), np.array([1.0, 2, 4])
