@@ -1,4 +1,4 @@
-"""Write decisions.jsonl: ``python -m tests.reference.make_decisions``, in about two minutes.
+"""Write decisions.jsonl: ``python -m tests.reference.make_decisions``, in about ten minutes.
 
 One line a pair of independent quantities: their laws, how probable it is that the second is the
 larger, what is lost by choosing each, and which of both a decision refuses to say. Densities are
