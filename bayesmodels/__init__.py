@@ -223,6 +223,9 @@ _HOMES = {
     "validate_draws": "report",
 }
 
+# Names that went, and what to write now; for one release.
+_GONE: dict[str, str] = {}
+
 # What an extra brings is offered if that is installed; asked for by name, it says what is missing.
 _OFFERED = _HOMES if find_spec("sklearn") else _HOMES.keys() - {"estimators"}
 
@@ -231,7 +234,8 @@ __all__ = sorted(_OFFERED)  # noqa: PLE0605 - a list, of the names above
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'bayesmodels' has no attribute {name!r}")
+        went = f"; it went: {_GONE[name]}" if name in _GONE else ""
+        raise AttributeError(f"module 'bayesmodels' has no attribute {name!r}{went}")
     home = _HOMES[name]
     if not home:
         return import_module(f"bayesmodels.{name}")
