@@ -80,10 +80,9 @@ def read_draws(path):
 KINDS = {
     "report.html": (write_page, read_page),
     "shard.json": (write_shard, lambda path: bm.load(path).counts),
-    "shard.npz": (write_shard, lambda path: bm.load(path).counts),
     "belief.json": (write_belief, lambda path: bm.load(path).alpha),
     "draws.nc": (write_draws, read_draws),
-    "simulations.npz": (write_simulations, lambda path: checkpoint.load(path)["rows"].ravel()),
+    "simulations.json": (write_simulations, lambda path: checkpoint.load(path)["rows"].ravel()),
     "fit.pass": (
         write_pass, lambda path: loads(json.loads(path.read_text("utf-8"))["sums"][0]).counts,
     ),

@@ -468,7 +468,7 @@ def exact(
 @click.option("--level", default=0.01, show_default=True, help="Probability of a false alarm.")
 @click.option(
     "--checkpoint",
-    **_OUTPUT | {"help": "File (.npz) that keeps finished simulations, to go on from."},
+    **_OUTPUT | {"help": "File (.json) that keeps finished simulations, to go on from."},
 )
 @_json
 def calibrate(target: str, as_json: bool, **how: Any) -> str:

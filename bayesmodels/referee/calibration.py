@@ -219,7 +219,7 @@ def calibrate(
         Number of processes; ranks do not depend on it. Each starts, and compiles, for itself: that
         pays off from about a minute of work. A script then needs ``if __name__ == "__main__":``.
     checkpoint : path-like, optional
-        File (``.npz``) that keeps finished simulations. If it is there, they are not done again; a
+        File (``.json``) that keeps finished simulations. If it is there, they are not done again; a
         larger `n` adds to them.
     progress : callable, optional
         Told, in words, how far it is.

@@ -1,11 +1,12 @@
 """Finished simulations in a file, for calibration that goes on where it was stopped.
 
-A NumPy archive (``.npz``, without pickle) holds the rows of finished simulations, NaN for others,
-and what they were made with: settings, and numbers that the model gives in one simulation more.
+A JSON file holds the rows of finished simulations, NaN for others, and what they were made with:
+settings, and numbers that the model gives in one simulation more.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,31 +17,32 @@ from numpy.typing import NDArray
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
+from bayesmodels.store.entries import array
 from bayesmodels.store.files import atomic_write
-from bayesmodels.store.untrusted import BadFileError, archive
+from bayesmodels.store.untrusted import BadFileError, parsed
 
 _ROWS = "rows"
+_FLOATS = array("nan", "inf", "-inf")
 _ROUNDING = 1e-6  # of numbers computed on another machine
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return all that a file holds; nothing, if there is no file yet."""
     file = Path(path)
-    if file.suffix != ".npz" or not file.parent.is_dir():
+    if file.suffix != ".json" or not file.parent.is_dir():
         raise DataError(
-            f"checkpoint: must end in .npz, in a folder that exists; got {str(path)!r}."
+            f"checkpoint: must end in .json, in a folder that exists; got {str(path)!r}."
         )
     if not file.exists():
         return {}
     try:
-        found = archive(file)
-    except BadFileError:
-        found = {}
-    if _ROWS not in found:
+        kept = {what: _read(value) for what, value in parsed(file.read_text("utf-8")).items()}
+        _, _ = kept[_ROWS].shape
+    except (BadFileError, AttributeError, LookupError, ValueError):
         raise DataError(
             f"checkpoint: {str(path)!r} holds no simulations. Delete it, or give another name."
-        )
-    return found
+        ) from None
+    return kept
 
 
 def rows_of(
@@ -61,12 +63,19 @@ def rows_of(
 def store(path: str | os.PathLike[str], made_with: Mapping[str, Any], rows: Array) -> None:
     """Write the file, whole or not at all."""
     with atomic_write(path) as part:
-        np.savez(part, **{**made_with, _ROWS: rows})
+        kept = {what: _written(np.asarray(x)) for what, x in {**made_with, _ROWS: rows}.items()}
+        part.write_text(json.dumps(kept, allow_nan=False), encoding="utf-8")
+
+
+def _written(values: NDArray[Any]) -> Any:
+    return _FLOATS.write(values) if values.dtype.kind == "f" else values.tolist()
+
+
+def _read(value: Any) -> NDArray[Any]:
+    return _FLOATS.read(value, "array") if isinstance(value, dict) else np.array(value)
 
 
 def _same(old: NDArray[Any], new: NDArray[Any]) -> bool:
-    if old.shape != new.shape or old.dtype.kind != new.dtype.kind:
-        return False
-    if new.dtype.kind == "f":
+    if old.shape == new.shape and old.dtype.kind == new.dtype.kind == "f":
         return bool(np.allclose(old, new, rtol=_ROUNDING, atol=0, equal_nan=True))
-    return bool((old == new).all())
+    return np.array_equal(old, new)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import matplotlib.style
 import numpy as np
+import pandas as pd
 import xarray as xr
 from arviz_plots.plot_collection import PlotCollection
 from cycler import cycler
@@ -22,8 +23,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
-
-from bayesmodels.store.spreadsheets import sheet
 
 SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
 WIDE = 5.4
@@ -174,7 +173,8 @@ def numbers(axes: Axes) -> bytes:
             for x, y, *value in points:
                 end: list[Any] = [*value] or [None] if maps else []
                 rows.append([f"{p}.{mark}", x, y, *end])
-    return sheet(["mark", "x", "y", "value"] if maps else ["mark", "x", "y"], rows)
+    head = ["mark", "x", "y", "value"] if maps else ["mark", "x", "y"]
+    return pd.DataFrame(rows, columns=head).to_csv(index=False, float_format="%.5g").encode()
 
 
 def _lines(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:

@@ -1,4 +1,4 @@
-"""Beliefs, statistics and verdicts as files: JSON or NPZ, and never pickled."""
+"""Beliefs, statistics and verdicts as files: JSON, and never pickled."""
 
 from bayesmodels.store.documents import dumps, load, loads, save
 

@@ -1,14 +1,13 @@
-"""Beliefs, statistics and verdicts as files: JSON or NPZ, with a schema number and a checksum.
+"""Beliefs, statistics and verdicts as JSON files, with a schema number and a checksum.
 
-A ``.json`` file is one object::
+A file is one object::
 
     {"format": "bayesmodels statistic", "schema": 1, "sha256": "...",
      "statistic": {"kind": "BernoulliStatistic", "fields": {"ones": ..., ...}}}
 
 of a statistic, and likewise with ``belief`` or ``verdict`` in its place. The fields are those of
-the value's class; docs/files.md says how each is written. A ``.npz`` file has the same object as
-text under the name ``header``; arrays are stored beside it. The checksum is the SHA-256 of the
-value's text, with sorted keys and without spaces, followed by the bytes of the arrays.
+the value's class; docs/files.md says how each is written. The checksum is the SHA-256 of the
+value's text, with sorted keys and without spaces.
 
 Checksums find accidents. Whoever can write the file can write a fitting checksum as well.
 """
@@ -18,17 +17,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bayesmodels.errors import DataError, PriorError
-from bayesmodels.store.entries import DOUBLES, Arrays
 from bayesmodels.store.files import atomic_write
 from bayesmodels.store.forms import SORTS, built, kinds, sort_of, written
-from bayesmodels.store.untrusted import BadFileError, archive, parsed, refuse, shown
+from bayesmodels.store.untrusted import BadFileError, parsed, refuse, shown
 
 FORMAT, SCHEMA = "bayesmodels", 1
 
@@ -44,7 +39,7 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     value : Belief, Statistic or Verdict
         Of a conjugate model, a mixture or a logistic regression; or its Laplace approximation.
     path : path-like
-        Ends in ``.json``, or in ``.npz`` for many numbers.
+        Ends in ``.json``.
 
     Raises
     ------
@@ -65,15 +60,10 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     ...     bm.load(f"{folder}/yesterday.json").update([0, 0])
     BetaBernoulli(alpha=4, beta=5)
     """
-    if not is_npz(path):
-        text = dumps(value)
-        with atomic_write(path) as part:
-            part.write_text(text + "\n", encoding="utf-8", newline="\n")
-        return
-    arrays = Arrays()
-    header = np.array(_text(_header(value, arrays)))
-    with atomic_write(path) as part, part.open("wb") as file:
-        np.savez(file, header=header, **arrays.held)
+    _require_json(path)
+    text = dumps(value)
+    with atomic_write(path) as part:
+        part.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -106,79 +96,59 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def dumps(value: Any) -> str:
     """Return a value as the text of a ``.json`` file."""
-    return _text(_header(value, None))
+    sort = sort_of(value)
+    entries = written(value)
+    digest = _checksum(entries)
+    return _text({"format": f"{FORMAT} {sort}", "schema": SCHEMA, "sha256": digest, sort: entries})
 
 
 def loads(text: str, sort: str | None = None) -> Any:
     """Return the value of such a text, of this sort; a `DataError` says what is wrong with it."""
     try:
-        return _value_of(parsed(text), {}, sort)
+        return _value_of(parsed(text), sort)
     except BadFileError as error:
         raise DataError(f"text: {error}.") from None
     except PriorError as error:
         raise DataError(str(error)) from None
 
 
-def is_npz(path: str | os.PathLike[str]) -> bool:
-    """Return whether this is a path of an NPZ file; refuse what is neither that nor JSON."""
-    suffix = Path(path).suffix
-    if suffix not in (".json", ".npz"):
-        raise DataError(f"path: must end in .json or .npz; got {str(path)!r}.")
-    return suffix == ".npz"
+def _require_json(path: str | os.PathLike[str]) -> None:
+    if Path(path).suffix != ".json":
+        fitting = str(Path(path).with_suffix(".json")) if Path(path).name else "belief.json"
+        raise DataError(f"path: must end in .json; got {str(path)!r}. Save it as {fitting!r}.")
 
 
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _checksum(value: Any, arrays: Mapping[str, Any]) -> str:
-    digest = hashlib.sha256(_text(value).encode())
-    for name in sorted(arrays):
-        digest.update(np.ascontiguousarray(arrays[name], dtype=DOUBLES).tobytes())
-    return digest.hexdigest()
-
-
-def _header(value: Any, arrays: Arrays | None) -> dict[str, Any]:
-    sort = sort_of(value)
-    entries = written(value, arrays)
-    digest = _checksum(entries, arrays.held if arrays else {})
-    return {"format": f"{FORMAT} {sort}", "schema": SCHEMA, "sha256": digest, sort: entries}
+def _checksum(value: Any) -> str:
+    return hashlib.sha256(_text(value).encode()).hexdigest()
 
 
 def _read(path: str | os.PathLike[str]) -> Any:
+    _require_json(path)
     if not Path(path).is_file():
         refuse("there is no such file")
-    if is_npz(path):
-        arrays = archive(path)
-        header = arrays.pop("header", None)
-        if header is None or header.dtype.kind != "U" or header.ndim:
-            refuse("is no whole NPZ file of this package (it has no header)")
-        for name, array in arrays.items():
-            if array.dtype != np.dtype(DOUBLES):
-                refuse(f"its array {shown(name)} must hold doubles; got {array.dtype}")
-        return _value_of(parsed(str(header[()])), arrays)
     try:
         text = Path(path).read_bytes().decode("utf-8")
     except OSError as error:
         refuse(f"cannot be read ({error})")
     except UnicodeDecodeError as error:
         refuse(f"is no text ({error})")
-    return _value_of(parsed(text), {})
+    return _value_of(parsed(text))
 
 
-def _value_of(header: Any, arrays: Mapping[str, Any], wanted: str | None = None) -> Any:
+def _value_of(header: Any, wanted: str | None = None) -> Any:
     sort = _sort(header)
     if wanted not in (None, sort):
         refuse(f"holds a {sort} in place of a {wanted}")
-    if _checksum(header[sort], arrays) != header["sha256"]:
+    if _checksum(header[sort]) != header["sha256"]:
         refuse("does not fit its checksum: it was changed or damaged after it was written")
-    held = Arrays(arrays)
     try:
-        value = built(header[sort], held, kinds(sort), sort)
+        return built(header[sort], kinds(sort), sort)
     except RecursionError:
         refuse(f"its {sort} is nested too deeply")
-    held.check_all_used()
-    return value
 
 
 def _sort(header: Any) -> str:

@@ -6,7 +6,7 @@ Every reader checks what it reads, and says what is wrong with it.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,69 +14,36 @@ import numpy as np
 from bayesmodels.errors import DataError
 from bayesmodels.store.untrusted import refuse, shape_of, shown
 
-DOUBLES = "<f8"  # little-endian doubles, on any machine
 _WORDS = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 
 
-class Arrays:
-    """Arrays that stand beside the text of an NPZ file; each is used once."""
-
-    def __init__(self, held: Mapping[str, Any] | None = None) -> None:
-        self.held: dict[str, Any] = dict(held or {})
-        self._left = set(self.held)
-
-    def add(self, value: Any) -> str:
-        """Keep an array; return its name."""
-        name = f"a{len(self.held)}"
-        self.held[name] = np.ascontiguousarray(value, dtype=DOUBLES)
-        return name
-
-    def take(self, name: Any) -> Any:
-        """Return the array of a name."""
-        if not isinstance(name, str) or name not in self._left:
-            refuse(f"names the array {shown(name)}, which is not there, or used already")
-        self._left.remove(name)
-        return self.held[name].ravel()
-
-    def check_all_used(self) -> None:
-        """Refuse arrays that no entry names."""
-        if self._left:
-            refuse(f"holds arrays that no entry names: {shown(sorted(self._left))}")
-
-
 class Entry(NamedTuple):
-    """How a field is written, given the arrays of an NPZ file or None; and read, given its name."""
+    """How a field is written; and how it is read, given its name."""
 
-    write: Callable[[Any, Arrays | None], Any]
-    read: Callable[[Any, Arrays, str], Any]
+    write: Callable[[Any], Any]
+    read: Callable[[Any, str], Any]
 
 
 # --- arrays and numbers ---------------------------------------------------------------------------
 
 
-def _write_array(value: Any, arrays: Arrays | None) -> dict[str, Any]:
+def _write_array(value: Any) -> dict[str, Any]:
     if isinstance(value, np.float64):
         value = np.asarray(value)
     if not isinstance(value, np.ndarray) or value.dtype != np.float64:
         kind = getattr(value, "dtype", type(value).__name__)
         raise DataError(f"value: arrays of doubles have a form as a file; got {kind}.")
-    shape = list(value.shape)
-    if arrays is not None:
-        return {"shape": shape, "array": arrays.add(value)}
-    return {"shape": shape, "values": [_written(x) for x in value.ravel().tolist()]}
+    return {"shape": list(value.shape), "values": [_written(x) for x in value.ravel().tolist()]}
 
 
 def _written(x: float) -> float | str:
     return x if np.isfinite(x) else repr(x)
 
 
-def _read_array(value: Any, arrays: Arrays, name: str, words: Collection[str]) -> Any:
-    if not isinstance(value, dict) or value.keys() not in ({"shape", "values"}, {"shape", "array"}):
+def _read_array(value: Any, name: str, words: Collection[str]) -> Any:
+    if not isinstance(value, dict) or value.keys() != {"shape", "values"}:
         refuse(f"its {name} is no array ({shown(value)})")
-    if "array" in value:
-        numbers = np.array(arrays.take(value["array"]), dtype=float)
-    else:
-        numbers = _numbers(value["values"], name)
+    numbers = _numbers(value["values"], name)
     for word, found in (
         ("nan", np.isnan(numbers)),
         ("inf", numbers == np.inf),
@@ -106,19 +73,19 @@ def _number(x: Any) -> float:
 
 def array(*words: str) -> Entry:
     """Return the entry of an array whose numbers are finite, or one of these words."""
-    return Entry(_write_array, lambda v, held, name: _read_array(v, held, name, words))
+    return Entry(_write_array, lambda value, name: _read_array(value, name, words))
 
 
 def number(*words: str) -> Entry:
     """Return the entry of one number, finite or one of these words; a whole one stays whole."""
 
-    def read(value: Any, _: Arrays, name: str) -> float:
+    def read(value: Any, name: str) -> float:
         found = float(_numbers([value], name)[0])
         if not np.isfinite(found) and repr(found) not in words:
             refuse(f"its {name} must not be {found}")
         return value if isinstance(value, int) else found
 
-    return Entry(lambda value, _: value if isinstance(value, int) else _written(float(value)), read)
+    return Entry(lambda value: value if isinstance(value, int) else _written(float(value)), read)
 
 
 NUMBER = number(*_WORDS)
@@ -127,12 +94,12 @@ NUMBER = number(*_WORDS)
 def _of(kind: type, what: str) -> Entry:
     """Return the entry of a value of a type of JSON."""
 
-    def read(value: Any, _: Arrays, name: str) -> Any:
+    def read(value: Any, name: str) -> Any:
         if not isinstance(value, kind):
             refuse(f"its {name} must be {what}; got {shown(value)}")
         return value
 
-    return Entry(lambda value, _: kind(value), read)
+    return Entry(kind, read)
 
 
 FLAG, TEXT = _of(bool, "true or false"), _of(str, "text")
@@ -141,7 +108,7 @@ FLAG, TEXT = _of(bool, "true or false"), _of(str, "text")
 def word(words: Collection[str]) -> Entry:
     """Return the entry of one of these words."""
 
-    def read(value: Any, _: Arrays, name: str) -> Any:
+    def read(value: Any, name: str) -> Any:
         if not isinstance(value, str) or value not in words:
             refuse(f"its {name} must be one of {words}; got {shown(value)}")
         return value
@@ -217,11 +184,11 @@ def _read_labels(listed: Any, name: str) -> tuple[Any, ...]:
     return tuple(_read_label(label) for label in listed)
 
 
-def _write_coords(value: Any, _: Arrays | None) -> Any:
+def _write_coords(value: Any) -> Any:
     return [[_write_label(axis), [_write_label(x) for x in own]] for axis, own in value.items()]
 
 
-def _read_coords(value: Any, _: Arrays, name: str) -> dict[Any, tuple[Any, ...]]:
+def _read_coords(value: Any, name: str) -> dict[Any, tuple[Any, ...]]:
     if not isinstance(value, list) or any(not isinstance(x, list) or len(x) != 2 for x in value):  # noqa: PLR2004 - a pair
         refuse(f"its {name} must be pairs of an axis and its labels")
     found = {_read_label(axis): _read_labels(own, name) for axis, own in value}
@@ -230,53 +197,53 @@ def _read_coords(value: Any, _: Arrays, name: str) -> dict[Any, tuple[Any, ...]]
     return found
 
 
-def _read_names(value: Any, _: Arrays, name: str) -> tuple[Any, ...]:
+def _read_names(value: Any, name: str) -> tuple[Any, ...]:
     found = _read_label(value)
     if not isinstance(found, tuple):
         refuse(f"its {name} must be labels; got {shown(value)}")
     return found
 
 
-LABEL = Entry(lambda value, _: _write_label(value), lambda value, _, __: _read_label(value))
-NAMES = Entry(lambda value, _: _write_label(tuple(value)), _read_names)
+LABEL = Entry(_write_label, lambda value, _: _read_label(value))
+NAMES = Entry(lambda value: _write_label(tuple(value)), _read_names)
 COORDS = Entry(_write_coords, _read_coords)
 
 
 def optional(entry: Entry) -> Entry:
     """Return the entry of what may be missing."""
     return Entry(
-        lambda value, arrays: None if value is None else entry.write(value, arrays),
-        lambda value, arrays, name: None if value is None else entry.read(value, arrays, name),
+        lambda value: None if value is None else entry.write(value),
+        lambda value, name: None if value is None else entry.read(value, name),
     )
 
 
 def many(entry: Entry) -> Entry:
     """Return the entry of a list of such."""
 
-    def read(value: Any, arrays: Arrays, name: str) -> tuple[Any, ...]:
+    def read(value: Any, name: str) -> tuple[Any, ...]:
         if not isinstance(value, list):
             refuse(f"its {name} must be a list; got {shown(value)}")
-        return tuple(entry.read(each, arrays, name) for each in value)
+        return tuple(entry.read(each, name) for each in value)
 
-    return Entry(lambda value, arrays: [entry.write(each, arrays) for each in value], read)
+    return Entry(lambda value: [entry.write(each) for each in value], read)
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _write_table(table: Any, arrays: Arrays | None) -> dict[str, Any]:
+def _write_table(table: Any) -> dict[str, Any]:
     index, columns = ([_write_label(label) for label in axis] for axis in (table.index, table))
     numbers = np.ascontiguousarray(table.to_numpy(dtype=float))
-    return {"index": index, "columns": columns, "numbers": _write_array(numbers, arrays)}
+    return {"index": index, "columns": columns, "numbers": _write_array(numbers)}
 
 
-def _read_table(value: Any, arrays: Arrays, name: str) -> Any:
+def _read_table(value: Any, name: str) -> Any:
     import pandas as pd
 
     if not isinstance(value, dict) or value.keys() != {"index", "columns", "numbers"}:
         refuse(f"its {name} must have the entries index, columns and numbers")
     index, columns = (_read_labels(value[axis], name) for axis in ("index", "columns"))
-    numbers = _read_array(value["numbers"], arrays, name, _WORDS)
+    numbers = _read_array(value["numbers"], name, _WORDS)
     if numbers.shape != (len(index), len(columns)):
         refuse(f"its {name} must have a number in each of {len(index)} rows and each column")
     return pd.DataFrame(numbers, index=list(index), columns=list(columns))

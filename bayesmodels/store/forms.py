@@ -18,7 +18,7 @@ from bayesmodels.belief import values
 from bayesmodels.belief.protocol import Finding, MarginalLaws, Statistic
 from bayesmodels.errors import DataError
 from bayesmodels.store import entries
-from bayesmodels.store.entries import Arrays, Entry
+from bayesmodels.store.entries import Entry
 from bayesmodels.store.untrusted import refuse, shown
 
 SORTS: dict[str, tuple[str, type]] = {
@@ -121,30 +121,30 @@ def _entry(kind: type, text: str) -> Entry:  # noqa: PLR0911 - a table
 def _part(wanted: Callable[[], dict[str, type]]) -> Entry:
     """Return the entry of a value of one of these classes."""
 
-    def write(value: Any, arrays: Arrays | None) -> dict[str, Any]:
+    def write(value: Any) -> dict[str, Any]:
         if not _is_stored(value) or type(value).__name__ not in wanted():
             raise DataError(
                 f"value: a part of it has no form as a file; got a {type(value).__name__}."
             )
-        return written(value, arrays)
+        return written(value)
 
-    return Entry(write, lambda value, arrays, name: built(value, arrays, wanted(), name))
+    return Entry(write, lambda value, name: built(value, wanted(), name))
 
 
 def _parts(one: Entry) -> Entry:
     """Return the entry of named values."""
 
-    def write(value: Any, arrays: Arrays | None) -> Any:
-        return {"parts": [[name, one.write(each, arrays)] for name, each in value.items()]}
+    def write(value: Any) -> Any:
+        return {"parts": [[name, one.write(each)] for name, each in value.items()]}
 
-    def read(value: Any, arrays: Arrays, name: str) -> dict[str, Any]:
+    def read(value: Any, name: str) -> dict[str, Any]:
         listed = value.get("parts") if isinstance(value, dict) and len(value) == 1 else None
         if not isinstance(listed, list) or any(
             not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], str)  # noqa: PLR2004
             for each in listed
         ):
             refuse(f"its {name} must be pairs of a name and a part")
-        found = {own: one.read(each, arrays, own) for own, each in listed}
+        found = {own: one.read(each, own) for own, each in listed}
         if len(found) < len(listed):
             refuse(f"its {name} name a part twice")
         return found
@@ -152,7 +152,7 @@ def _parts(one: Entry) -> Entry:
     return Entry(write, read)
 
 
-def written(value: Any, arrays: Arrays | None) -> dict[str, Any]:
+def written(value: Any) -> dict[str, Any]:
     """Return a value as entries of a file."""
     own = {}
     for name, entry in _entries(type(value)).items():
@@ -162,11 +162,11 @@ def written(value: Any, arrays: Arrays | None) -> dict[str, Any]:
                 f"{name}: a function has no form as a file; name the columns, or update the belief "
                 "with rows, which then are known."
             )
-        own[name] = entry.write(field, arrays)
+        own[name] = entry.write(field)
     return {"kind": type(value).__name__, "fields": own}
 
 
-def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "value") -> Any:
+def built(value: Any, wanted: dict[str, type], name: str = "value") -> Any:
     """Return the value of such entries, of one of the wanted classes, made by its constructor."""
     if not isinstance(value, dict) or value.keys() != {"kind", "fields"}:
         refuse(f"its {name} must have the entries kind and fields")
@@ -174,7 +174,10 @@ def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "valu
     if not isinstance(kind, str) or kind not in wanted:
         refuse(f"its kind must be one of {', '.join(sorted(wanted))}; got {shown(kind)}")
     home: Any = wanted[kind]
-    own = _read(kind, given, _entries(home), arrays)
+    fields = _entries(home)
+    if not isinstance(given, dict) or given.keys() != fields.keys():
+        refuse(f"a {kind} must have the fields {sorted(fields)}")
+    own = {field: entry.read(given[field], field) for field, entry in fields.items()}
     try:
         if made_by := getattr(home, "_from_file", None):
             made = made_by(**own)
@@ -186,19 +189,3 @@ def built(value: Any, arrays: Arrays, wanted: dict[str, type], name: str = "valu
         if not values.same(getattr(made, field), read):
             refuse(f"its {field} is not what a {kind} of such fields has")
     return made
-
-
-def _read(kind: str, given: Any, fields: dict[str, Entry], arrays: Arrays) -> dict[str, Any]:
-    """Return fields by name; old files also hold what rounding took from a mean."""
-    own, rest = dict(given) if isinstance(given, dict) else {}, None
-    mean = "mean" if "scatter" in fields else "location"
-    if "rest" in own and fields.keys() & {"scatter", "kappa"}:
-        rest = entries.array().read(own.pop("rest"), arrays, "rest")
-    if own.keys() != fields.keys():
-        refuse(f"a {kind} must have the fields {sorted(fields)}")
-    found = {name: entry.read(own[name], arrays, name) for name, entry in fields.items()}
-    if rest is not None:
-        if rest.shape != found[mean].shape:
-            refuse(f"its rest must have the shape of its {mean}")
-        found[mean] = found[mean] + rest
-    return found

@@ -46,11 +46,11 @@ def run(*args):
 
 
 def test_a_right_model_ends_with_0_and_goes_on_from_its_checkpoint(folder):
-    found = run("trial.py:model", "--n", "100", "--checkpoint", "done.npz")
+    found = run("trial.py:model", "--n", "100", "--checkpoint", "done.json")
     assert found.exit_code == 0
     assert "Posteriors are in closed form." in found.stdout
-    assert (folder / "done.npz").exists()
-    again = run("trial.py:model", "--n", "100", "--checkpoint", "done.npz", "--json")
+    assert (folder / "done.json").exists()
+    again = run("trial.py:model", "--n", "100", "--checkpoint", "done.json", "--json")
     values = json.loads(again.stdout)
     assert (values["outcome"], values["method"], values["around"]) == ("agree", "exact", "prior")
     assert list(values["table"]) == ["rate", "log density", "log likelihood"]
@@ -69,8 +69,8 @@ def test_a_wrong_model_ends_with_1_and_is_told_worst_first():
     [
         (["trial.py:flat"], "improper"),
         (["trial.py:nothing"], "models in it: model, flat"),
-        (["trial.py:model", "--checkpoint", "no/done.npz"], "no folder"),
-        (["trial.py:model", "--checkpoint", "done.csv"], "end in .npz"),
+        (["trial.py:model", "--checkpoint", "no/done.json"], "no folder"),
+        (["trial.py:model", "--checkpoint", "done.csv"], "end in .json"),
         (["trial.py:model", "--n", "10"], "10 is not in the range"),
     ],
 )

@@ -120,11 +120,10 @@ def test_a_batch_is_its_members(case):
     np.testing.assert_allclose(case.prior.log_evidence(case.data), evidence, rtol=1e-12)
 
 
-@pytest.mark.parametrize("ending", ["json", "npz"])
-def test_a_file_gives_back_prior_and_posterior_bit_by_bit(case, ending, tmp_path):
+def test_a_file_gives_back_prior_and_posterior_bit_by_bit(case, tmp_path):
     for belief in (case.prior, case.prior.update(case.data)):
-        bm.save(belief, tmp_path / f"belief.{ending}")
-        after = bm.load(tmp_path / f"belief.{ending}")
+        bm.save(belief, tmp_path / "belief.json")
+        after = bm.load(tmp_path / "belief.json")
         assert after == belief
         assert after.coords == belief.coords
         assert dumps(after) == dumps(belief)  # digits and signs of zero

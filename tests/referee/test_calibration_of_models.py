@@ -247,7 +247,7 @@ def test_copies_in_a_symmetric_matrix_are_one_quantity():
 
 
 def test_calibration_goes_on_where_it_was_stopped_and_other_models_are_refused(tmp_path):
-    settings = {"rng": 8, "draws": 20, "checkpoint": tmp_path / "visits.npz"}
+    settings = {"rng": 8, "draws": 20, "checkpoint": tmp_path / "visits.json"}
     some = bm.calibrate(models.visits(), n=100, **settings)
     told = []
     more = bm.calibrate(models.visits(), n=120, progress=told.append, **settings)

@@ -4,11 +4,8 @@ Checksums are right throughout, since whoever writes a file can write a fitting 
 """
 
 import copy
-import io
 import json
-import struct
 import tracemalloc
-import zipfile
 
 import numpy as np
 import pytest
@@ -223,18 +220,18 @@ CHANGES = {
 
 def signed(header):
     sort = next(sort for sort in SORTS if sort in header)
-    header["sha256"] = _checksum(header[sort], {})
+    header["sha256"] = _checksum(header[sort])
     return json.dumps(header)
 
 
 @pytest.fixture(name="refused")
 def _refused(tmp_path):
-    def refused(content, ending="json", match=None):
-        path = tmp_path / f"hostile.{ending}"
+    def refused(content):
+        path = tmp_path / "hostile.json"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         tracemalloc.start()
         try:
-            with pytest.raises(bm.DataError, match=match) as caught:
+            with pytest.raises(bm.DataError) as caught:
                 bm.load(path)
             most = tracemalloc.get_traced_memory()[1]
         finally:
@@ -294,107 +291,6 @@ def test_text_that_was_edited_is_refused(what, good, refused):
     text = EDITS[what](good["coin"])
     assert text != good["coin"]
     refused(text)
-
-
-# --- archives -------------------------------------------------------------------------------------
-
-
-def archive(members, compression=zipfile.ZIP_STORED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", compression) as file:
-        for name, content in members:
-            file.writestr(name, content)
-    return made.getvalue()
-
-
-def npy(header, content=b"", version=b"\x01\x00"):
-    text = header.encode().ljust(118) + b"\n"
-    return b"\x93NUMPY" + version + struct.pack("<H", len(text)) + text + content
-
-
-def members_of(value):
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        bm.save(value, Path(folder) / "a.npz")
-        with zipfile.ZipFile(Path(folder) / "a.npz") as file:
-            return [(name, file.read(name)) for name in file.namelist()]
-
-
-HEADER = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }"
-ZEROS = npy(HEADER % ("<f8", "(2000000,)"), bytes(16_000_000))
-ARCHIVES = {
-    "no archive": lambda _: b"PK\x05\x06" + bytes(18),
-    "an empty one": lambda _: archive([]),
-    "one without a header": lambda m: archive(m[1:]),
-    "an array more": lambda m: archive([*m, ("a9.npy", m[1][1])]),
-    "an array less": lambda m: archive(m[:-1]),
-    "16 MB as 16 kB": lambda m: archive([*m, ("a9.npy", ZEROS)], zipfile.ZIP_DEFLATED),
-    "10^12 numbers declared": lambda m: archive(
-        [m[0], ("a0.npy", npy(HEADER % ("<f8", "(1000000000000,)"))), *m[2:]]
-    ),
-    "10^12 letters declared": lambda m: archive(
-        [("header.npy", npy(HEADER % ("<U1000000000000", "()"))), *m[1:]]
-    ),
-    "text of no letters": lambda m: archive(
-        [("header.npy", npy(HEADER % ("<U0", "(1000000000000,)"))), *m[1:]]
-    ),
-    "Python's objects": lambda m: archive(
-        [m[0], ("a0.npy", npy(HEADER % ("|O", "()"), b"cos\nsystem\n(S'true'\ntR.")), *m[2:]]
-    ),
-    "code as a shape": lambda m: archive(
-        [m[0], ("a0.npy", npy(HEADER % ("<f8", "__import__('os')"))), *m[2:]]
-    ),
-    "code as a type": lambda m: archive(
-        [m[0], ("a0.npy", npy("{'descr': [('a', eval('1'))]}")), *m[2:]]
-    ),
-    "another version": lambda m: archive(
-        [m[0], ("a0.npy", npy(HEADER % ("<f8", "()"), bytes(8), b"\x09\x00")), *m[2:]]
-    ),
-    "single precision": lambda m: archive(
-        [m[0], ("a0.npy", npy(HEADER % ("<f4", "()"), bytes(4))), *m[2:]]
-    ),
-    "something behind it": lambda m: archive(m) + b"behind",
-    "something before it": lambda m: b"#!/bin/sh\n" + archive(m),
-    "another number": lambda m: archive(m).replace(struct.pack("<d", 5), struct.pack("<d", 6)),
-}
-
-
-@pytest.mark.parametrize("what", ARCHIVES)
-def test_an_archive_that_was_made_by_hand_is_refused(what, refused):
-    refused(ARCHIVES[what](members_of(LAW)), "npz")
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_an_archive_that_names_an_array_twice_is_refused(refused):
-    members = members_of(LAW)
-    refused(archive([*members, members[1]]), "npz", match="names an array twice")
-
-
-def test_an_archive_whose_members_overlap_is_refused(refused):
-    """Many names for one stretch of bytes: a bomb that needs no compression."""
-    one = archive([("a0.npy", bytes(100_000))])
-    directory = one.index(b"PK\x01\x02")
-    entry, end = one[directory:-22], one[-22:]
-    number = 2000
-    entries = b"".join(entry.replace(b"a0.npy", b"%06d" % k) for k in range(number))
-    tail = struct.pack("<HHII", number, number, len(entries), directory)
-    bomb = one[:directory] + entries + end[:8] + tail + end[20:]
-    assert len(zipfile.ZipFile(io.BytesIO(bomb)).infolist()) == number
-    refused(bomb, "npz", match="uncompressed")
-
-
-def test_an_array_is_used_once(refused):
-    """Many fields of one array would be many copies of it."""
-    members = dict(members_of(bm.BetaBernoulli(5, 5)))
-    text = str(np.load(io.BytesIO(members["header.npy"])))
-    header = json.loads(text.replace('"a1"', '"a0"'))
-    held = {"a0": np.array(5.0)}
-    header["sha256"] = _checksum(header["belief"], held)
-    made = io.BytesIO()
-    np.savez(made, header=np.array(json.dumps(header)), **held)
-    refused(made.getvalue(), "npz", match="used already")
 
 
 def test_nothing_was_done_to_the_good_files(good):

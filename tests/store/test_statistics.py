@@ -35,10 +35,9 @@ STATISTICS = {
 }
 
 
-@pytest.mark.parametrize("ending", ["json", "npz"])
 @pytest.mark.parametrize("name", STATISTICS)
-def test_every_kind_comes_back_bit_by_bit(name, ending, tmp_path):
-    path = tmp_path / f"s.{ending}"
+def test_every_kind_comes_back_bit_by_bit(name, tmp_path):
+    path = tmp_path / "s.json"
     bm.save(STATISTICS[name], path)
     assert bm.load(path) == STATISTICS[name]
 
@@ -74,8 +73,8 @@ def test_what_has_no_form_is_refused(tmp_path):
         bm.save(odd, tmp_path / "s.json")
     with pytest.raises(bm.DataError, match="has no form as a file"):
         bm.save(STATISTICS, tmp_path / "s.json")
-    with pytest.raises(bm.DataError, match=r"must end in \.json or \.npz"):
-        bm.save(STATISTICS["coin"], tmp_path / "s.pickle")
+    with pytest.raises(bm.DataError, match=r"must end in \.json; got .*Save it as '.*s\.json'"):
+        bm.save(STATISTICS["coin"], tmp_path / "s.npz")
     assert not list(tmp_path.iterdir())
 
 
@@ -88,7 +87,7 @@ def _changed(path, change):
 def _resigned(header):
     from bayesmodels.store.documents import _checksum
 
-    header["sha256"] = _checksum(header["statistic"], {})
+    header["sha256"] = _checksum(header["statistic"])
 
 
 FAULTS = {
@@ -148,9 +147,8 @@ def test_what_no_data_have_is_refused_even_with_a_fitting_checksum(fault, tmp_pa
         bm.load(path)
 
 
-@pytest.mark.parametrize("ending", ["json", "npz"])
-def test_a_truncated_file_is_refused_wherever_it_ends(ending, tmp_path):
-    path = tmp_path / f"s.{ending}"
+def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path):
+    path = tmp_path / "s.json"
     bm.save(STATISTICS["vector"], path)
     whole = path.read_bytes()
     for size in np.linspace(0, len(whole) - 2, 40).astype(int):
@@ -159,15 +157,9 @@ def test_a_truncated_file_is_refused_wherever_it_ends(ending, tmp_path):
             bm.load(path)
 
 
-def test_a_pickle_in_an_archive_is_not_opened(tmp_path):
-    class Bomb:
-        def __reduce__(self):
-            return print, ("boom",)
-
-    path = tmp_path / "s.npz"
-    np.savez(path, header=np.array([Bomb()], dtype=object))
-    with pytest.raises(bm.DataError, match="must hold numbers or text; got object"):
-        bm.load(path)
+def test_an_archive_is_refused_and_not_opened():
+    with pytest.raises(bm.DataError, match=r"must end in \.json; got .*Save it as 's\.json'"):
+        bm.load("s.npz")
 
 
 def test_a_file_that_is_not_there():
