@@ -17,7 +17,7 @@ from bayesmodels.input.containers import wrapped
 from bayesmodels.input.parameters import count
 from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.scale.checkpoint import Checkpoint
-from bayesmodels.scale.clusters import from_dask, from_spark
+from bayesmodels.scale.clusters import from_dask
 from bayesmodels.scale.folding import Fold
 from bayesmodels.scale.sources import Chunk, chunks, dataset, is_dataset, is_reader
 
@@ -53,7 +53,7 @@ def statistic(
           or later, or a DuckDB relation;
         - a Dask ``DataFrame``, ``Array`` or ``Bag``: its workers make the statistics, and only
           these come back;
-        - a Spark ``DataFrame``, likewise, through ``mapInArrow``;
+        - a Spark ``DataFrame``, which comes to this process as one table of Arrow;
         - any iterable of chunks: frames, or what ``model.statistic`` takes;
         - a function without arguments that returns one of these.
     target : str, optional
@@ -156,11 +156,6 @@ class Pass:
                 f"{type(self.source).__name__} can be read only once. Give a path, a dataset, a "
                 "list of chunks, or a function without arguments that returns chunks."
             )
-        if _engine(self.source) == "Spark":
-            raise DataError(
-                "source: what workers send back in each step has no form as text, so Spark makes "
-                "statistics only. Write the rows as Parquet, or use Dask."
-            )
 
     def fold(
         self,
@@ -176,13 +171,12 @@ class Pass:
         `checkpoint` is about the `model`; the progress bar says the `words`.
         """
         source = self.source() if callable(self.source) else self.source
-        if (engine := _engine(source)) is not None:
+        if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
             if checkpoint is not None:
                 raise DataError(
-                    f"checkpoint: {engine} keeps its own account of what is done; leave it out."
+                    "checkpoint: Dask keeps its own account of what is done; leave it out."
                 )
-            from_engine = from_dask if engine == "Dask" else from_spark
-            return from_engine(of_data, source, self.columns, self.prepare)
+            return from_dask(of_data, source, self.columns, self.prepare)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, model, source, self._picked, self.rows)
@@ -210,12 +204,6 @@ class Pass:
             raise DataError(
                 f"chunk {chunk.place} of part {chunk.part}, after {before:,} rows: {error}"
             ) from None
-
-
-def _engine(source: Any) -> str | None:
-    """Return who does the work, if not this process."""
-    kind = type(source).__module__.split(".")[0]
-    return {"dask": "Dask", "dask_expr": "Dask", "pyspark": "Spark"}.get(kind)
 
 
 # --- columns --------------------------------------------------------------------------------------

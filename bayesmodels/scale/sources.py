@@ -85,11 +85,15 @@ def _parts(source: Any, columns: Sequence[str] | None, rows: int) -> Iterable[An
         # The second is the former name.
         reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
         return _tables(reader(rows))
+    if isinstance(lazy := nw.from_native(source, pass_through=True), nw.LazyFrame):  # as Spark's
+        table: Any = nw.from_native(chosen(lazy, columns)).collect(backend="pyarrow").to_native()
+        return _tables(table.to_batches(rows))
     in_memory = isinstance(source, Mapping) or getattr(source, "shape", None) is not None
     if in_memory or not isinstance(source, Iterable):
         raise DataError(
-            "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB or "
-            f"Dask; got {type(source).__name__}. What fits into memory goes to model.statistic."
+            "source: must be chunks of rows, a path, or a lazy table of pyarrow, polars, DuckDB, "
+            f"Dask or Spark; got {type(source).__name__}. What fits into memory goes to "
+            "model.statistic."
         )
     return source
 

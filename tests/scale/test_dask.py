@@ -9,9 +9,11 @@ import dask.bag as db
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import bayesmodels as bm
+from bayesmodels.scale.sources import chunks
 from tests.scale.line import ASKED, LINE, close, line_of
 
 RNG = np.random.default_rng(4)
@@ -76,3 +78,15 @@ def test_two_worker_processes_give_the_same_even_if_one_dies(dies):
         after = client.run(os.getpid)
     close(found, WANTED)
     assert (set(after.values()) != set(pids.values())) == dies
+
+
+def test_a_lazy_frame_that_only_narwhals_knows_is_fetched_as_a_table():
+    """As Spark's, which `spark_by_hand.py` reads."""
+    lazy = dd.from_pandas(FRAME, npartitions=3)
+    found = [chunk.rows for chunk in chunks(lazy, ["x", "y"], 1500, None)]
+    assert {type(table) for table in found} == {pa.Table}
+    assert max(map(len, found)) <= 1500
+    together = pa.concat_tables(found).to_pandas()
+    pd.testing.assert_frame_equal(together, FRAME[["x", "y"]])
+    with pytest.raises(bm.DataError, match="no column 'w'"):
+        list(chunks(lazy, ["w"], 1500, None))
