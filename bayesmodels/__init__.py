@@ -109,7 +109,6 @@ if TYPE_CHECKING:
     from bayesmodels.referee import same as same
     from bayesmodels.referee.leave_one_out import leave_one_out as leave_one_out
     from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
-    from bayesmodels.referee.numpyro_density import numpyro_density as numpyro_density
     from bayesmodels.referee.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
@@ -198,7 +197,6 @@ _HOMES = {
     "mcmc_draws": "draws",
     "mutual_information": "models.classifiers.information",
     "mutual_information_normal": "models.classifiers.information",
-    "numpyro_density": "referee.numpyro_density",
     "plot_assurance": "report.decisions",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
@@ -224,7 +222,9 @@ _HOMES = {
 }
 
 # Names that went, and what to write now; for one release.
-_GONE: dict[str, str] = {}
+_GONE: dict[str, str] = {
+    "numpyro_density": "give bm.same a function, as docs/same.md shows for NumPyro.",
+}
 
 # What an extra brings is offered if that is installed; asked for by name, it says what is missing.
 _OFFERED = _HOMES if find_spec("sklearn") else _HOMES.keys() - {"estimators"}

@@ -25,7 +25,6 @@ PARTS = {
     "sklearn": "With `bayesmodels[sklearn]`",
     "tables": "With `bayesmodels[tables]`",
     "dask": "With `bayesmodels[dask]`",
-    "numpyro": "With `bayesmodels[numpyro]`",
     "bambi": "With `bayesmodels[bambi]`",
 }
 NOTE = """

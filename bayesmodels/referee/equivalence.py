@@ -146,8 +146,7 @@ def same(
     ----------
     a, b : pymc.Model or callable
         Two PyMC models; or one, and a function of a dict of values in natural space, by names of
-        variables, that returns the joint log density or a dict of its terms by name (as
-        `numpyro_density` does).
+        variables, that returns the joint log density or a dict of its terms by name.
     rename : mapping of str, optional
         Names in `b` and what they are called in `a`: of variables, data, Potentials, or of a
         function's arguments.

@@ -1,5 +1,6 @@
 """Pairs of programs that state one model, and pairs that differ by one slip, as data."""
 
+import warnings
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -322,14 +323,30 @@ def coin_function(jacobian=1.0, a=2.0):
     return lambda: density
 
 
+def terms_of(model):
+    """Return the log density of a NumPyro model as a function, as docs/same.md has it."""
+    import jax
+    from numpyro import validation_enabled
+    from numpyro.infer.util import compute_log_probs
+
+    def density(values):
+        with jax.enable_x64(new_val=True), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of values out of support, whose density is zero
+            try:
+                with validation_enabled():
+                    return compute_log_probs(model, (), {}, values)[0]
+            except ValueError:  # of a parameter: impossible
+                return -np.inf
+
+    return density
+
+
 def twin(name, **variants):  # noqa: C901 - a model a branch
     """Return a builder of a NumPyro model's density."""
 
     def made():  # noqa: C901 - a model a branch
         import numpyro
         import numpyro.distributions as dist
-
-        import bayesmodels as bm
 
         sample = numpyro.sample
         v = variants
@@ -378,7 +395,7 @@ def twin(name, **variants):  # noqa: C901 - a model a branch
             mu, sigma = sample("mu", dist.LogNormal(1, 1)), sample("sigma", dist.HalfNormal(2))
             sample("y", dist.Gamma((mu / sigma) ** 2, mu / sigma**2), obs=Y[Y > 0])
 
-        return bm.numpyro_density(locals()[name])
+        return terms_of(locals()[name])
 
     return made
 

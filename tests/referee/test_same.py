@@ -93,14 +93,6 @@ def test_what_cannot_be_compared_is_said(a, b, how, said):
         bm.same(a, b, rng=0, **how)
 
 
-def test_a_numpyro_site_without_a_value_is_named():
-    import numpyro
-
-    density = bm.numpyro_density(lambda: numpyro.sample("nu", numpyro.distributions.Normal()))
-    with pytest.raises(DataError, match=r"every latent site.*got \['mu'\]"):
-        bm.same(normal(), density, rng=0)
-
-
 def test_rounding_of_single_precision_is_no_difference_and_no_verdict_if_coarse():
     with pm.Model() as model:
         pm.Normal("mu", 0, 1)
