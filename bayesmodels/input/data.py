@@ -48,7 +48,7 @@ from bayesmodels.input.domains import (
     squarable,
     whole_numbers,
 )
-from bayesmodels.input.labels import Coords, unique
+from bayesmodels.input.labels import Coords, numbered, unique
 from bayesmodels.input.parameters import *  # noqa: F403 - models call this room `checked`
 from bayesmodels.input.parameters import totals
 from bayesmodels.input.wrappers import (
@@ -145,11 +145,15 @@ class Trials:
 
 @dataclass(frozen=True)
 class Categories:
-    """Checked numbers of categories, or counts of a multinomial model, maybe SciPy sparse ones."""
+    """Checked numbers of categories, or counts of a multinomial model, maybe SciPy sparse ones.
+
+    `names` are the names of the columns of counts, if they have some.
+    """
 
     values: Any
     counted: bool
     batch: Batch
+    names: tuple[Hashable, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -275,8 +279,16 @@ def categories(
             f"counts: columns must be the model's categories in the model's order "
             f"{levels}; got {block.columns}. Reorder the columns."
         )
+    names = None if isinstance(group, Split) else block.columns  # a block lists its own columns
+    own = numbered(size)
+    if names and not levels and names != own and not {*own}.isdisjoint(names):
+        raise DataError(
+            f"counts: columns that are numbers must be the model's categories 0 to {size - 1}, "
+            f"since it has no others; got {names}. Give the model the names of the columns: "
+            "categories=[...]."
+        )
     batch = _batch(block.without_columns(), values.ndim - 2, group, weights)
-    return Categories(values, counted=True, batch=batch)
+    return Categories(values, counted=True, batch=batch, names=names)
 
 
 def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Categories:

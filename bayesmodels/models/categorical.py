@@ -176,7 +176,8 @@ class DirichletCategorical:
     alpha : array_like of shape (batch..., K)
         Pseudo-counts, positive; K is at least 2.
     categories : sequence of length K, optional
-        What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1.
+        What the rows hold, in the order of `alpha`. Without it, rows hold numbers 0 to K - 1, or
+        are counts whose columns name the categories of the posterior, if they have names.
     other : hashable, optional
         The category that stands for every label not among the others. Without it the set of
         categories is closed: an unknown label is an error.
@@ -248,9 +249,9 @@ class DirichletCategorical:
     batch_axes = conjugate.batch_axes_of("alpha", "category", inner=1)
 
     @property
-    def event(self) -> tuple[str, tuple[Hashable, ...]]:
-        """What the pseudo-counts are of: categories."""
-        return "categories", self.coords["category"]
+    def event(self) -> tuple[str, labels.Labels]:
+        """What the pseudo-counts are of: categories, if they have names."""
+        return "categories", self.categories
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -296,14 +297,16 @@ class DirichletCategorical:
             counts = d.batch.totals(d.values)
             given = log_given_total(d.values, d.batch.groups, d.batch.size, weights)
             given = given.reshape(counts.shape[:-1])
-        axes = conjugate.rows_of(self, d.batch.coords, given.shape) | _event(self.categories, size)
+        names = _event(self.categories or d.names, size)
+        axes = conjugate.rows_of(self, d.batch.coords, given.shape) | names
         return checked.made(CategoricalStatistic, counts, given, axes)
 
     def update(self, data: Any) -> Self:
         """Return the posterior Dirichlet(alpha + N)."""
         s = self.statistic(data)
-        axes = conjugate.met(self, s) | {"category": self.coords["category"]}
-        return checked.made(type(self), self.alpha + s.counts, self.categories, self.other, axes)
+        categories = self.categories or s.coords.get("category")
+        axes = conjugate.met(self, s) | {"category": s.event[1]}
+        return checked.made(type(self), self.alpha + s.counts, categories, self.other, axes)
 
     def log_evidence(self, data: Any) -> Array:
         r"""Return :math:`\ln B(\alpha + N) - \ln B(\alpha)`.
@@ -512,7 +515,7 @@ class DirichletCategorical:
         d = self._dense(data)
         axes = labels.completed(d.batch.axes, d.values.shape[1 : 1 + d.batch.inner])
         if d.counted:
-            axes = {**axes, "category": self.coords["category"]}
+            axes = {**axes, "category": self.categories or d.names or self.coords["category"]}
         return {"x": (d.values, {"row": tuple(d.batch.rows), **axes})}
 
     def power(self, alpha: float) -> Self:
@@ -559,7 +562,7 @@ class DirichletCategorical:
             terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
             pm.Potential(names("likelihood"), terms.sum())
             return
-        ((x, rows),) = self.observed(data).values()
+        ((x, rows),) = prior.observed(data).values()
         d, axes = self._checked(data), names.labelled(rows)
         p = d.batch.of_rows(theta)
         if d.counted:

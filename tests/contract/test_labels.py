@@ -270,6 +270,16 @@ FAMILIES = {
         lambda b: dict(zip(b.categories, less(b.alpha, b.categories), strict=True)),
         counted("category"),
     ),
+    "Dirichlet without names, counts of named columns": Family(
+        ("feature",),
+        lambda labels: bm.DirichletCategorical(np.ones(len(labels["feature"]))),
+        lambda labels, rows: bm.MultinomialCounts(table(labels, rows) + 3),
+        lambda s: dict(zip(category_of(s), s.counts.tolist(), strict=True)),
+        lambda b: dict(zip(b.coords["category"], b.alpha - 1, strict=True)),
+        lambda _, rows: sum(
+            (Counter({f: n + 3 for f, n in row.items() if f != "x"}) for row in rows), Counter()
+        ),
+    ),
     "normal–inverse-Wishart": Family(
         ("feature",),
         lambda labels: bm.NormalInverseWishart(

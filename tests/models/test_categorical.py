@@ -60,3 +60,17 @@ def test_marginals_keep_their_digits_beside_a_huge_alpha():
     assert law.mean()[2] == pytest.approx(1.0)
     # theta_3's other parameter is 1.001, not 1e12 + 1.001 - 1e12 = 1.0009765625.
     assert law.args[1][2] == 1.001
+
+
+def test_columns_that_are_numbers_are_not_counted_as_others():
+    """Without names the categories are 0 to K - 1: columns 2, 1, 0 or 1, 2, 3 are not these."""
+    prior, counts = bm.DirichletCategorical([1, 1, 1]), np.array([[3, 0, 1]])
+    for columns in ([2, 1, 0], [1, 2, 3]):
+        table = bm.MultinomialCounts(pd.DataFrame(counts, columns=columns))
+        with pytest.raises(bm.DataError, match=r"categories 0 to 2.*categories=\[\.\.\.\]"):
+            prior.update(table)
+        named = bm.DirichletCategorical([1, 1, 1], categories=columns)  # the way out
+        assert named.update(table).alpha.tolist() == [4, 1, 2]
+    table = bm.MultinomialCounts(pd.DataFrame(counts, columns=["a", "b", "c"]))
+    assert prior.update(table).coords == {"category": ("a", "b", "c")}
+    assert prior.declare(table).coords["category"] == ("a", "b", "c")
