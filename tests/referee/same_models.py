@@ -336,7 +336,8 @@ def terms_of(model):
                 with validation_enabled():
                     return compute_log_probs(model, (), {}, values)[0]
             except ValueError:  # of a parameter: impossible
-                return -np.inf
+                with validation_enabled(is_validate=False):
+                    return dict.fromkeys(compute_log_probs(model, (), {}, values)[0], -np.inf)
 
     return density
 
