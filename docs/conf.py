@@ -88,7 +88,7 @@ class Mistakes(SphinxDirective):
 def run_code(app, env, pages):
     """Run the code of the pages that are to be read."""
     del app
-    from tools import blocks
+    from docs.tools import blocks
 
     for page in status_iterator(pages, "running code... ", "purple", len(pages)):
         blocks.run(Path(env.doc2path(page)))

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import bayesmodels as bm
 from bayesmodels.command.cli import main
-from tools import blocks
+from docs.tools import blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
 ENTRY = re.compile(r"^   ~?([\w.]+)$", re.MULTILINE)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import licences
+from docs.tools import licences
 
 SHOWN = licences.PAGE.read_text(encoding="utf-8")
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import transcript
+from docs.tools import transcript
 
 SHOWN = transcript.PAGE.read_text(encoding="utf-8")
 OUTPUTS = transcript.PRINTED.findall(SHOWN)

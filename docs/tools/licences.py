@@ -1,6 +1,6 @@
 """List the licences of every package that an installation brings, as their metadata say.
 
-``python -m tools.licences`` writes docs/licences.md. It needs an environment with all extras.
+``python -m docs.tools.licences`` writes docs/licences.md. It needs an environment with all extras.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-PAGE = Path(__file__).parents[1] / "docs" / "licences.md"
+PAGE = Path(__file__).parents[1] / "licences.md"
 HEAD = """# Licences
 
 `bayesmodels` is under the BSD 3-Clause licence, and so is all that it carries but for the data
@@ -18,7 +18,7 @@ sets, whose sources and licences stand in `bayesmodels/datasets/SOURCES.md`. Rep
 contain no code of other packages: figures are SVG, and formulas are MathML.
 
 An installation brings these packages. Licences are those of their metadata, at the versions that
-the tests run with; `python -m tools.licences` makes this page anew.
+the tests run with; `python -m docs.tools.licences` makes this page anew.
 """
 PARTS = {
     "": "Always",

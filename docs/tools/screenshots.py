@@ -1,4 +1,4 @@
-"""Write the pictures of reports that the pages show: ``python -m tools.screenshots``.
+"""Write the pictures of reports that the pages show: ``python -m docs.tools.screenshots``.
 
 Needs Chromium, and what ``pip install -e '.[test]'`` installs.
 """
@@ -15,7 +15,7 @@ import bayesmodels as bm
 from bayesmodels.command import catalog
 from tests.browser import chromium, emulate
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1]
 WIDTH, HEIGHT, COLOURS = 1100, 1000, 64  # of a picture; with so few colours it is a third as large
 
 

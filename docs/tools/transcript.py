@@ -1,6 +1,7 @@
 """Run what the README teaches in an empty folder, and write down what is printed.
 
-``python -m tools.transcript`` writes docs/transcript.md. It needs a package index and two minutes.
+``python -m docs.tools.transcript`` writes docs/transcript.md. It needs a package index and two
+minutes.
 """
 
 import os
@@ -11,7 +12,7 @@ from tempfile import TemporaryDirectory
 from textwrap import fill
 
 COLUMNS = 100
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "transcript.md"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -26,7 +27,7 @@ FORM = """\
 # From an empty folder
 
 You are in an empty folder beside your copy of this repository, `bayesmodels`, with the README open.
-It has these three commands; `python -m tools.transcript` ran them, and wrote this page.
+It has these three commands; `python -m docs.tools.transcript` ran them, and wrote this page.
 
 ## Install
 
