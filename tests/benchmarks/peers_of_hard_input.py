@@ -64,8 +64,8 @@ A table in `tests/hard` lists {cases} hard inputs. Each has the outcome that is 
 numbers, and how far an answer may be off; they are worked out in a hundred digits and more, from
 the textbook formula or from the same rows given plainly. Or it is an error, with its class and
 the argument it must name. There is no third outcome: no NaN, no silent wrong number, no error of
-another package. It is one test, and here are its results: {green} of {cases} have the outcome
-required.
+another package. Here are the results: {green} of {cases} have the outcome required. The tests run a
+sample in which every hard input is, and every pair of a model and a question.
 
 ## The table
 

@@ -1,4 +1,4 @@
-"""A minute of fuzzing, the same cases at every run; `run.py` goes on as long as it is told to."""
+"""A minute of fuzzing, the same cases at every run."""
 
 import json
 

@@ -242,7 +242,6 @@ def test_draws_of_another_scale_prior_or_half_of_the_data_disagree(law, other, o
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_nuts_agrees_with_what_was_integrated_and_slips_do_not(name):
-    """Of 30 models: python -m tests.benchmarks.bench_integrate_nuts."""
     build, rng = ROWS[name].build, np.random.default_rng(5)
     law = bm.integrate(build(), rng=rng)
     verdict, _ = from_nuts(build, law, rng)

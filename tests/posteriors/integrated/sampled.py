@@ -1,4 +1,4 @@
-"""Draws of NUTS and of slips, against integrated posteriors: 30 models of the table.
+"""Draws of NUTS and of slips, against integrated posteriors: models of the table.
 
 A slip is what a user's program might do wrong: draws that spread too widely, another prior, half of
 the data.
@@ -23,34 +23,6 @@ FEW = (
     "bioassay",
     "poisson regression",
     "coal mining rates that decline",
-)
-NAMES = (
-    *FEW,
-    "half normal mean",
-    "eight schools not centred half cauchy",
-    "eight schools with the effects integrated by the user",
-    "meta analysis with a scale for each of two groups",
-    "regression exponential scale",
-    "regression uniform scale",
-    "noise that grows with income",
-    "log normal regression",
-    "ridge of unknown strength",
-    "failures of pumps",
-    "one weight with a cauchy prior",
-    "batches of dyestuff not centred",
-    "varying intercepts of firms",
-    "autoregression by pm ar",
-    "stationary autoregression about a mean",
-    "a straight trend of the nile",
-    "gaussian process of unknown noise",
-    "rings with cauchy priors",
-    "logistic regression of grades",
-    "tumours of rats",
-    "negative binomial regression",
-    "student regression",
-    "gamma regression",
-    "weight of two known components",
-    "shares with beta rows",
 )
 
 
