@@ -42,16 +42,12 @@ if TYPE_CHECKING:
     from bayesmodels.models.categorical import (
         DirichletCategorical as DirichletCategorical,
     )
-    from bayesmodels.models.classifiers.covariance_ratio import ratio_posterior as ratio_posterior
     from bayesmodels.models.classifiers.decision import bayes_risk as bayes_risk
     from bayesmodels.models.classifiers.decision import boundary as boundary
     from bayesmodels.models.classifiers.gaussian_discriminant import (
         GaussianDiscriminant as GaussianDiscriminant,
     )
     from bayesmodels.models.classifiers.information import mutual_information as mutual_information
-    from bayesmodels.models.classifiers.information import (
-        mutual_information_normal as mutual_information_normal,
-    )
     from bayesmodels.models.classifiers.logistic_coefficients import (
         logistic_coefficients as logistic_coefficients,
     )
@@ -67,8 +63,6 @@ if TYPE_CHECKING:
     from bayesmodels.models.logistic.laplace import LaplaceApproximation as LaplaceApproximation
     from bayesmodels.models.logistic.regression import LogisticRegression as LogisticRegression
     from bayesmodels.models.mixture.em import EMResult as EMResult
-    from bayesmodels.models.mixture.gibbs import gibbs_draws as gibbs_draws
-    from bayesmodels.models.mixture.label_switching import label_invariants as label_invariants
     from bayesmodels.models.mixture.label_switching import relabel as relabel
     from bayesmodels.models.mixture.latent_rows import MixtureStatistic as MixtureStatistic
     from bayesmodels.models.mixture.naive_bayes_mixture import (
@@ -119,7 +113,6 @@ if TYPE_CHECKING:
     from bayesmodels.report.concept import plot_membership as plot_membership
     from bayesmodels.report.decisions import plot_assurance as plot_assurance
     from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
-    from bayesmodels.report.mixtures import plot_co_clustering as plot_co_clustering
     from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
     from bayesmodels.store import load as load
     from bayesmodels.store import save as save
@@ -188,27 +181,22 @@ _HOMES = {
     "integrate": "posteriors.integrate",
     "IntegratedPosterior": "posteriors.integrated",
     "exact_draws": "draws",
-    "gibbs_draws": "models.mixture.gibbs",
-    "label_invariants": "models.mixture.label_switching",
     "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
     "load": "store",
     "logistic_coefficients": "models.classifiers.logistic_coefficients",
     "mcmc_draws": "draws",
     "mutual_information": "models.classifiers.information",
-    "mutual_information_normal": "models.classifiers.information",
     "plot_assurance": "report.decisions",
     "plot_boundary": "report.classes",
     "plot_class_densities": "report.classes",
     "plot_class_profiles": "report.mixtures",
-    "plot_co_clustering": "report.mixtures",
     "plot_em_trace": "report.mixtures",
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
     "plot_membership": "report.concept",
     "prior_sensitivity": "referee.sensitivity",
     "rank_features": "models.classifiers.ranking",
-    "ratio_posterior": "models.classifiers.covariance_ratio",
     "read_table": "input.tables",
     "relabel": "models.mixture.label_switching",
     "sample": "posteriors.sampling",
@@ -223,6 +211,11 @@ _HOMES = {
 
 # Names that went, and what to write now; for one release.
 _GONE: dict[str, str] = {
+    "ratio_posterior": "compare log_evidence over ratios, as docs/models/shared-covariance.md",
+    "mutual_information_normal": "bm.rank_features(posterior) gives it for numbers.",
+    "plot_co_clustering": "class_probabilities of the rows say which belong together.",
+    "label_invariants": "it is a method now, model.label_invariants(draws, data).",
+    "gibbs_draws": "NUTS on the marginal declaration, bm.mcmc_draws(model, data).",
     "numpyro_density": "give bm.same a function, as docs/same.md shows for NumPyro.",
 }
 

@@ -1,7 +1,6 @@
 """Are there two kinds of men in a fitness club? A mixture with every class unknown."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 import bayesmodels as bm
 
@@ -25,11 +24,8 @@ for k in (2, 3):
     found = mixture(k).em(rows, rng=1)
     print(f"{k} classes: BIC {found.bic:.1f}, {len(found.optima)} optima", *found.findings)
 
-# Which rows belong together does not depend on the order of the classes.
-print(mixture(2).co_clustering(rows)[:4, :4].round(2))
-
-# Draws do: their classes change places. In one order they can be read.
-draws = bm.gibbs_draws(mixture(2), rows, rng=np.random.default_rng(1))
+# Classes of draws change places. In one order they can be read.
+draws = bm.mcmc_draws(mixture(2), rows, rng=1)
 in_order = bm.relabel(mixture(2), draws, rows)
 print(in_order.sentence())
 mean = in_order.draws.posterior.dataset.mean(("chain", "draw"))

@@ -206,7 +206,7 @@ class MixtureClusterer(
         ------
         DataError
             If there is no exact posterior within the budget; then there is
-            ``bm.gibbs_draws(model.prior_, rows)``.
+            ``bm.mcmc_draws(model.prior_, rows)``.
         """
         check_is_fitted(self)
         if self._refusal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from bayesmodels.models.mixture.label_switching import relabel
 from bayesmodels.numerics import Array
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture, printable
-from bayesmodels.report.excerpt import row_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,59 +101,11 @@ def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -
     return axes
 
 
-def plot_co_clustering(
-    probability: Array, axes: Axes | None = None, labels: Sequence[Any] | None = None
-) -> Axes:
-    """Draw which rows belong to one class, similar rows side by side.
-
-    Parameters
-    ----------
-    probability : ndarray of shape (n, n)
-        From `NaiveBayesMixture.co_clustering`.
-    axes : matplotlib Axes, optional
-        Where to draw; new ones by default.
-    labels : sequence, optional
-        What rows are called, such as a frame's index; their numbers by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        Rows in the order of a hierarchical clustering (average linkage), with their labels.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    >>> axes = bm.plot_co_clustering(model.co_clustering([[1, 1], [1, 0], [0, 0]]))
-    >>> len(axes.images)
-    1
-    """
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    order: Any = np.arange(len(probability))
-    if len(order) > 2:  # noqa: PLR2004 - two rows have one order
-        apart = np.clip(1 - (probability + probability.T) / 2, 0, 1)
-        np.fill_diagonal(apart, 0.0)
-        order = leaves_list(linkage(squareform(apart, checks=False), "average"))
-    order = order[:MOST_ROWS]
-    axes = canvas.axes_of((4.6, 4.0)) if axes is None else axes
-    image = axes.imshow(probability[np.ix_(order, order)], cmap="Blues", vmin=0, vmax=1)
-    axes.figure.colorbar(image, ax=axes, label="p(same class)", shrink=0.8)
-    step = max(1, len(order) // 25)
-    called = range(len(probability)) if labels is None else labels
-    names = [printable((str(called[i]),)) for i in order[::step]]
-    axes.set_xticks([])
-    axes.set_yticks(np.arange(0, len(order), step), names, parse_math=False)
-    axes.set_ylabel("row")
-    return axes
-
-
 @canvas.style()
 def mixtures(report: Report) -> list[Picture]:
     """Draw what a mixture has learnt, and say what the order of its classes does to its draws.
 
-    Profiles of the classes from relabelled draws, co-clustering, and EM.
+    Profiles of the classes from relabelled draws, and EM.
     """
     prior: Any = report.prior
     model, found = report.posterior, relabel(prior, report.sampled, report.data)
@@ -175,23 +125,6 @@ def mixtures(report: Report) -> list[Picture]:
             + ".",
         )
     ]
-    try:
-        together = prior.co_clustering(report.data)
-    except DataError:  # too many terms when equal statistics are kept apart
-        together = None
-    if together is not None:
-        n = len(together)
-        mean = float((together.sum() - np.trace(together)) / max(1, n * (n - 1)))
-        pictures.append(
-            canvas.picture(
-                "co-clustering",
-                "Rows of one class",
-                plot_co_clustering(together, labels=row_labels(report.data, model)),
-                "Exact posterior probability that two rows belong to the same class, whatever the "
-                "order of the classes; similar rows side by side.",
-                f"Map of {n} rows; the mean probability that two rows share a class is {mean:.3f}.",
-            )
-        )
     return [*pictures, *_em_picture(prior, report.data)]
 
 

@@ -71,8 +71,7 @@ def em(
     Returns
     -------
     EMResult
-        To rounding what ``model.em`` finds in the same rows from the same `start`. It has no
-        `standard_errors`, which need the rows.
+        To rounding what ``model.em`` finds in the same rows from the same `start`.
 
     Raises
     ------

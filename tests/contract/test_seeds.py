@@ -121,7 +121,6 @@ QUICK = {
     ).verdict.table,
     "decide": lambda rng: bm.decide(COIN.update(bm.Grouped(BITS, by=[*"ababab"])), rng=rng).best,
     "exact_draws": lambda rng: bm.exact_draws(COIN, BITS, draws=5, rng=rng),
-    "gibbs_draws": lambda rng: bm.gibbs_draws(MIXTURE, TABLE, draws=5, tune=1, rng=rng),
     "least_squares_descent": lambda rng: bm.least_squares_descent(
         LINE, stochastic=True, most=2, step=0.1, rng=rng
     ),

@@ -121,7 +121,7 @@ def test_an_exact_posterior_that_is_not_there():
         with pytest.raises(AttributeError, match="too many terms"):
             getattr(model, name)
         assert name not in dir(model)
-    with pytest.raises(bm.DataError, match=r"Use em\(\), bm.gibbs_draws"):
+    with pytest.raises(bm.DataError, match=r"Use em\(\) or bm.mcmc_draws"):
         model.to_datatree()
     again = model.fit(rows[:4])
     assert np.isfinite(again.log_evidence_)

@@ -13,6 +13,7 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 
 import bayesmodels as bm
+from bayesmodels.models.classifiers.information import mutual_information_normal
 from tests.asking import close, complaint
 
 KINDS = ("full", "shared", "proportional", "diagonal")
@@ -234,7 +235,7 @@ def test_features_are_ranked_one_by_one(kind):
     posterior = model_of(kind, np.unique(y).tolist(), 4).update((X, y))
     known = posterior.mean()
     variances = np.diagonal(posterior.covariances(known), axis1=-2, axis2=-1)
-    expected = bm.mutual_information_normal(known["pi"], known["mu"], variances)
+    expected = mutual_information_normal(known["pi"], known["mu"], variances)
     for draws in (3, 50):  # as many draws as classes: their axes used to be mixed up
         found = bm.rank_features(posterior, draws=draws, rng=np.random.default_rng(6))
         assert_allclose(found.loc[X.columns, "mutual_information"], expected)

@@ -6,6 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.errors import DataError
+from bayesmodels.models.classifiers.information import mutual_information_normal
 
 RNG = np.random.default_rng(20261121)
 CLASSES = bm.DirichletCategorical([1, 2, 1], categories=["a", "b", "c"])
@@ -45,7 +46,7 @@ def by_hand(values):
     return np.concatenate(
         [
             bm.mutual_information(pi, values["theta_habits"]),
-            bm.mutual_information_normal(
+            mutual_information_normal(
                 pi, values["mu_age"][..., None], values["sigma2_age"][..., None]
             ),
             bm.mutual_information(pi, values["theta_colour"][..., None, :], categories=True),
@@ -139,7 +140,7 @@ def test_features_with_a_full_covariance_are_taken_one_by_one():
 
     def alone(values):
         variances = np.diagonal(values["Sigma"], axis1=-2, axis2=-1)
-        return bm.mutual_information_normal(values["pi"], values["mu"], variances)
+        return mutual_information_normal(values["pi"], values["mu"], variances)
 
     found = bm.rank_features(belief, draws=3, rng=1, prob=0.5)
     assert found.index.tolist() == ["u", "v"]

@@ -184,7 +184,7 @@ def of_errors(law, draws):
 
 def of_invariants(law, draws):
     return pd.DataFrame(
-        {"log_density": bm.label_invariants(law, draws, mixed()[1])["log_density"].ravel()}
+        {"log_density": law.label_invariants(draws, mixed()[1])["log_density"].ravel()}
     )
 
 

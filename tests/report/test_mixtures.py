@@ -1,12 +1,10 @@
 """Reports of mixtures, whose classes have no order."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayesmodels as bm
 from bayesmodels.report import tables
-from bayesmodels.report.excerpt import row_labels
 from bayesmodels.report.html import render
 from tests.contract import cases
 from tests.report import samples
@@ -20,7 +18,6 @@ def test_every_mixture_has_a_report(case, given):
     data = case.take(range(case.rows))
     data = case.prior.statistic(data) if given == "statistic" else data
     text = render(samples.report(case.prior, data, settings={"draws a chain": 50}))
-    assert "Rows of one class" in text
     assert ("rows are gone" in text) == (given == "statistic")
 
 
@@ -49,16 +46,3 @@ def test_pictures_of_mixtures():
     assert len(profiles.texts) == 2 * 4
     trace = bm.plot_em_trace(found).lines[0].get_ydata()
     assert (np.diff(trace) < 0).all()
-    image = bm.plot_co_clustering(model.co_clustering(rows)).images[0].get_array()
-    assert image.shape == (20, 20)
-    assert (np.diag(image) == 1).all()
-
-
-def test_a_map_of_rows_has_the_labels_of_the_data():
-    rows = pd.DataFrame([[1, 1], [1, 0], [0, 0]], columns=["a", "b"], index=["x", "y", "z"])
-    prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    labels = row_labels(rows, prior.update(rows))
-    assert list(labels) == ["x", "y", "z"]
-    ticks = bm.plot_co_clustering(prior.co_clustering(rows), labels=labels).get_yticklabels()
-    assert sorted(tick.get_text() for tick in ticks) == ["x", "y", "z"]
-    assert row_labels(bm.BernoulliStatistic(3, 17), bm.BetaBernoulli(5, 19)) is None

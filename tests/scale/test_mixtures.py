@@ -142,12 +142,6 @@ def test_misfits_are_named(source, asked, words):
         bm.scale.em(MODEL, source, **asked)
 
 
-def test_standard_errors_need_the_rows():
-    found = bm.scale.em(MODEL, chunks(), start=START, tolerance=1)
-    with pytest.raises(bm.DataError, match="standard_errors: need the rows"):
-        found.standard_errors()
-
-
 def test_a_class_without_spread_is_refused():
     model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
     with pytest.raises(bm.DataError, match="has no bound"):

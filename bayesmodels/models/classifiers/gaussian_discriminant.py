@@ -67,10 +67,6 @@ class GaussianDiscriminant(GenerativeClassifier):
     PriorError
         If the belief does not fit the kind of covariance, or a ratio is missing or not positive.
 
-    See Also
-    --------
-    ratio_posterior : for proportional covariances with an unknown ratio.
-
     References
     ----------
     Murphy (2012), *Machine Learning: A Probabilistic Perspective*, section 4.2.
@@ -128,7 +124,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         if (ratio is not None) != (covariance == "proportional"):
             raise PriorError(
                 f"ratio: goes with covariance='proportional', and with it alone; got {ratio!r} and "
-                f"{covariance!r}. For an unknown ratio see ratio_posterior."
+                f"{covariance!r}. Of an unknown ratio, compare the log_evidence of several."
             )
         belief: Any = gaussian
         if covariance in ("shared", "proportional"):

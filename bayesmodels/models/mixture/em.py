@@ -45,7 +45,6 @@ from bayesmodels.models.mixture.latent_rows import (
     Numbers,
     slices,
 )
-from bayesmodels.models.mixture.standard_errors import standard_errors
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -152,21 +151,6 @@ class EMResult:
         """Return the probability (n, class) of each class for new rows at the best optimum."""
         return self._model.responsibilities(rows, self.parameters)
 
-    def standard_errors(self) -> dict[str, Array]:
-        """Return standard errors from the observed information; see `observed_information`.
-
-        Raises
-        ------
-        DataError
-            If the information is not positive definite, or the rows were read in chunks.
-        """
-        if self._statistic is None:
-            raise DataError(
-                "standard_errors: need the rows, which were read in chunks and not kept. Use "
-                "model.em(some_rows, start=result.parameters) on rows that fit into memory."
-            )
-        return standard_errors(self._model, self._statistic, self.parameters)
-
     def table(self) -> pd.DataFrame:
         """Return the optima, one a row: objective, log likelihood and how often each was found."""
         import pandas as pd
@@ -212,7 +196,7 @@ def em(
     Returns
     -------
     EMResult
-        With `parameters`, all distinct optima, `findings`, `aic`, `bic` and `standard_errors`.
+        With `parameters`, all distinct optima, `findings`, `aic` and `bic`.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bayesmodels.belief.reading import places
-from bayesmodels.input.draws import read, variables
+from bayesmodels.input.draws import read
 from bayesmodels.models.mixture.latent_rows import LatentRows, latent_rows, shares
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
@@ -34,42 +34,6 @@ _MOST_ROWS = 500
 _PASSES = 20
 _MIXED, _NOT_MIXED = 1.01, 1.1
 _SWITCHED = 0.01  # part of the draws that are in another order
-
-
-def label_invariants(
-    model: NaiveBayesMixture, draws: Any, data: Any, *, rows: int = 8
-) -> dict[str, Array]:
-    r"""Return quantities of each draw that do not depend on the order of the classes.
-
-    Parameters
-    ----------
-    model : NaiveBayesMixture
-        The prior, or an exact posterior of it.
-    draws : xarray.DataTree or mapping
-        Arrays with the axes (chain, draw, ...).
-    data : as the model's data
-        Rows at which densities are taken.
-    rows : int, default 8
-        How many of the distinct rows, spread evenly over their order.
-
-    Returns
-    -------
-    dict of ndarray
-        ``pi_sorted`` (..., class), the class probabilities in order of size; ``log_prior``, the log
-        prior density of the parameters if `model` is a prior; ``log_density`` (..., rows), that of
-        each row, :math:`\ln \sum_c \pi_c p(x \mid \theta_c)`; and ``same_class`` (..., rows - 1),
-        the probability that neighbours among the rows belong to one class.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm
-    >>> prior = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
-    >>> bits = [[1, 1], [0, 0], [0, 1]]
-    >>> draws = prior.update(bits).sample(5, np.random.default_rng(1))
-    >>> {name: x.shape for name, x in bm.label_invariants(prior, draws, bits).items()}
-    {'pi_sorted': (5, 2), 'log_density': (5, 3), 'same_class': (5, 2)}
-    """
-    return model.label_invariants(draws, data, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -179,17 +143,13 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
             rows[label] = [float(rhat(part)) for part in pair]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["r_hat_before", "r_hat_after"])
     free = {}
-    for name, x in label_invariants(model, known, data).items():
+    for name, x in model.label_invariants(known, data).items():
         for at in np.ndindex(x.shape[2:]):
             inner = ", ".join(map(str, at))
             free[f"{name}[{inner}]"] = [float(rhat(_chains_last(x)[at]))]
-    result: dict[str, Any] = dict(moved)
-    if "y" in variables(draws):  # the classes that Gibbs sampling gave to the rows
-        back, y = np.argsort(order, axis=-1), read(draws, {"y": ["row"]}, {})["y"]
-        result["y"] = np.take_along_axis(back, y.astype(np.intp), axis=-1)
     tree = from_dict(
-        {"posterior": result},
-        dims={**{name: list(axes) for name, axes in met.dims.items()}, "y": ["row"]},
+        {"posterior": moved},
+        dims={name: list(axes) for name, axes in met.dims.items()},
         coords={axis: cast("Any", list(labels)) for axis, labels in met.coords.items()},
     )
     invariants = pd.DataFrame.from_dict(free, orient="index", columns=["r_hat"])

@@ -308,7 +308,7 @@ class Discrete:
             raise DataError(
                 f"data: {table.shape[0]:,} distinct rows of {table.shape[1]:,} "
                 "levels are too many for a PyMC model of a mixture, which spreads them out. Use "
-                "`em` or `bayesmodels.gibbs_draws`."
+                "`em`."
             )
         table = dense(table)[:, None, :]
         theta = parameters["theta"].reshape((len(self.belief.coords["class"]), -1))

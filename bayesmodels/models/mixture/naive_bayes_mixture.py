@@ -51,7 +51,6 @@ from bayesmodels.models.mixture.latent_rows import (
 )
 from bayesmodels.models.mixture.terms import (
     Terms,
-    allotments,
     every_term,
     refuse_beyond,
     taken,
@@ -76,7 +75,7 @@ class NaiveBayesMixture(LatentClassModel):
 
     Its exact posterior is a finite mixture of beliefs, one term for each distinguishable way to
     allot the rows to the classes. That is feasible for small data; for more rows there are `em`,
-    `gibbs`, and `declare` with PyMC's sampler.
+    `declare` with PyMC's sampler.
 
     Parameters
     ----------
@@ -111,8 +110,6 @@ class NaiveBayesMixture(LatentClassModel):
     >>> posterior = prior.update(bits)
     >>> float(prior.log_evidence(bits).round(6))
     -9.052778
-    >>> posterior.co_clustering(bits).round(2)[0]
-    array([1.  , 0.83, 0.34, 0.46])
     """
 
     classes: DirichletCategorical
@@ -237,63 +234,6 @@ class NaiveBayesMixture(LatentClassModel):
                 total = total + flat.log_predictive(s.rows[name]).reshape(total.shape)
             found = np.logaddexp(found, logsumexp(total, axis=1))
         return found
-
-    def co_clustering(self, rows: Any, parameters: Draws | None = None) -> Array:
-        r"""Return the probability that two rows belong to the same class.
-
-        .. math:: p(y_i = y_j \mid x) \quad\text{or, for draws, the average of}\quad
-            \sum_c p(c \mid x_i, \theta) \, p(c \mid x_j, \theta)
-
-        It does not depend on the order of the classes.
-
-        Parameters
-        ----------
-        rows : features, or a pair with classes
-            Without `parameters` the rows that the posterior was made of, all of them; the model may
-            be the prior or this posterior, the answer is the posterior's.
-        parameters : mapping, optional
-            Draws with sample axes in front, of any sampler.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Ones on the diagonal.
-
-        Raises
-        ------
-        DataError
-            If the exact answer needs more terms than the budget.
-        """
-        if parameters is not None:
-            found = self.responsibilities(rows, parameters)
-            flat = found.reshape(-1, *found.shape[-2:])
-            total = np.zeros((flat.shape[1],) * 2)
-            for r in flat:
-                total += r @ r.T
-            total /= len(flat)
-            np.fill_diagonal(total, 1.0)
-            return total
-        raw = latent_rows(self.classes, self.blocks, rows)
-        first, inverse = raw.patterns()
-        s = raw.take(first, np.bincount(inverse, raw.weights, len(first)))
-        wide = self.with_axes(s)  # whose terms play no part in it
-        allotted, ways = allotments(s, len(self.classes.alpha), self.budget)
-        logs = ways + wide.log_evidence_of(terms_of(wide.rows_by_block(s), allotted))
-        weight = np.exp(logs - logsumexp(logs))
-        share = allotted / np.maximum(s.weights, 1)[None, :, None]
-        both = np.einsum("t,tuc,tvc->uv", weight, share, share)
-        m = s.weights
-        again = np.divide(
-            allotted - 1,
-            (m - 1)[None, :, None],
-            where=(m > 1)[None, :, None],
-            out=np.zeros(allotted.shape),
-        )
-        own = np.einsum("t,tuc,tuc->u", weight, share, again)
-        np.fill_diagonal(both, np.where(m > 1, own, 1.0))
-        result = both[np.ix_(inverse, inverse)]
-        np.fill_diagonal(result, 1.0)
-        return np.asarray(result)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -430,7 +370,25 @@ class NaiveBayesMixture(LatentClassModel):
         return found
 
     def label_invariants(self, draws: Any, data: Any, *, rows: int = 8) -> dict[str, Array]:
-        """Return quantities of each draw that no order of the classes changes; as of that name."""
+        r"""Return quantities of each draw that do not depend on the order of the classes.
+
+        Parameters
+        ----------
+        draws : xarray.DataTree or mapping
+            Arrays with the axes (chain, draw, ...).
+        data : as the model's data
+            Rows at which densities are taken.
+        rows : int, default 8
+            How many of the distinct rows, spread evenly over their order.
+
+        Returns
+        -------
+        dict of ndarray
+            ``pi_sorted`` (..., class), the class probabilities in order of size; ``log_density``
+            (..., rows), that of each row, :math:`\ln \sum_c \pi_c p(x \mid \theta_c)`; and
+            ``same_class`` (..., rows - 1), the probability that neighbours among the rows belong
+            to one class.
+        """
         s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
         met = self.with_axes(s)
         known = read(draws, met.dims, met.coords, length=None)

@@ -171,7 +171,7 @@ def refuse_beyond(budget: int, terms: int) -> None:
         return
     raise DataError(
         f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
-        f"{budget}. Use em(), bm.gibbs_draws or bm.mcmc_draws; or give the model a larger budget."
+        f"{budget}. Use em() or bm.mcmc_draws; or give the model a larger budget."
     )
 
 
