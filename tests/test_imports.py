@@ -1,8 +1,12 @@
 """Imports run backwards along the data's way, and closed forms work without the heavy packages."""
 
 import ast
+import csv
+import io
 import subprocess
 import sys
+import tokenize
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +17,12 @@ from scipy.sparse.csgraph import connected_components
 import bayesmodels
 
 PACKAGE = Path(bayesmodels.__file__).parent
+BUDGET = Path(__file__).with_name("budget.csv")
+NO_CODE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    tokenize.ENDMARKER,
+}
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 # Lowest first. A file may import from its own room and from lower ones.
 ORDER = (
@@ -82,13 +92,20 @@ def modules() -> list[Path]:
     return [f for f in sorted(PACKAGE.rglob("*.py")) if f != PACKAGE / "__init__.py"]
 
 
-@pytest.mark.parametrize("file", modules(), ids=lambda f: str(f.relative_to(PACKAGE)))
-def test_imports_run_backwards(file):
-    place = file.relative_to(PACKAGE).with_suffix("")
-    part = place.parts[0]
-    assert part in LAYER, f"{file}: {part} has no layer; give it a place in ORDER"
-    package = ".".join(["bayesmodels", *place.parts[:-1]])
-    forwards = [f"{file}:{found}" for found in offences(file.read_text("utf-8"), part, package)]
+def room(file: Path) -> str:
+    """Return the room that a file is in; a file beside the rooms is one of its own."""
+    return file.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def test_imports_run_backwards():
+    forwards = []
+    for file in modules():
+        part = room(file)
+        assert part in LAYER, f"{file}: {part} has no layer; give it a place in ORDER"
+        package = ".".join(["bayesmodels", *file.relative_to(PACKAGE).parts[:-1]])
+        forwards += [
+            f"{file}:{found}" for found in offences(file.read_text("utf-8"), part, package)
+        ]
     assert not forwards, "imports of a later layer:\n" + "\n".join(forwards)
 
 
@@ -146,9 +163,8 @@ def test_few_files_stand_beside_the_rooms():
     assert len(list(PACKAGE.glob("*.py"))) <= 6
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_imports_forwards_are_seen_and_others_allowed():
+    for line in (
         "import bayesmodels",
         "import bayesmodels.report.html",
         "from bayesmodels import *",
@@ -159,15 +175,9 @@ def test_few_files_stand_beside_the_rooms():
         "from ..referee import compare",
         "def late():\n    from bayesmodels import compare",
         "from bayesmodels import no_such_module",
-    ],
-)
-def test_an_import_forwards_is_seen(line):
-    assert offences(line, "models", "bayesmodels.models")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
+    ):
+        assert offences(line, "models", "bayesmodels.models"), line
+    for line in (
         "import numpy",
         "from bayesmodels import __version__, input, numerics",
         "import bayesmodels.input.labels",
@@ -175,10 +185,43 @@ def test_an_import_forwards_is_seen(line):
         "from bayesmodels.errors import PriorError",
         "from . import bernoulli",
         "from ..numerics import special",
-    ],
-)
-def test_an_import_backwards_is_allowed(line):
-    assert not offences(line, "models", "bayesmodels.models")
+    ):
+        assert not offences(line, "models", "bayesmodels.models"), line
+
+
+# --- the budget of lines --------------------------------------------------------------------------
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines hold code, and not only a comment or a docstring."""
+    used: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in NO_CODE:
+            used.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            first = node.body[0]
+            used.difference_update(range(first.lineno, first.end_lineno + 1))
+    return len(used)
+
+
+def test_no_room_outgrows_its_budget():
+    lines = Counter()
+    for file in PACKAGE.rglob("*.py"):
+        lines[room(file) if file.parent != PACKAGE else "(root)"] += code_lines(file.read_text())
+    budget = {name: int(most) for name, most in csv.reader(BUDGET.read_text().splitlines()[1:])}
+    assert lines.keys() == budget.keys(), f"give each room a line of {BUDGET.name}"
+    grown = [
+        f"{name}: {lines[name]} of {budget[name]}" for name in lines if lines[name] > budget[name]
+    ]
+    assert not grown, (
+        f"rooms with more lines of code than their budget, {grown}: take lines out; or edit the number "
+        f"in tests/{BUDGET.name} and say why in CONTRIBUTING.md, under Budget"
+    )
+
+
+def test_lines_of_code_are_counted():
+    assert code_lines('"""Of\ntwo."""\n# no\n\nx = """one\ntwo"""\n') == 2
 
 
 @pytest.mark.parametrize(
@@ -200,10 +243,10 @@ def test_to_print_a_posterior_loads_neither_figures_nor_the_referee():
     assert not {"bayesmodels.referee", "matplotlib", "arviz_plots"} & {*loaded}
 
 
-@pytest.mark.parametrize("name", bayesmodels.__all__)
-def test_public_names_resolve(name):
-    assert getattr(bayesmodels, name) is not None
-    assert name in dir(bayesmodels)
+def test_public_names_resolve():
+    for name in bayesmodels.__all__:
+        assert getattr(bayesmodels, name) is not None
+    assert {*bayesmodels.__all__} <= {*dir(bayesmodels)}
 
 
 def test_unknown_names_are_attribute_errors():

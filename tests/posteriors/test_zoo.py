@@ -53,6 +53,20 @@ def check_the_labels(model, posterior):
                 assert list(posterior.coords[dim]) == list(model.coords[dim])
 
 
+@pytest.mark.slow
+def test_the_table_has_models_enough_of_every_kind():
+    families = {family for entry in ZOO for family in entry.reference().families.values()}
+    assert families == {
+        *("Beta", "Dirichlet", "Gamma", "InverseGamma", "GeneralizedInverseGaussian"),
+        *("SquareInverseGamma", "SquareGamma", "SquareGeneralizedInverseGaussian"),
+        *("Normal", "StudentT", "Wishart", "InverseWishart", "Categorical", "Mixture"),
+        *("TruncatedNormal", "TruncatedBeta", "TruncatedGamma", "TruncatedInverseGamma"),
+        *("TruncatedSquareInverseGamma", "Uniform"),
+        *("LogGamma", "LogInverseGamma", "LogSquareInverseGamma", "LogitBeta"),
+    }
+    assert len({entry.name for entry in ZOO}) == len(ZOO) >= 90
+
+
 def test_an_improper_prior_has_no_evidence():
     (entry,) = [entry for entry in ZOO if entry.name == "calls under a flat prior"]
     posterior = bm.exact(entry.build())
