@@ -211,12 +211,10 @@ def test_no_room_outgrows_its_budget():
         lines[room(file) if file.parent != PACKAGE else "(root)"] += code_lines(file.read_text())
     budget = {name: int(most) for name, most in csv.reader(BUDGET.read_text().splitlines()[1:])}
     assert lines.keys() == budget.keys(), f"give each room a line of {BUDGET.name}"
-    grown = [
-        f"{name}: {lines[name]} of {budget[name]}" for name in lines if lines[name] > budget[name]
-    ]
+    grown = {name: (n, budget[name]) for name, n in lines.items() if n > budget[name]}
     assert not grown, (
-        f"rooms with more lines of code than their budget, {grown}: take lines out; or edit the number "
-        f"in tests/{BUDGET.name} and say why in CONTRIBUTING.md, under Budget"
+        f"rooms with more lines of code than their budget: {grown}. Take lines out; or edit the "
+        f"number in tests/{BUDGET.name} and say why in CONTRIBUTING.md, under Budget."
     )
 
 
