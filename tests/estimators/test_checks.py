@@ -30,10 +30,7 @@ from bayesmodels.estimators import (
 ESTIMATORS = [
     NaiveBayesClassifier(),
     DiscriminantClassifier(),
-    DiscriminantClassifier("shared"),
-    DiscriminantClassifier("diagonal"),
     ConjugateRegressor(),
-    ConjugateRegressor(fit_intercept=False),
     LogisticClassifier(draws=500),
     # The checks hand the classes of three or four blobs to clusterers as y. Ours look at it: they
     # are components that are known, so that there must be as many.
@@ -46,15 +43,11 @@ def name_of(check):
 
 
 def every_check():
-    seen = set()
     for estimator in ESTIMATORS:
-        # The same class with other settings takes the same ways through its code, but for a few.
-        marks = [pytest.mark.slow] if type(estimator) in seen else []
-        seen.add(type(estimator))
         for each, check in estimator_checks_generator(estimator):
             # This one skips itself unless SciPy was loaded with a setting, as below.
             if name_of(check) != "check_array_api_input":
-                yield pytest.param(each, check, id=f"{each!r}-{name_of(check)}", marks=marks)
+                yield pytest.param(each, check, id=f"{each!r}-{name_of(check)}")
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(every_check()))

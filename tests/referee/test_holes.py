@@ -6,7 +6,7 @@ from scipy import stats
 
 import bayesmodels as bm
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
 COIN = bm.BetaBernoulli(5, 19)
 DIE = bm.DirichletCategorical([2.0, 3, 5])
 VECTORS = bm.NormalInverseWishart([0, 0], 0.5, 12, [[2, 0.5], [0.5, 1]])

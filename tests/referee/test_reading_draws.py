@@ -10,7 +10,7 @@ import xarray as xr
 
 import bayesmodels as bm
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))]
 RNG = np.random.default_rng(1)
 COLOURS = ["red"] * 5 + ["green"] * 12 + ["blue"] * 30
 FRAME = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["age", "bmi", "pulse"])
