@@ -1,4 +1,7 @@
-"""Calibration of PyMC models: right ones of all rungs agree, wrong ones are found, by name."""
+"""Calibration of PyMC models: right ones of all rungs agree, wrong ones are found, by name.
+
+The whole table of models at n = 1,000 is in tests/benchmarks/bench_calibration.py.
+"""
 
 import re
 
