@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
-from tests.posteriors.check import log_joint
 from tests.posteriors.integrated.judge import gaps
 from tests.posteriors.integrated.quadrature import (
     POSITIVE,
@@ -74,22 +73,6 @@ def test_the_table_is_long_enough_and_quadrature_knows_its_error():
 @pytest.mark.parametrize("name", MADE_AGAIN)
 def test_figures_that_are_kept_can_be_made_again(name):
     assert difference(ROWS[name].reference(), kept()[name]) < 1e-8
-
-
-WHOLE = [
-    name
-    for name, row in ROWS.items()
-    if not isinstance(row.density(**row.points(np.random.default_rng(RNG), 1)), tuple)
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", WHOLE)
-def test_densities_by_hand_are_those_of_the_models_where_nothing_is_integrated(name):
-    row, evaluate = ROWS[name], log_joint(ROWS[name].build)
-    points = row.points(np.random.default_rng(RNG), 5)
-    found = [evaluate({key: value[i] for key, value in points.items()}) for i in range(5)]
-    assert found == pytest.approx(row.density(**points), rel=1e-9)
 
 
 # --- the quadrature, against closed forms ---------------------------------------------------------

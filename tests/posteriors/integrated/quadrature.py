@@ -324,12 +324,6 @@ def integrated(scalars, density, *, rows=100, start=None, without=()):
     return Figures(found.log_evidence, found.mean, found.sd, error, done)
 
 
-def around(scalars, start, rng, number):
-    """Return points near zero on every line, or near the start of the search."""
-    known = _Density(scalars, None, 1, ())
-    return known.natural(known.at(start) + rng.normal(0, 0.3, (number, len(known.lines))))
-
-
 def difference(one, other):
     """Return the largest difference between two sets of figures: of means and sds, in sds."""
     gaps = [abs(one.log_evidence - other.log_evidence)]

@@ -8,7 +8,7 @@ import pytensor
 
 from tests.posteriors.check import AS_WRITTEN
 from tests.posteriors.entry import opened
-from tests.posteriors.integrated.quadrature import around, integrated
+from tests.posteriors.integrated.quadrature import integrated
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,6 @@ class Row:
     density: Callable[..., Any]
     options: dict[str, Any]
     proper: bool = True
-
-    def points(self, rng, number):
-        """Return points near the middle of every line, or near where a search would start."""
-        return around(self.scalars, self.options["start"], rng, number)
 
     def reference(self):
         """Return the `quadrature.Figures`."""
