@@ -21,6 +21,7 @@ from scipy import special, stats
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.generalized_inverse_gaussian import GeneralizedInverseGaussian
 from bayesmodels.numerics.laws import PointMass, beta, dirichlet_draws, sum_of_others
+from bayesmodels.numerics.log_concave import LINE, LOG, LOGIT, Coordinate
 from bayesmodels.numerics.special import HALF_LOG_2PI
 
 Arrays = tuple[Array, ...]
@@ -38,7 +39,7 @@ class Family:
 
     name: str
     title: str
-    kind: str  # where x lies: "unit", "simplex", "positive" or "real"
+    on: Coordinate  # that of a single element in which slopes are
     parameters: tuple[str, ...]
     statistics: Callable[[Array], Arrays]
     slopes: Callable[[Array], Arrays]  # of T(x), by logit x in (0, 1), ln x, or x on the line
@@ -53,12 +54,13 @@ class Family:
     rises: Callable[[Array, Array], Arrays] = lambda _, s: (s,)  # of T, from u on by s
     proper: tuple[bool, ...] = (True, True)  # whether a parameter must be positive
     power: int = 1  # that power of x has the law of the title
+    adds_up: bool = False  # x to one, on the last axis
 
     def log_density(self, x: Array, parameters: Any, of: Any = NUMPY) -> Any:
         """Return the log density of every element, of a simplex of every row."""
         terms = zip(self.natural(*parameters), self.statistics(x), strict=True)
         each: Any = sum(eta * t for eta, t in terms)
-        if self.kind == "simplex":
+        if self.adds_up:
             each = each.sum(-1)
         return each - self.log_normaliser(*parameters, of)
 
@@ -70,18 +72,9 @@ class Family:
 
     def slope(self, x: Array, parameters: Arrays) -> tuple[Array, Array]:
         """Return the slope of the log density by x, and a bound on its error, in roundings."""
-        slopes = np.stack(self.slopes(x)) / JACOBIANS[self.kind](x)
+        slopes = np.stack(self.slopes(x)) / self.on.slope(x)
         slope = (np.stack(self.natural(*parameters)) * slopes).sum(0)
         return slope, (np.stack(self.sizes(*parameters)) * np.abs(slopes)).sum(0)
-
-
-JACOBIANS: dict[str, Callable[[Array], Array]] = {
-    "unit": lambda x: x * (1 - x),
-    "simplex": lambda x: x,
-    "positive": lambda x: x,
-    "real": np.ones_like,
-}
-"""The derivative of x by the coordinate that slopes are along."""
 
 
 def _beta_mode(alpha: Array, beta: Array) -> Array:
@@ -98,7 +91,7 @@ def _share_rises(u: Array, s: Array) -> Arrays:
 BETA = Family(
     name="Beta",
     title="a Beta law",
-    kind="unit",
+    on=LOGIT,
     parameters=("alpha", "beta"),
     statistics=lambda x: (np.log(x), np.log1p(-x)),
     slopes=lambda x: (1 - x, -x),
@@ -134,7 +127,8 @@ def _shares(alpha: Array) -> Any:
 DIRICHLET = Family(
     name="Dirichlet",
     title="a Dirichlet law",
-    kind="simplex",
+    on=LOG,
+    adds_up=True,
     parameters=("alpha",),
     statistics=lambda x: (np.log(x),),
     slopes=lambda x: (np.ones_like(x),),
@@ -184,7 +178,7 @@ def gamma(k: int) -> Family:
     return Family(
         name="Square" * (abs(k) > 1) + ("Gamma" if k > 0 else "InverseGamma"),
         title="a Gamma law" if k > 0 else "an inverse Gamma law",
-        kind="positive",
+        on=LOG,
         parameters=("shape", "rate" if k > 0 else "scale"),
         statistics=lambda x: (np.log(x), x**k),
         slopes=lambda x: (np.ones_like(x), k * x**k),
@@ -208,7 +202,7 @@ def gamma(k: int) -> Family:
 NORMAL = Family(
     name="Normal",
     title="a normal law",
-    kind="real",
+    on=LINE,
     parameters=("mean", "sd"),
     statistics=lambda x: (x, -(x**2) / 2),
     slopes=lambda x: (np.ones_like(x), -x),
@@ -246,7 +240,7 @@ def generalized_inverse_gaussian(k: int) -> Family:
     return Family(
         name="Square" * (k > 1) + "GeneralizedInverseGaussian",
         title="a generalised inverse Gaussian law",
-        kind="positive",
+        on=LOG,
         parameters=("order", "a", "b"),
         statistics=lambda x: (np.log(x), x**k, 1 / x**k),
         slopes=lambda x: (np.ones_like(x), k * x**k, -k * x**-k),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import increasing_root
@@ -39,10 +39,27 @@ class Coordinate:
     away: Callable[[Any, Any], Any]  # the x that is so far away from o
     shift: Callable[[Any, Any], Any]  # that x, less o
     log_slope: Callable[[Any], Any]  # ln dx/du
+    slope: Callable[[Any], Any]  # dx/du
+    inverse: Callable[[Any], Any]  # x of u, and u of x
+    value: Callable[[Any], Any]
+    ends: tuple[float, float]  # of x
+    name: str  # what x is of whom u has a law, with a place for u
+    title: str
+    weight: tuple[int, ...]  # what dx/du adds to what slopes of x's families are multiplied by
 
 
 LINE = Coordinate(
-    lambda x, o: x - o, lambda o, s: o + s, lambda _, s: s, lambda x: np.zeros(np.shape(x))
+    lambda x, o: x - o,
+    lambda o, s: o + s,
+    lambda _, s: s,
+    lambda x: np.zeros(np.shape(x)),
+    slope=np.ones_like,
+    inverse=lambda u: u,
+    value=lambda x: x,
+    ends=(-np.inf, np.inf),
+    name="",
+    title="{}",
+    weight=(0, 0),
 )
 
 
@@ -56,6 +73,13 @@ LOG = Coordinate(
     lambda o, s: np.where(np.abs(s) < _NEAR, o + o * np.expm1(s), np.exp(np.log(o) + s)),
     lambda o, s: o * np.expm1(s),
     np.log,
+    slope=lambda x: x,
+    inverse=np.exp,
+    value=np.log,
+    ends=(0.0, np.inf),
+    name="Log",
+    title="exp({})",
+    weight=(1, 0, 0),
 )
 
 
@@ -77,6 +101,13 @@ LOGIT = Coordinate(
     ),
     _logit_shift,
     lambda x: np.log(x) + np.log1p(-x),
+    slope=lambda x: x * (1 - x),
+    inverse=expit,
+    value=logit,
+    ends=(0.0, 1.0),
+    name="Logit",
+    title="the inverse logit of {}",
+    weight=(1, 1),
 )
 
 

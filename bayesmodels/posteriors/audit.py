@@ -38,7 +38,6 @@ from bayesmodels.posteriors.operations import (
     scalar,
     title,
 )
-from bayesmodels.posteriors.support import ENDS
 
 
 @dataclass(frozen=True)
@@ -60,21 +59,21 @@ class Audit:
         return not self.opaque and not self.questions
 
 
-def audit(field: Field, rest: Mapping[str, str] | None = None) -> Audit:
+def audit(field: Field, rest: Mapping[str, Bounds] | None = None) -> Audit:
     """Look through the graph of a joint density, from its continuous variables downwards.
 
-    `rest` has the kinds of support of other variables whose values must not change what the density
-    is in those of the field. Only terms that have variables of the field count then, and not what
-    PyMC checks of its parameters.
+    `rest` has the ends of the supports of other variables whose values must not change what the
+    density is in those of the field. Only terms that have variables of the field count then, and
+    not what PyMC checks of its parameters.
     """
     by_name = {point.name: point for point in field.points}
     smooth = [by_name[s.name] for s in field.continuous]
-    kinds: dict[str, str] = {s.name: s.kind for s in field.continuous}
-    rows = _Rows(*({by_name[n] for n in kinds if kinds[n] == of} for of in ("simplex", "matrix")))
-    kinds |= rest or {}
-    bounds: dict[Any, Bounds] = {
-        by_name[name]: ENDS.get(kind, EVERYTHING) for name, kind in kinds.items()
-    } | {by_name[s.name]: s.ends for s in field.continuous}
+    rows = _Rows(
+        {by_name[s.name] for s in field.continuous if s.kind.adds_up},
+        {by_name[s.name] for s in field.continuous if s.kind.definite},
+    )
+    bounds: dict[Any, Bounds] = {by_name[s.name]: s.ends for s in field.continuous}
+    bounds |= {by_name[name]: ends for name, ends in (rest or {}).items()}
     reached = set(smooth)
     moved = _not_checked(field.terms, reached) if rest else set()
     also = {by_name[name] for name in rest or ()}

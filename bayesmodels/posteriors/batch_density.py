@@ -33,7 +33,8 @@ from bayesmodels.posteriors.density import (
 )
 from bayesmodels.posteriors.new_data import drawn
 from bayesmodels.posteriors.nowhere import nowhere
-from bayesmodels.posteriors.support import Support, listed, not_whole, shaped, supports
+from bayesmodels.posteriors.support import listed, not_whole, one_to_one, shaped, supports
+from bayesmodels.posteriors.support.kind import Support
 
 pt: Any = tensor  # its functions have no types
 
@@ -76,7 +77,7 @@ class BatchDensity:
         whole = [rv.name for rv in model.free_RVs if not rv.dtype.startswith("float")]
         self.finite = [_known(model, name) for name in whole]
         self.levels = self._levels()
-        self._model = written = written_in_double(model)
+        self._model = written = one_to_one(written_in_double(model))
         self.names = [rv.name for rv in written.free_RVs if rv.name not in whole]
         with config.change_flags(floatX="float64", traceback__limit=0):
             values = [written.rvs_to_values[rv] for rv in written.free_RVs]
@@ -308,7 +309,7 @@ class BatchDensity:
 
 def _known(model: pm.Model, name: str) -> Support:
     for s in supports(model, all_known=False):
-        if s.name == name and s.kind == "finite":
+        if s.name == name and s.finite:
             return s
     supports(model)  # which says what is unknown
     raise NotConjugate(f"{name} is a whole number without a known range.")

@@ -56,8 +56,6 @@ MOST_RESTS, MOST_ONE_BY_ONE = 2**13, 2**9
 at once, and one by one."""
 MANY = 30
 """Points from which on they are looked at all at once."""
-CONTINUOUS = ("unit", "simplex", "positive", "real")
-"""Kinds of support that a conjugate block may have."""
 
 
 class Conditionals:
@@ -73,8 +71,8 @@ class Conditionals:
         self.zero_sums, self.model = zero_sums, in_coordinates(frozen(model), zero_sums)
         model = self.model
         known = {s.name: s for s in supports(model, all_known=False)}
-        self.finite = {n: s for n, s in known.items() if s.kind == "finite" and s.size}
-        self.supports = {n: s for n, s in known.items() if s.kind in CONTINUOUS and s.size}
+        self.finite = {n: s for n, s in known.items() if s.finite and s.size}
+        self.supports = {n: s for n, s in known.items() if s.kind.families and s.size}
         self.points, self.terms = natural_terms(model)
         terms = together(self.terms)
         self.joint = JointDensity(model, (self.points, terms))

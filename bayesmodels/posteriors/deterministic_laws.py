@@ -135,7 +135,7 @@ def _of_row(
         _write(found, k, (mean, sd, low, high, ""))
     elif not own:
         _write(found, k, (constant, 0.0, constant, constant, ""))
-    elif all(isinstance(f, Independent) and f.family.kind != "simplex" for f in own):
+    elif all(isinstance(f, Independent) and not f.family.adds_up for f in own):
         parts = [(row[one.elements], one.law) for f in own for one in f.laws()]
         mean = constant + sum(float(w @ law.mean()) for w, law in parts)
         sd = np.sqrt(sum(float(w**2 @ law.var()) for w, law in parts))

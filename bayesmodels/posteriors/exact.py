@@ -35,7 +35,8 @@ from bayesmodels.posteriors.points import MILD, WILD, moved, somewhere
 from bayesmodels.posteriors.posterior import ExactPosterior
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.sum_product import SummedOut, summed_out
-from bayesmodels.posteriors.support import added_up_far_enough, supports
+from bayesmodels.posteriors.support import supports
+from bayesmodels.posteriors.support.finite import added_up_far_enough
 from bayesmodels.posteriors.truncated import standing_apart
 from bayesmodels.posteriors.verify import FEW, verify
 from bayesmodels.posteriors.zero_sum import in_coordinates, zero_sums

@@ -31,7 +31,8 @@ from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.finite_tables import FiniteTables
 from bayesmodels.posteriors.gradient import Levels, Point
 from bayesmodels.posteriors.marginalize import Alone
-from bayesmodels.posteriors.support import Support, listed
+from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support.kind import Support
 
 pt: Any = tensor  # its functions have no types
 

@@ -21,7 +21,7 @@ from bayesmodels.posteriors.budget import UNLIMITED, Budget
 from bayesmodels.posteriors.density import add, compiled, folded, natural_terms, no_gradient
 from bayesmodels.posteriors.factor_graph import Dependence
 from bayesmodels.posteriors.rounding import NO_GRADIENT, derivatives, without_gradient
-from bayesmodels.posteriors.support import Support
+from bayesmodels.posteriors.support.kind import Kind, Support
 
 Point = dict[str, NDArray[Any]]
 """Values by variable."""
@@ -90,8 +90,8 @@ class Slopes:
 
 def whole_field(model: pm.Model, supports: Sequence[Support], budget: Budget = UNLIMITED) -> Field:
     """Return the field over all free variables of a model."""
-    continuous = [s for s in supports if s.kind != "finite"]
-    finite = [s for s in supports if s.kind == "finite"]
+    continuous = [s for s in supports if not s.finite]
+    finite = [s for s in supports if s.finite]
     with config.change_flags(floatX="float64", traceback__limit=0):
         points, terms = natural_terms(model)
         terms = together(terms)
@@ -120,8 +120,8 @@ class Field:
 
     Elements are numbered in the order of the variables, each variable row by row; all other
     variables are held at `rest`. For each continuous element there are `owner`, the number of its
-    variable, `kind`, that of its support, and `low` and `high`, its ends; for each continuous
-    variable `start`, the number of its first element. Of finite elements `finite_owner` has the
+    variable, and `low` and `high`, its ends; for each continuous variable `start`, the number of
+    its first element. Of finite elements `finite_owner` has the
     numbers of their variables.
     """
 
@@ -139,7 +139,6 @@ class Field:
         self.rest = {name: np.asarray(value) for name, value in rest.items() if name not in own}
         sizes = [s.size for s in self.continuous]
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
-        self.kind = np.repeat(np.array([s.kind for s in self.continuous], dtype="U8"), sizes)
         self.low, self.high = (
             np.repeat(np.array([s.ends[i] for s in self.continuous], dtype=float), sizes)
             for i in (0, 1)
@@ -162,6 +161,44 @@ class Field:
     def size(self) -> int:
         """Number of continuous elements."""
         return len(self.owner)
+
+    def kind(self, element: int) -> Kind:
+        """Return the kind of support of an element."""
+        return self.continuous[self.owner[element]].kind
+
+    def of(self, *kinds: Kind) -> NDArray[np.bool_]:
+        """Return which elements have a support of some kinds."""
+        return np.array([s.kind in kinds for s in self.continuous], dtype=bool)[self.owner]
+
+    @cached_property
+    def single(self) -> NDArray[np.bool_]:
+        """Which elements can be moved one by one."""
+        return np.array([not s.kind.core for s in self.continuous], dtype=bool)[self.owner]
+
+    @property
+    def endless(self) -> NDArray[np.bool_]:
+        """Which of these lie on a line without ends."""
+        return self.single & np.isneginf(self.low) & np.isposinf(self.high)
+
+    @cached_property
+    def parts(self) -> list[tuple[Kind, NDArray[np.intp]]]:
+        """Kinds with their elements: those that move together on the last axes."""
+        found = []
+        for kind in dict.fromkeys(s.kind for s in self.continuous):
+            if not kind.core:
+                found.append((kind, np.flatnonzero(self.of(kind))))
+                continue
+            for s, at in zip(self.continuous, self.start, strict=False):
+                if s.kind is kind:
+                    own = np.arange(at, at + s.size)
+                    found.append((kind, own.reshape(-1, *s.shape[-kind.core :])))
+        return found
+
+    @property
+    def nodes(self) -> list[NDArray[np.intp]]:
+        """The elements of each row or matrix that moves as a whole."""
+        parts = [own.reshape(len(own), -1) for kind, own in self.parts if kind.core]
+        return [node for rows in parts for node in rows]
 
     def ask(self, evaluations: int, what: str) -> None:
         """Refuse so many evaluations if they are too many."""

@@ -25,14 +25,16 @@ from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import (
     BETA,
     DIRICHLET,
+    NORMAL,
     Arrays,
     Family,
     gamma,
-    generalized_inverse_gaussian,
 )
 from bayesmodels.posteriors.families import EPS, Elements, Factor, Gaussian, Independent
 from bayesmodels.posteriors.gradient import Field
-from bayesmodels.posteriors.points import MILD, WILD, moved, score, simplex_rows, somewhere
+from bayesmodels.posteriors.points import MILD, WILD, moved, score, somewhere
+from bayesmodels.posteriors.support import KINDS
+from bayesmodels.posteriors.support.simplex import SIMPLEX
 
 LOOSE = 1e-7
 """Relative discrepancy from which on a slope is not the family's; strict is only the proof."""
@@ -130,14 +132,11 @@ def _least_squares(columns: Array, values: Array) -> Array:
     return found
 
 
-def line_features(kind: str, x: Array, power: int = 1) -> Array:
+def line_features(family: Family, x: Array) -> Array:
     """Return the slopes of sufficient statistics, at points x: what parameters are multiplied by.
 
     Of a normal law these are the pull towards the mean and the precision.
     """
-    if kind == "real":
-        return np.stack([np.ones_like(x), -x], -1)
-    family = generalized_inverse_gaussian(power) if kind == "positive" else BETA
     with np.errstate(all="ignore"):
         return np.stack(family.slopes(x), -1)
 
@@ -149,14 +148,14 @@ def standing_alone(
     scores = _visit(field, chosen, x, rng, looks)
     factors: list[Factor] = []
     settled = np.zeros(field.size, dtype=bool)
-    for kind in ("unit", "positive", "real"):
-        of_kind = chosen[field.kind[chosen] == kind]
-        if len(of_kind):
-            found, done = _line(field, kind, of_kind, scores, looks[2])
+    for kind in KINDS:
+        of_kind = chosen[field.of(kind)[chosen]]
+        if not kind.core and kind.families and len(of_kind):
+            found, done = _line(field, kind.families, of_kind, scores, looks[2])
             factors += found
             settled[done] = True
-    for rows in simplex_rows(field):
-        inside = rows[np.isin(rows, chosen).all(-1)]
+    for kind, rows in field.parts:
+        inside = rows[np.isin(rows, chosen).all(-1)] if kind is SIMPLEX else rows[:0]
         if len(inside):
             found, done = _simplexes(field, inside, scores)
             factors += found
@@ -165,47 +164,45 @@ def standing_alone(
 
 
 def _line(
-    field: Field, kind: str, elements: Elements, scores: Scores, close: int
+    field: Field, families: Sequence[Family], elements: Elements, scores: Scores, close: int
 ) -> tuple[list[Factor], Elements]:
     factors: list[Factor] = []
     left = elements
-    for power in (1, 2) if kind == "positive" else (1,):
+    for family in families:
         if not len(left):
             break
-        at, gap = _fitted(kind, power, left, scores)
+        at, gap = _fitted(family, left, scores)
         good = gap <= LOOSE
         if good.any():
             own = left[good]
-            near = _closer(field, kind, power, own, at[good], scores[0][0], close)
-            if kind == "unit":  # which has ends: the far points tell what the near ones can't
+            near = _closer(field, family, own, at[good], scores[0][0], close)
+            if family is BETA:  # which has ends: the far points tell what the near ones can't
                 near = np.vstack([near[0], scores[0]]), np.vstack([near[1], scores[1]])
-            factors += _named(field, kind, power, own, _fitted(kind, power, own, near)[0])
+            factors += _named(field, family, own, _fitted(family, own, near)[0])
         left = left[~good]
     return factors, np.setdiff1d(elements, left)
 
 
-def _fitted(kind: str, power: int, own: Elements, scores: Scores) -> tuple[Array, Array]:
+def _fitted(family: Family, own: Elements, scores: Scores) -> tuple[Array, Array]:
     x, values = (part[:, own].T for part in scores)
     # Exponents are counted from one; a normal law has no such natural size.
-    floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
-    return fit(line_features(kind, x, power), values, floor)
+    floor = np.zeros_like(x) if family is NORMAL else np.ones_like(x)
+    return fit(line_features(family, x), values, floor)
 
 
-def _closer(
-    field: Field, kind: str, power: int, own: Elements, at: Array, x: Array, close: int
-) -> Scores:
+def _closer(field: Field, family: Family, own: Elements, at: Array, x: Array, close: int) -> Scores:
     """Look again, around where the law now seems to be."""
     around = _AROUND[:close]
-    if kind == "real":
+    if family is NORMAL:
         check_proper(field, own, at[:, 1] > 0)
         sd = 1 / np.sqrt(at[:, 1])
         centre = at[:, 0] / at[:, 1]
         moves = [centre + 40 * a * np.maximum(sd, 0.01 * np.abs(centre)) for a in around]
-    elif kind == "unit":
+    elif family is BETA:
         odds = np.log(np.maximum(at[:, 0] + 1, EPS)) - np.log(np.maximum(at[:, 1] + 1, EPS))
         moves = [expit(np.clip(odds + 0.5 * a, -16, 16)) for a in around]
     else:
-        centre = _middle(power, at)
+        centre = _middle(family.power, at)
         moves = [centre * np.exp(a) for a in around]
     return _scores(field, [moved(x, own, move) for move in moves])
 
@@ -230,14 +227,14 @@ def _there(at: Array, nothing: float) -> tuple[NDArray[np.bool_], NDArray[np.boo
     return up & (b != 0), down & (c != 0)
 
 
-def _named(field: Field, kind: str, power: int, own: Elements, at: Array) -> list[Factor]:
+def _named(field: Field, both: Family, own: Elements, at: Array) -> list[Factor]:
     """Return laws with natural parameters that were found."""
-    if kind == "real":
+    if both is NORMAL:
         check_proper(field, own, at[:, 1] > 0)
         return [Gaussian.independent(own, at[:, 0] / at[:, 1], at[:, 1])]
-    if kind == "unit":
+    if both is BETA:
         return [_law(field, own, BETA, BETA.usual(*at.T))]
-    both = generalized_inverse_gaussian(power)
+    power = both.power
     up, down = _there(at, _NOTHING)
     rates = -at[:, 1:].T
     check_proper(field, own, up | down)
@@ -262,7 +259,7 @@ def _law(field: Field, own: Elements, family: Family, parameters: Arrays) -> Ind
 
 
 def _simplexes(field: Field, rows: Elements, scores: Scores) -> tuple[list[Factor], Elements]:
-    parameters, gap = _fitted("simplex", 1, rows.ravel(), scores)
+    parameters, gap = _fitted(BETA, rows.ravel(), scores)
     each, others = parameters[:, 0].reshape(rows.shape), parameters[:, 1].reshape(rows.shape)
     size = 1 + np.abs(each).sum(-1, keepdims=True)
     same = np.abs(others + each - each.sum(-1, keepdims=True)) <= LOOSE * size

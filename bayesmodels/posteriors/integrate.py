@@ -20,7 +20,8 @@ from bayesmodels.posteriors.budget import SECONDS, Budget, NotInTime
 from bayesmodels.posteriors.density import JointDensity, frozen
 from bayesmodels.posteriors.integrated import IntegratedPosterior
 from bayesmodels.posteriors.partial import PartialPosterior, partial_posterior
-from bayesmodels.posteriors.support import added_up_far_enough, listed
+from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support.finite import added_up_far_enough
 
 MOST = 4
 _DRAWN = 150  # from the prior, for each dimension, to look for modes

@@ -32,7 +32,7 @@ from pytensor.graph.traversal import ancestors
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.exponential_families import JACOBIANS, Family
+from bayesmodels.numerics.exponential_families import Family
 from bayesmodels.numerics.sparse_cholesky import KEPT, SparsePrecision
 from bayesmodels.numerics.special import HALF_LOG_2PI
 from bayesmodels.posteriors.alike import together
@@ -41,7 +41,7 @@ from bayesmodels.posteriors.density import EPS, add, compiled, folded, merged
 from bayesmodels.posteriors.families import Factor, Gaussian, Independent
 from bayesmodels.posteriors.normal_integral import Held, NormalIntegral
 from bayesmodels.posteriors.separable import separated
-from bayesmodels.posteriors.support import Support
+from bayesmodels.posteriors.support.kind import Support
 from bayesmodels.posteriors.zero_sum import ZeroSum, elements
 
 pt: Any = tensor  # its functions have no types
@@ -116,9 +116,8 @@ class Alone:
     def parameters(self, one: Any, two: Any) -> tuple[Any, ...]:
         """Return the parameters, from the slopes at the two points: arrays or tensors."""
         x, z, family = self.first, self.second, self.family
-        jacobian = JACOBIANS[family.kind]
-        here, there = jacobian(x) * one, jacobian(z) * two
-        if family.kind != "simplex":  # natural parameters times the slopes of two statistics
+        here, there = family.on.slope(x) * one, family.on.slope(z) * two
+        if not family.adds_up:  # natural parameters times the slopes of two statistics
             (a, b), (c, d) = family.slopes(x), family.slopes(z)
             size = a * d - b * c
             return family.usual((d * here - b * there) / size, (a * there - c * here) / size)
@@ -133,7 +132,7 @@ class Alone:
 
     def law(self, elements: NDArray[np.intp], parameters: Sequence[Array]) -> Independent:
         """Return the law of some elements with parameters of any shape."""
-        last = self.first.shape[-1] if self.family.kind == "simplex" else 0
+        last = self.first.shape[-1] if self.family.adds_up else 0
         shape = (-1, last) if last else (-1,)
         return Independent(elements, self.family, tuple(x.reshape(shape) for x in parameters))
 

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.exponential_families import gamma
+from bayesmodels.numerics.exponential_families import gamma, generalized_inverse_gaussian
 from bayesmodels.numerics.sparse_cholesky import SparsePrecision, coloured, sparse_precision
 from bayesmodels.posteriors.factor_graph import connected
 from bayesmodels.posteriors.families import (
@@ -35,8 +35,11 @@ from bayesmodels.posteriors.families import (
 from bayesmodels.posteriors.gradient import Field
 from bayesmodels.posteriors.independent import LOOSE, check_proper, fit, line_features
 from bayesmodels.posteriors.normal_matrix import normal_matrix
-from bayesmodels.posteriors.points import matrices, moved, score, simplex_rows, somewhere
+from bayesmodels.posteriors.points import moved, score, somewhere
 from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support.matrix import MATRIX
+from bayesmodels.posteriors.support.positive import POSITIVE
+from bayesmodels.posteriors.support.real import REAL
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
 _FAR = 256.0  # sd that curvatures are measured over: exact for a parabola, and rounding shrinks
@@ -97,11 +100,8 @@ def _cost(links: Any) -> float:
 
 def _nodes(field: Field, chosen: Elements) -> list[Elements]:
     """Return what can be moved on its own: an element, a simplex or a matrix."""
-    whole = [row for rows in simplex_rows(field) for row in rows]
-    whole += [matrix.ravel() for matrix in matrices(field)]
-    nodes = [node for node in whole if np.isin(node, chosen).any()]
-    single = np.isin(field.kind[chosen], ("unit", "positive", "real", "interval"))
-    return nodes + [np.array([element]) for element in chosen[single]]
+    whole = [node for node in field.nodes if np.isin(node, chosen).any()]
+    return whole + [np.array([element]) for element in chosen[field.single[chosen]]]
 
 
 def _groups(
@@ -151,40 +151,24 @@ def _law(
     field: Field, nodes: list[Elements], links: Any, x: Array, rng: np.random.Generator
 ) -> Factor:
     elements = np.concatenate(nodes)
-    kinds = field.kind[elements]
-    real, positive = elements[kinds == "real"], elements[kinds == "positive"]
-    matrix = [node for node in nodes if field.kind[node[0]] == "matrix"]
-    others = np.isin(kinds, ("unit", "simplex"))
+    real, positive = (elements[field.of(kind)[elements]] for kind in (REAL, POSITIVE))
+    matrix = [node for node in nodes if field.kind(node[0]) is MATRIX]
     if len(real) == len(elements):
         return gaussian(field, real, links, x, rng)
     if len(matrix) == 1 and len(real) + len(matrix[0]) == len(elements):
         return normal_matrix(field, real, matrix[0], x, rng)
-    if len(positive) == 1 and len(real) and not others.any() and not matrix:
+    if len(positive) == 1 and len(real) + 1 == len(elements) and len(real):
         return scaled(field, real, links, int(positive[0]), x, rng)
     names = _names(field, elements)
     if len(nodes) == 1:
-        raise NotConjugate(_alone(field, nodes[0], names))
+        family = field.kind(nodes[0][0]).words
+        raise NotConjugate(f"the joint density as a function of {names} is not {family}.")
     who = names if len(np.unique(field.owner[elements])) > 1 else f"elements of {names}"
     raise NotConjugate(
         f"{who} depend on each other in the joint density in a way that no family with a closed "
         "form has: known are normal variables with each other, with one scale, or with one "
         "covariance matrix."
     )
-
-
-_CUT_OFF = "a truncated normal, Gamma (of it or of its square) or Beta law"
-
-
-def _alone(field: Field, node: Elements, names: str) -> str:
-    family = {
-        "unit": f"that of a Beta law, nor of {_CUT_OFF}",
-        "simplex": "a Dirichlet law's",
-        "positive": "that of a Gamma, an inverse Gamma or a generalised inverse Gaussian law "
-        "(of it or of its square), nor of a truncated normal law",
-        "real": "a normal law's",
-        "interval": f"that of {_CUT_OFF}",
-    }[str(field.kind[node[0]])]
-    return f"the joint density as a function of {names} is not {family}."
 
 
 # --- normal ---------------------------------------------------------------------------------------
@@ -394,7 +378,7 @@ def _gamma(
     points = centre * np.exp(moves)[None]
     slopes = [field(moved(x, scale, point))[1][scale] for point in points[0]]
     # Both directions are offered: a term of the other kind must come out as nothing.
-    features = line_features("positive", points, abs(k))
+    features = line_features(generalized_inverse_gaussian(abs(k)), points)
     (found,), gap = fit(features, points * slopes, np.ones_like(points))
     a, up, down = found
     wanted, other = (-up, down) if k > 0 else (-down, up)

@@ -28,12 +28,14 @@ from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
+from bayesmodels.posteriors.operations import EVERYTHING
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
 from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes, sampled
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
-from bayesmodels.posteriors.support import Support, listed
+from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support.kind import Support
 from bayesmodels.posteriors.verify import FEW, USELESS, Imprecise, Verification, verify
 from bayesmodels.posteriors.zero_sum import zero_sums
 
@@ -251,7 +253,9 @@ def _audited(
     """Return what is not analytic, in the block or in what its law is given, and in words."""
     view = conditionals.given(names, start)
     rest = {
-        p.name: conditionals.supports[p.name].kind if p.name in conditionals.supports else "real"
+        p.name: conditionals.supports[p.name].ends
+        if p.name in conditionals.supports
+        else EVERYTHING
         for p in conditionals.points
         if p.name not in names and np.dtype(p.dtype).kind == "f"
     }
@@ -259,7 +263,7 @@ def _audited(
     unseen = [*found.opaque, *([f"comparisons: {found.questions}"] if found.questions else [])]
     whole = conditionals.unbounded(names)
     if whole:
-        further = audit(view, rest | dict.fromkeys(whole, "real"))
+        further = audit(view, rest | dict.fromkeys(whole, EVERYTHING))
         if further.questions > found.questions or further.opaque != found.opaque:
             raise NotConjugate(
                 f"the law of {', '.join(names)} may change with the value of {', '.join(whole)}, "

@@ -452,7 +452,7 @@ def _elementwise(factor: Factor) -> bool:
     """Whether a factor's elements are independent."""
     match factor:
         case Independent():
-            return factor.family.kind != "simplex"
+            return not factor.family.adds_up
         case Gaussian():
             return not factor.joint
     return False

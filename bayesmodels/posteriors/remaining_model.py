@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pymc as pm
@@ -20,14 +19,7 @@ from pytensor.graph.traversal import ancestors
 from bayesmodels.posteriors.density import graph_of
 from bayesmodels.posteriors.finite_marginal import FiniteMarginal
 from bayesmodels.posteriors.marginalize import Marginal
-from bayesmodels.posteriors.support import Support
-
-# Laws whose log density is zero everywhere on a support.
-_LEVEL: dict[str, Any] = {
-    "real": pm.Flat.dist,
-    "positive": pm.HalfFlat.dist,
-    "unit": partial(pm.Uniform.dist, 0.0, 1.0),
-}
+from bayesmodels.posteriors.support.kind import Support
 
 
 def priors(model: pm.Model) -> dict[str, set[str]]:
@@ -39,7 +31,7 @@ def priors(model: pm.Model) -> dict[str, set[str]]:
 
 def replaceable(support: Support | None) -> bool:
     """Whether the prior of a variable can be moved into a potential, leaving a flat one."""
-    return support is not None and support.kind in _LEVEL
+    return support is not None and support.kind.flat is not None
 
 
 def remaining_model(
@@ -94,6 +86,6 @@ def _parents(out: Any, graph: Any) -> list[Any]:
 def _levelled(out: Any, support: Support) -> Any:
     """Return a variable of the same name, value, transform and dims with a flat prior."""
     op, (_, value) = out.owner.op, out.owner.inputs
-    law = _LEVEL[support.kind](shape=support.shape)
+    law: Any = support.kind.flat and support.kind.flat(shape=support.shape)
     law.name = op.name
     return model_free_rv(law, value, op.transform, op.name, *op.dims)

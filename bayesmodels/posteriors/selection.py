@@ -30,6 +30,9 @@ from bayesmodels.posteriors.points import score, somewhere
 from bayesmodels.posteriors.remaining_model import priors, replaceable
 from bayesmodels.posteriors.solution import Solution
 from bayesmodels.posteriors.support import listed
+from bayesmodels.posteriors.support.real import REAL
+from bayesmodels.posteriors.support.simplex import SIMPLEX
+from bayesmodels.posteriors.support.unit import UNIT
 from bayesmodels.posteriors.verify import FEW, verify
 
 _MOVES = 1e-9  # relative change of a slope that is more than rounding
@@ -145,7 +148,7 @@ def proposed(
 ) -> list[Factor]:
     """Return the law of one variable given the others, if it is of a known family."""
     everything, x = np.arange(view.size), view.row(point)
-    if view.kind[0] == "real":
+    if view.kind(0) is REAL:
         return [gaussian(view, everything, linked(view, x, everything), x, rng)]
     with np.errstate(all="ignore"):  # far out shares round to 1; what is not finite is left out
         factors, left = standing_alone(view, everything, x, rng)
@@ -257,10 +260,10 @@ def alone_at(
     """Say where to look at the slopes of a variable whose elements are independent."""
     view = conditionals.given([name], point)
     support = conditionals.supports[name]
-    if support.kind == "unit":
+    if support.kind is UNIT:
         first = np.full(support.shape, _NEAR)
         return Alone(name, BETA, first, 1 - first)
-    if support.kind == "simplex":
+    if support.kind is SIMPLEX:
         width = support.shape[-1]
         level = np.full(support.shape, 1 / width)
         rising = np.arange(1, width + 1) / (width * (width + 1) / 2)

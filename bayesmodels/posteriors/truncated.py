@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, logit
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import (
     BETA,
-    JACOBIANS,
     NORMAL,
     Arrays,
     Family,
@@ -41,17 +39,14 @@ from bayesmodels.posteriors.independent import (
     standing_alone,
 )
 from bayesmodels.posteriors.points import moved, somewhere
-from bayesmodels.posteriors.support import ENDS
 
 _FAMILIES = (
     *(BETA, NORMAL, gamma(1), gamma(-1), gamma(2), gamma(-2)),
     *(generalized_inverse_gaussian(1), generalized_inverse_gaussian(2)),
 )
-_ON = {"real": LINE, "positive": LOG, "unit": LOGIT}
-_INVERSE: dict[str, Any] = {"real": lambda u: u, "positive": np.exp, "unit": expit}
 _MILD, _WILD = (0.8, 0.8, 0.8, 1.6, 1.6, 1.6), (3.0, 3.0, 3.0, 6.0, 6.0)
 _TAILS = (0.5, 0.2, 0.03, 1e-3, 1e-9)
-LONGEST = {"positive": 300.0, "unit": 30.0}
+LONGEST = {LOG: 300.0, LOGIT: 30.0}
 """Logs and logits from which on a model that says exp or 1 - u may have nothing left."""
 _TOLD = 16.0  # and from which on few digits
 _FAR = 300.0  # a log or logit as good as infinite
@@ -81,7 +76,7 @@ class Truncated:
     def _inner(self, x: Array) -> Array:
         """Return the points at which the family's functions are taken."""
         if self.logs:
-            return np.asarray(_INVERSE[self.family.kind](x))
+            return np.asarray(self.family.on.inverse(x))
         return x - self._peaks if self.family is NORMAL else x
 
     @property
@@ -102,7 +97,7 @@ class Truncated:
         """Return the gradient and a bound on its error."""
         inner = self._inner(x)
         slopes = np.stack(self.family.slopes(inner), -1)
-        by_x = np.ones_like(x) if self.logs else JACOBIANS[self.family.kind](inner)
+        by_x = np.ones_like(x) if self.logs else self.family.on.slope(inner)
         size = UNITS * EPS * (self.sizes * np.abs(slopes)).sum(-1)
         return (self.natural * slopes).sum(-1) / by_x, size / by_x
 
@@ -123,8 +118,8 @@ class Truncated:
 
     def laws(self) -> list[ElementLaw]:
         """Return the law of every element."""
-        kind = {"positive": "Log", "unit": "Logit"}[self.family.kind] if self.logs else "Truncated"
-        name = kind + self.family.name if self._title else "Uniform"
+        of = self.family.on.name if self.logs else "Truncated"
+        name = of + self.family.name if self._title else "Uniform"
         return [
             ElementLaw(self.elements[[i]], name, law, {k: v[[i]] for k, v in self.found.items()})
             for i, law in enumerate(self.each)
@@ -141,8 +136,7 @@ class Truncated:
         what = f"{self._title}{said(own)}" if own else "a uniform law"
         square = "" if abs(self.family.power) == 1 else "the square of "
         if self.logs:
-            inner = {"positive": f"exp({names})", "unit": f"the inverse logit of {names}"}
-            return f"{square}{inner[self.family.kind]} has {what}"
+            return f"{square}{self.family.on.title.format(names)} has {what}"
         ends = {law.ends for law in self.each}
         where = "({:g}, {:g})".format(*ends.pop()) if len(ends) == 1 else "its interval"
         return f"{square}{names} has {what} for {names} in {where}"
@@ -153,7 +147,7 @@ def standing_apart(
 ) -> tuple[list[Factor], Elements]:
     """Return laws of those elements that depend on no other, also truncated ones; and the rest."""
     factors, left = standing_alone(field, chosen, x, rng, looks)
-    single = left[np.isin(field.kind[left], ("real", "positive", "unit", "interval"))]
+    single = left[field.single[left]]
     own = _sample(field, single, rng)
     if not len(own):
         return factors, left
@@ -167,7 +161,7 @@ def standing_apart(
     seen = np.concatenate([seen, wild], 1)
     which, at = _fitting(field, own, seen)
     own, at, which = own[which >= 0], at[which >= 0], which[which >= 0]
-    alike = np.stack([which, field.kind[own] == "real", at[:, 1] == 0], -1)
+    alike = np.stack([which, field.endless[own], at[:, 1] == 0], -1)
     for kind in np.unique(alike, axis=0):
         here = (alike == kind).all(-1)
         these, family = own[here], _FAMILIES[kind[0]]
@@ -216,20 +210,20 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
     Of a normal law these are mean and precision; it is uniform if that is zero. Of a family that
     does not fit the part is infinite.
     """
-    (x, slope), logs = seen[:, :, own].transpose(0, 2, 1), (field.kind[own] == "real")[:, None]
-    low, high, kind = field.low[own], field.high[own], family.kind
+    (x, slope), logs = seen[:, :, own].transpose(0, 2, 1), field.endless[own][:, None]
+    low, high, on = field.low[own], field.high[own], family.on
     with np.errstate(all="ignore"):
-        if kind == "real":
+        if on is LINE:
             inner, by_x, allowed = x - x[:, :1], np.ones_like(x), ~logs
         else:
-            inner = np.where(logs, _INVERSE[kind](x), x)
-            by_x = np.where(logs, 1.0, JACOBIANS[kind](inner))
-            inside = (low >= ENDS[kind][0]) & (high <= ENDS[kind][1])
+            inner = np.where(logs, on.inverse(x), x)
+            by_x = np.where(logs, 1.0, on.slope(inner))
+            inside = (low >= on.ends[0]) & (high <= on.ends[1])
             # Where a model says 1 - u, nothing is left of it far out.
-            allowed = np.where(logs, (kind != "unit") | (np.abs(x) <= _TOLD), inside[:, None])
+            allowed = np.where(logs, (on is not LOGIT) | (np.abs(x) <= _TOLD), inside[:, None])
         values = np.where(allowed, slope * by_x, np.nan)
         features = np.stack(family.slopes(inner), -1)
-    floor = np.zeros_like(x) if kind == "real" else np.ones_like(x)
+    floor = np.zeros_like(x) if on is LINE else np.ones_like(x)
     natural, gap = fit(features, values, floor)
     known = np.isfinite(values) & np.isfinite(features).all(-1)
     with np.errstate(all="ignore"):
@@ -238,12 +232,12 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
     features = np.where(known[..., None], features, 0.0)
     size = (np.abs(features * natural[:, None]).sum(-1) + floor + _TINY)[..., None]
     shares = features * natural[:, None] / size
-    if kind != "real":  # rounding may leave something of a term that is not there
+    if on is not LINE:  # rounding may leave something of a term that is not there
         natural = np.where(np.abs(shares).max(1) > _ROUNDED, natural, 0.0)
     # The smallest singular value is by how little the terms tell the parameters, of which some
     # are measured in what is there: exponents in one, the pull of a mean in that of the farthest.
     scale, sizes = np.maximum(np.abs(natural), _jacobian(family)), np.abs(features).max(1)
-    if kind == "real":
+    if on is LINE:
         scale[:, 0] += scale[:, 1] * sizes[:, 1]
     scale = np.where(scale, scale, 1 / (sizes + (sizes == 0)))
     with np.errstate(all="ignore"):
@@ -253,12 +247,12 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
     lost = EPS / np.maximum(least, EPS)
     many = known.sum(-1) >= natural.shape[1] + 2
     flat = ((slope == 0) | ~np.isfinite(slope)).all(-1) & np.isfinite(high - low)
-    if kind == "real":
+    if on is LINE:
         bent = (natural[:, 1] > 0) & (np.abs(shares[..., 1]).max(1) > _ROUNDED)
         mean = x[:, 0] + natural[:, 0] / np.where(bent, natural[:, 1], np.inf)
         natural, fine = np.stack([mean, np.where(flat, 0.0, natural[:, 1])], -1), flat | bent
         lost[flat] = 0.0
-    elif kind == "positive":
+    elif on is LOG:
         rates = natural[:, 1:]
         fine = (rates <= 0).all(-1) & ((rates < 0).all(-1) | (rates.shape[1] == 1)) & ~flat
     else:
@@ -269,21 +263,20 @@ def _fitted(field: Field, own: Elements, family: Family, seen: Array) -> tuple[A
 def _law(field: Field, element: int, family: Family, natural: Array) -> LogConcave:
     """Return the law of one element, if its density has an integral that is known well enough."""
     field.budget.check()
-    logs, kind = field.kind[element] == "real", family.kind
+    logs, on = bool(field.endless[element]), family.on
     ends = float(field.low[element]), float(field.high[element])
     line = natural[: len(family.parameters)] + (0 if logs else _jacobian(family))
-    if kind == "real":
+    if on is LINE:
         about, proper = line[0], bool(line[1] > 0 or np.isfinite(ends).all())
     else:
         about, proper = _top(family, line, ends, logs=logs)
     check_proper(field, np.array([element]), np.array([proper]))
-    if kind == "positive" and not logs and ends[1] == np.inf and not natural[1] * family.power < 0:
+    if on is LOG and not logs and ends[1] == np.inf and not natural[1] * family.power < 0:
         raise NotConjugate(
             f"{field.label(element)} falls off like a power, from {ends[0]:g} on without an upper "
             "end: no truncated law with such a tail is known here; give it an upper end."
         )
-    on = LINE if logs else _ON[kind]
-    law = LogConcave(partial(_rising, family, line, logs=logs), on, ends, about)
+    law = LogConcave(partial(_rising, family, line, logs=logs), LINE if logs else on, ends, about)
     if not (law.error <= _INEXACT and law.std() > 0):
         raise NotConjugate(
             f"the law of {field.label(element)} can't be integrated to enough digits in double "
@@ -294,8 +287,7 @@ def _law(field: Field, element: int, family: Family, natural: Array) -> LogConca
 
 def _jacobian(family: Family) -> Array:
     """Return what the Jacobian of a family's coordinate adds to natural parameters."""
-    added = {"real": (0, 0), "positive": (1, 0, 0), "unit": (1, 1)}[family.kind]
-    return np.array(added[: len(family.parameters)], dtype=float)
+    return np.array(family.on.weight[: len(family.parameters)], dtype=float)
 
 
 def _top(
@@ -304,28 +296,27 @@ def _top(
     """Return where a density without ends is largest, and whether it falls off at infinite ones."""
 
     def slope(t: float) -> float:
-        each = zip(line, family.slopes(_INVERSE[family.kind](t)), strict=True)
+        each = zip(line, family.slopes(family.on.inverse(t)), strict=True)
         return float(sum(eta * by for eta, by in each if eta))
 
     with np.errstate(all="ignore"):
         up, down = slope(-_FAR) > 0, slope(_FAR) < 0
         top = brentq(slope, -_FAR, _FAR) if up and down else _FAR * (1 - 2 * down)
-        about = top if logs else _INVERSE[family.kind](top)
-    low, high = ENDS[family.kind]
+        about = top if logs else family.on.inverse(top)
+    low, high = family.on.ends
     return float(about), bool((up or ends[0] > low) and (down or ends[1] < high))
 
 
 def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
     """Return how the log density by the coordinate rises from its peak on."""
-    inverse = _INVERSE[family.kind]
     at: Any = peak
     if family is NORMAL:
         line, at = np.array([line[1] * (line[0] - peak), line[1]]), 0.0
     elif not logs:
-        at = np.log(peak) if family.kind == "positive" else logit(peak)
+        at = family.on.value(peak)
 
     def rise(s: Array) -> tuple[Array, Array]:
-        rises, slopes = family.rises(at, s), family.slopes(inverse(at + s))
+        rises, slopes = family.rises(at, s), family.slopes(family.on.inverse(at + s))
         value, slope = (
             sum((eta * t for eta, t in zip(line, each, strict=True) if eta), np.zeros(np.shape(s)))
             for each in (rises, slopes)
@@ -337,7 +328,7 @@ def _rising(family: Family, line: Array, peak: float, *, logs: bool) -> Rise:
 
 def _truncated(field: Field, own: Elements, family: Family, natural: Array) -> Truncated:
     """Return the laws of some elements, given what the slopes of their family are multiplied by."""
-    logs = field.kind[own[0]] == "real"
+    logs = bool(field.endless[own[0]])
     laws = [_law(field, int(e), family, row) for e, row in zip(own, natural, strict=True)]
     natural = natural[:, : len(family.parameters)]
     low, high = field.low[own], field.high[own]

@@ -15,6 +15,7 @@ from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.density import compiled, frozen
+from bayesmodels.posteriors.support import one_to_one
 
 
 class Unconstrained:
@@ -36,7 +37,7 @@ class Unconstrained:
             raise DataError(
                 "model: must have a free variable; has none, so that its evidence is its density."
             )
-        self._density = BatchDensity(model)
+        self._density, model = BatchDensity(model), one_to_one(model)
         self.names = self._density.names
         rvs = [model[name] for name in self.names]
         self._dims = {rv.name: _axes(model, rv.name, rv.ndim) for rv in rvs}

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.numerics import Array
@@ -22,12 +21,9 @@ from bayesmodels.posteriors.points import (
     MILD,
     WILD,
     Place,
-    matrices,
-    on_simplex,
     otherwise,
     score,
     score_size,
-    simplex_rows,
     somewhere,
 )
 from bayesmodels.posteriors.solution import Solution
@@ -37,10 +33,8 @@ MANY, FEW = (5, 6, 0), (2, 2, 2)
 """Numbers of points near, far, and not chosen by the proposal: of a whole posterior; of one of some
 laws whose parameters may have been read off where another kind of law was expected."""
 _DOUBTFUL = 3  # slopes a point that are looked at more closely
-_LEAST, _SMALL = 1e-250, 1e-6
 USELESS = 0.1  # a log density that is known no better decides nothing
 TINY = float(np.finfo(float).tiny)
-_DECADES = 4.0  # far points: factors of up to e^8 and more
 _DEVIATIONS = 25.0
 
 
@@ -174,11 +168,9 @@ def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -
     """Return the discrepancy of one slope over a bound that knows the whole graph."""
     field, (x, levels) = solution.field, point
     along = np.zeros(field.size)
-    along[element] = x[element] if field.kind[element] == "simplex" else 1.0
-    for rows in simplex_rows(field):
-        along[rows] -= x[rows] * along[rows].sum(-1, keepdims=True)
-    for block in matrices(field):
-        along[block] = (along[block] + along[block].T) / 2
+    along[element] = 1.0
+    for kind, part in field.parts:
+        along[part] = kind.tangent(x[part], along[part])
     own, bound = solution.slope(x, levels)
     direction = field.direction(along)
     with np.errstate(all="ignore"):
@@ -190,11 +182,9 @@ def _over(solution: Solution, joint: JointDensity, point: Place, element: int) -
 
 def _inside(field: Field, x: Array) -> Array:
     """Move what rounding has put on the border of the support a little inwards."""
-    low = np.isin(field.kind, ("unit", "simplex", "positive")) & (x <= _LEAST)
-    x = np.where(low, _SMALL, x)
-    x = np.where((field.kind == "unit") & (x >= 1), 1 - _SMALL, x)
-    for rows in simplex_rows(field):
-        x[rows] = on_simplex(x[rows])
+    x = x.copy()
+    for kind, own in field.parts:
+        x[own] = kind.inside(x[own])
     return x
 
 
@@ -203,31 +193,17 @@ def _far(solution: Solution, rng: np.random.Generator, number: int) -> list[Plac
     field, result = solution.field, []
     x, levels = solution.sample(2 * number, rng)
     for i in range(number):
-        point, other = _inside(field, x[i]).copy(), x[number + i]
+        point, other = _inside(field, x[i]), x[number + i]
         z = rng.standard_normal(field.size)
-        real = field.kind == "real"
         size = rng.uniform(1, _DEVIATIONS)
-        along = (point - other) if i % 2 else np.abs(point - other) * z
-        point[real] += size * along[real]
-        positive, unit = field.kind == "positive", field.kind == "unit"
-        point[positive] *= np.exp(_DECADES / 2 * z[positive])
-        point[unit] = expit(
-            np.clip(logit(np.clip(point[unit], 1e-12, 1 - 1e-12)) + _DECADES * z[unit], -25, 25)
-        )
-        interval = field.kind == "interval"
-        point[interval] = somewhere(field, rng, (MILD, WILD)[i % 2])[interval]
-        for rows in simplex_rows(field):
-            logs = np.log(np.maximum(point[rows], 1e-12)) + _DECADES / 2 * z[rows]
-            point[rows] = on_simplex(np.exp(logs - logs.max(-1, keepdims=True)))
-        for block in matrices(field):
-            root = np.linalg.cholesky((point[block] + point[block].T) / 2)
-            turned = root @ (np.eye(len(block)) + 0.5 * np.tril(z[block]))
-            inner = turned @ turned.T * np.exp(z[block][0, 0])
-            point[block] = (inner + inner.T) / 2
+        step = size * ((point - other) if i % 2 else np.abs(point - other) * z)
+        elsewhere = somewhere(field, rng, (MILD, WILD)[i % 2])
+        for kind, part in field.parts:
+            point[part] = kind.far(point[part], z[part], step[part], elsewhere[part])
         own = _levels(solution, levels[i], rng)
         for factor in solution.at(own)[1]:
             if isinstance(factor, Truncated) and factor.logs:
-                most = LONGEST[factor.family.kind]
+                most = LONGEST[factor.family.on]
                 point[factor.elements] = np.clip(point[factor.elements], -most, most)
         result.append((point, own))
     return result

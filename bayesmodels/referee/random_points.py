@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array
@@ -31,8 +30,8 @@ def random_points(
     """
     from bayesmodels.posteriors.support import supports
 
-    kinds = {s.name: str(s.kind) for s in supports(source.model, all_known=False)}
-    kinds = {source.called[name]: kind for name, kind in kinds.items()}
+    known = supports(source.model, all_known=False)
+    continuous = {source.called[s.name]: s for s in known if not s.finite}
     shapes = source.shapes
     drawn = draws_of(source, number, rng)
     others = draws_of(other, number, rng) if other else {}
@@ -41,12 +40,21 @@ def random_points(
     for i in range(number):
         point: Point = {}
         for name, shape in shapes.items():
-            kind, x = kinds.get(name, ""), drawn[name][i] if name in drawn else None
+            support, x = continuous.get(name), drawn[name][i] if name in drawn else None
             if i % 4 == 1 and name in shared:
                 x = shared[name][i]
-            if x is None or (i % 4 == 0 and kind in _ANYWHERE):
-                x = _anywhere(kind, shape, rng, name)
-            point[name] = _moved(kind, x, rng) if i % 4 == 2 else x  # noqa: PLR2004 - a turn
+            if support is None and x is None:
+                raise DataError(
+                    f"a, b: {name} has a prior that PyMC cannot draw from, and a support that is "
+                    "not known here; give it a proper prior."
+                )
+            if support is not None and (x is None or i % 4 == 0):
+                z = _WIDE * rng.standard_normal(shape)
+                x = support.kind.somewhere(z, 1.0, *support.ends)
+            if support is not None and i % 4 == 2:  # noqa: PLR2004 - a turn
+                z = _WIDE * rng.standard_normal(shape)
+                x = support.kind.shift(x, z, *support.ends)
+            point[name] = x
         inside.append(point)
     outside = [
         point | {name: move(point[name])}
@@ -57,7 +65,6 @@ def random_points(
 
 
 _OUTWARDS: tuple[Any, ...] = (lambda x: -x, lambda x: 3 * x + 1)
-_ANYWHERE = ("real", "positive", "unit", "simplex")
 
 
 def draws_of(given: Program, number: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -72,33 +79,3 @@ def draws_of(given: Program, number: int, rng: np.random.Generator) -> dict[str,
     found = zip(*(rows[i % len(rows)] for i in range(number)), strict=True)
     named = {given.called[v.name]: np.array(x) for v, x in zip(free, found, strict=True)}
     return {name: x for name, x in named.items() if np.isfinite(x).all()}
-
-
-def _anywhere(kind: str, shape: tuple[int, ...], rng: np.random.Generator, name: str) -> Any:
-    """Return a point of a support that no prior has chosen."""
-    z = _WIDE * rng.standard_normal(shape)
-    if kind == "positive":
-        return np.exp(z)
-    if kind == "unit":
-        return expit(z)
-    if kind == "simplex":
-        return np.exp(z) / np.exp(z).sum(-1, keepdims=True)
-    if kind == "real":
-        return z
-    raise DataError(
-        f"a, b: {name} has a prior that PyMC cannot draw from, and a support that is not known "
-        "here; give it a proper prior."
-    )
-
-
-def _moved(kind: str, x: Any, rng: np.random.Generator) -> Any:
-    """Return a value moved within its support."""
-    z = _WIDE * rng.standard_normal(np.shape(x))
-    if kind == "positive":
-        return x * np.exp(z)
-    if kind == "unit":
-        return expit(logit(np.clip(x, 1e-6, 1 - 1e-6)) + z)
-    if kind == "simplex":
-        weights = np.maximum(x, 1e-9) * np.exp(z)
-        return weights / weights.sum(-1, keepdims=True)
-    return x + z if kind == "real" else x

@@ -109,7 +109,7 @@ class ModelSimulator:
     def _labelled(self, true: Values) -> list[str]:
         """Return labels of all scalars; of a symmetric matrix, of one half."""
         known = supports(self._data.model, all_known=False)
-        symmetric = {s.name for s in known if s.kind == "matrix"}
+        symmetric = {s.name for s in known if s.kind.definite}
         labels, kept = [], []
         for name, x in true.items():
             axes = labelled_axes(self._setup.model, name, x.shape[1:])

@@ -7,13 +7,12 @@ compares changes sides on that way, points are taken on both sides. Then scalars
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
 from bayesmodels.referee.alignment import Pair
@@ -26,13 +25,7 @@ COARSE = 1e-3
 """A bound on rounding that hides differences."""
 _STEPS, _FEW_STEPS = 41, 15
 _ELEMENTS = 6  # of a variable that are moved alone
-_FAR = 14.0  # on a line: a million scales
-_LOGS = 30.0  # logs and logits
-_LARGEST = np.finfo(float).max
-_WIDTH = 4.1  # steps grow from the middle, so that the last is at `_LOGS`
-_MATRIX = 5.0
 _BESIDE = 1e-5  # from an edge
-_ALL = 12  # levels of a finite variable
 _TOGETHER, _FEW_TOGETHER = 100, 25  # points at which scalars are moved together
 _HALVINGS = 30
 _SAME = 1e-6  # place
@@ -246,13 +239,15 @@ def _rays(
     pair: Pair, possible: Sequence[Point], rng: np.random.Generator
 ) -> tuple[list[Ray], list[str]]:
     """Return the ways of scalars, and what was left out."""
+    from bayesmodels.posteriors.support import real
+
     kinds = [_supports(program) for program in (pair.source, pair.other) if program]
     bases = possible[: 1 if pair.other is None else 2]
     steps = _FEW_STEPS if pair.other is None else _STEPS
     rays, left = [], []
     for name, shape in pair.source.shapes.items():
         own = [known[name] for known in kinds[: 2 if name in pair.kept else 1] if name in known]
-        moves = {(s.kind, s.interval): s for s in own}
+        moves = {(s.kind, s.interval): s for s in own}.values()
         continuous = pair.source.continuous(name)
         elements = list(np.ndindex(shape))
         if len(elements) > _ELEMENTS:
@@ -260,14 +255,21 @@ def _rays(
             inner = 1 + rng.choice(len(elements) - 2, _ELEMENTS - 2, replace=False)
             elements = [elements[i] for i in (0, *np.sort(inner), -1)]
         values = np.array([point[name] for point in possible])
-        for s in moves.values():
-            kind = _KINDS.get(s.kind)
-            if kind is not None:
+        for s in moves:
+            if s.kind.way and s.kind.places:
+                grid, alone = s.kind.places(s, steps), [()] if s.kind.definite else elements
                 for base in bases:
-                    rays += kind(s, name, base, elements, steps, values)
-        whole = continuous and not {"simplex", "matrix", "real"} & {kind for kind, _ in moves}
-        if (whole and name in pair.kept) or (continuous and not moves):
-            rays += _line(None, name, bases[0], elements, steps, values)
+                    rays += [
+                        Ray(base, name, element, s.kind.way(s, base[name], element, values), grid)
+                        for element in alone
+                    ]
+        ended = continuous and all(not s.kind.core and np.isfinite(s.ends).any() for s in moves)
+        if ended and (name in pair.kept or not moves):  # beyond the ends, or who knows where
+            grid = real.places(None, steps)
+            rays += [
+                Ray(bases[0], name, element, real.way(None, None, element, values), grid)
+                for element in elements
+            ]
     return rays, left
 
 
@@ -275,101 +277,3 @@ def _supports(given: Program) -> dict[str, Any]:
     from bayesmodels.posteriors.support import supports
 
     return {given.called[s.name]: s for s in supports(given.model, all_known=False)}
-
-
-def _set(x: Any, element: tuple[int, ...], value: float) -> Any:
-    x[element] = value
-    return x
-
-
-def _grown(steps: int, end: float) -> Array:
-    """Return places on both sides of nought, that lie closer there."""
-    return np.asarray(end * np.sinh(np.linspace(-_WIDTH, _WIDTH, steps)) / np.sinh(_WIDTH))
-
-
-def _line(_: Any, name: str, base: Point, elements: Any, steps: int, values: Array) -> list[Ray]:
-    """Move numbers along the line, up to a million times as far as they lie apart."""
-    found = []
-    for element in elements:
-        own = values[(slice(None), *element)]
-        centre = float(np.median(own))
-        scale = float(np.median(np.abs(own - centre))) or 1.0
-
-        def move(x: Any, e: Any, t: float, c: float = centre, s: float = scale) -> Any:
-            return _set(x, e, c + s * np.sign(t) * np.expm1(np.abs(t)))
-
-        found.append(Ray(base, name, element, move, np.linspace(-_FAR, _FAR, steps)))
-    return found
-
-
-def _between(s: Any, name: str, base: Point, elements: Any, steps: int, _: Array) -> list[Ray]:
-    """Move numbers between two ends, or beyond one, by logits or logs."""
-    low, high = s.ends
-    grid = _grown(steps, _LOGS)
-    found = []
-    for element in elements:
-        x = float(np.asarray(base[name])[element])
-        if np.isfinite(low) and np.isfinite(high):
-            inside = np.clip((x - low) / (high - low), 1e-6, 1 - 1e-6)
-
-            def within(x: Any, e: Any, t: float, start: float = logit(inside)) -> Any:
-                return _set(x, e, low + (high - low) * expit(start + t))
-
-            found.append(Ray(base, name, element, within, grid))
-            continue
-        end, sign = (low, 1) if np.isfinite(low) else (high, -1)
-
-        def beyond(
-            x: Any, e: Any, t: float, end: float = end, size: float = sign * (abs(x - end) or 1.0)
-        ) -> Any:
-            with np.errstate(over="ignore"):
-                far = np.clip(end + size * np.exp(t), -_LARGEST, _LARGEST)
-            return _set(x, e, far)
-
-        found.append(Ray(base, name, element, beyond, grid))
-    return found
-
-
-def _share(_: Any, name: str, base: Point, elements: Any, steps: int, __: Array) -> list[Ray]:
-    """Move elements of a simplex against its others."""
-
-    def move(x: Any, e: tuple[int, ...], t: float) -> Any:
-        x[e] *= np.exp(t)
-        x[e[:-1]] /= x[e[:-1]].sum()
-        return x
-
-    grid = _grown(steps, _LOGS)
-    return [Ray(base, name, element, move, grid) for element in elements]
-
-
-def _matrix(_: Any, name: str, base: Point, __: Any, steps: int, ___: Array) -> list[Ray]:
-    """Move a whole matrix."""
-
-    def move(x: Any, _: Any, t: float) -> Any:
-        return x * np.exp(t)
-
-    return [Ray(base, name, (), move, np.linspace(-_MATRIX, _MATRIX, steps))]
-
-
-def _levels(s: Any, name: str, base: Point, elements: Any, _: int, __: Array) -> list[Ray]:
-    """Move whole numbers over those that there are, and beyond."""
-    last = s.lowest + s.levels - 1
-    some = np.unique(np.round(np.geomspace(1, s.levels, _ALL)).astype(int))
-    grid = s.lowest - 1 + (np.arange(s.levels + 2) if s.levels <= _ALL else some)
-    grid = np.union1d(grid, [s.lowest - 1, last, last + 1]).astype(float)
-
-    def move(x: Any, e: Any, t: float) -> Any:
-        return _set(x, e, round(t))
-
-    return [Ray(base, name, element, move, grid) for element in elements]
-
-
-_KINDS: Mapping[str, Callable[..., list[Ray]]] = {
-    "unit": _between,
-    "positive": _between,
-    "interval": _between,
-    "real": _line,
-    "simplex": _share,
-    "matrix": _matrix,
-    "finite": _levels,
-}
