@@ -22,6 +22,7 @@ from pytensor.graph.replace import clone_replace
 
 from bayesmodels.errors import NotConjugate
 from bayesmodels.posteriors.density import frozen, in_double
+from bayesmodels.posteriors.support.circle import CIRCLE
 from bayesmodels.posteriors.support.finite import COUNTABLE, FINITE, title, values_of, whole_range
 from bayesmodels.posteriors.support.interval import INTERVAL
 from bayesmodels.posteriors.support.kind import LINE, Kind, Support
@@ -31,7 +32,7 @@ from bayesmodels.posteriors.support.real import REAL
 from bayesmodels.posteriors.support.simplex import SIMPLEX
 from bayesmodels.posteriors.support.unit import UNIT
 
-KINDS: tuple[Kind, ...] = (UNIT, POSITIVE, REAL, INTERVAL, SIMPLEX, MATRIX, FINITE)
+KINDS: tuple[Kind, ...] = (UNIT, POSITIVE, REAL, INTERVAL, CIRCLE, SIMPLEX, MATRIX, FINITE)
 """Every kind of support. Of a new one there is a file, and a place here."""
 _WHOLE = ("int", "uint", "bool")
 _ENDS = {LogTransform: (0.0, np.inf), LogOddsTransform: (0.0, 1.0)}
@@ -161,8 +162,8 @@ def _ends(transform: Any, rv: Any) -> tuple[float, float]:
     if not isinstance(transform, Interval):
         raise NotConjugate(
             f"{rv.name} lives on a space of its own ({title(rv.owner.op)}), on which no family "
-            "with a closed form is known here; known are intervals, simplexes, covariance matrices "
-            "and finite ranges."
+            "with a closed form is known here; known are intervals, circles, simplexes, covariance "
+            "matrices and finite ranges."
         )
     ends = []
     for end, none in zip(transform.args_fn(*rv.owner.inputs), LINE, strict=True):
