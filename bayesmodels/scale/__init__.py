@@ -4,7 +4,5 @@ from bayesmodels.scale.folding import merge
 from bayesmodels.scale.logistic import laplace, map, mle  # noqa: A004 - as the model's verbs
 from bayesmodels.scale.mixtures import em
 from bayesmodels.scale.passes import statistic
-from bayesmodels.store import load as load  # bm.load and bm.save, by another name
-from bayesmodels.store import save as save
 
 __all__ = ["em", "laplace", "map", "merge", "mle", "statistic"]

@@ -203,7 +203,7 @@ def dask_child(folder: str, workers: int, kill_after: float) -> None:
             if kill_after and set(before) == set(pids):
                 msg = f"{name}: was done before a worker could be killed"
                 raise SystemExit(msg)
-            bm.scale.save(made, f"{folder}/../{name}-{workers}-{bool(kill_after)}.json")
+            bm.save(made, f"{folder}/../{name}-{workers}-{bool(kill_after)}.json")
     print(json.dumps(seconds))
 
 
@@ -211,7 +211,7 @@ def difference(name: str, a: Path, b: Path) -> float:
     """Return the largest relative difference of two statistics' means and scatters."""
     import bayesmodels as bm
 
-    one, other = bm.scale.load(a), bm.scale.load(b)
+    one, other = bm.load(a), bm.load(b)
     if name == "regression":
         pairs = [(one.n, other.n), (one.mean, other.mean), (one.factor, other.factor)]
     else:
@@ -230,7 +230,7 @@ def with_dask(folder: str, repeats: int) -> None:
     for name in COLUMNS:
         prior, asked = model(name)
         made = bm.scale.statistic(prior, folder, **asked)
-        bm.scale.save(made, f"{folder}/../{name}-alone.json")
+        bm.save(made, f"{folder}/../{name}-alone.json")
     one = [run("--dask", folder, "1", "0", threads=1) for _ in range(repeats)]
     two = [run("--dask", folder, "2", "0", threads=1) for _ in range(repeats)]
     fastest = {name: min(r[name] for r in two) for name in COLUMNS}

@@ -88,8 +88,8 @@ class Beliefs(RuleBasedStateMachine):
     def save_and_load(self, one):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "s.json"
-            bm.scale.save(one[0], path)
-            again = bm.scale.load(path)
+            bm.save(one[0], path)
+            again = bm.load(path)
         assert again == one[0]
         return again, one[1]
 

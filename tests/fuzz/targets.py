@@ -150,8 +150,8 @@ def write_files(folder):
     (folder / "noise.py").write_text("def m(:\n")
     (folder / "model.py").write_text("m = 3\n")
     (folder / "folder").mkdir()
-    bm.scale.save(bm.BernoulliStatistic(1, 2), folder / "a.json")
-    bm.scale.save(bm.BernoulliStatistic(3, 4), folder / "b.json")
+    bm.save(bm.BernoulliStatistic(1, 2), folder / "a.json")
+    bm.save(bm.BernoulliStatistic(3, 4), folder / "b.json")
     (folder / "a.npz").write_bytes(b"PK\3\4" + bytes(range(256)))
     import pandas as pd
 
@@ -238,10 +238,10 @@ def file_case(case):
     number, changes = case
     with tempfile.TemporaryDirectory() as name, in_time():
         path = Path(name) / "s.json"
-        bm.scale.save(STATISTICS[number], path)
+        bm.save(STATISTICS[number], path)
         path.write_bytes(damaged(path.read_bytes(), changes))
         try:
-            found = bm.scale.load(path)
+            found = bm.load(path)
         except bm.DataError as error:
             assert path.name in str(error)  # noqa: PT017 - one of two good outcomes
         else:
@@ -268,7 +268,7 @@ def forged_case(case):
     number, changes = case
     with tempfile.TemporaryDirectory() as folder, in_time():
         path = Path(folder) / "s.json"
-        bm.scale.save(STATISTICS[number], path)
+        bm.save(STATISTICS[number], path)
         header = json.loads(path.read_text(encoding="utf-8"))
         name = body(header)
         try:
@@ -278,7 +278,7 @@ def forged_case(case):
         except (ValueError, RecursionError):
             return
         with suppress(bm.DataError):
-            bm.scale.load(path)
+            bm.load(path)
 
 
 TARGETS = {

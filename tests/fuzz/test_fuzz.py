@@ -12,7 +12,7 @@ EXAMPLES = {"data": 1500, "arguments": 500, "files": 1500, "forged files": 2500}
 
 
 def test_the_forger_knows_the_checksum(tmp_path):
-    bm.scale.save(STATISTICS[0], tmp_path / "s.json")
+    bm.save(STATISTICS[0], tmp_path / "s.json")
     header = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert header["sha256"] == signed(header[body(header)])
 

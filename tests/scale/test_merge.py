@@ -21,7 +21,7 @@ def test_a_thousand_shuffled_shards_are_the_batch(tmp_path):
     paths = []
     for number, rows in enumerate(parts):
         paths.append(tmp_path / f"{number}.json")
-        bm.scale.save(line_of(FRAME.iloc[rows]), paths[-1])
+        bm.save(line_of(FRAME.iloc[rows]), paths[-1])
     merged = bm.scale.merge([paths[k] for k in RNG.permutation(1000)])
     batch = line_of(FRAME)
     assert merged.n == batch.n
@@ -33,13 +33,13 @@ def test_a_thousand_shuffled_shards_are_the_batch(tmp_path):
 def test_nothing_is_merged_if_a_shard_is_bad_and_all_bad_ones_are_named(tmp_path):
     paths = [tmp_path / f"{name}.json" for name in ("good", "cut", "newer", "other", "columns")]
     for path in paths:
-        bm.scale.save(line_of(FRAME[:10]), path)
+        bm.save(line_of(FRAME[:10]), path)
     paths[1].write_bytes(paths[1].read_bytes()[:50])
     header = json.loads(paths[2].read_text())
     paths[2].write_text(json.dumps(header | {"schema": 99}))
-    bm.scale.save(bm.BernoulliStatistic(1, 2), paths[3])
+    bm.save(bm.BernoulliStatistic(1, 2), paths[3])
     named = FRAME.rename(columns={"x": "height"})[:10]
-    bm.scale.save(
+    bm.save(
         bm.LinearRegression.flat(["height", "z"]).statistic((named[["height", "z"]], named["y"])),
         paths[4],
     )
@@ -54,7 +54,7 @@ def test_nothing_is_merged_if_a_shard_is_bad_and_all_bad_ones_are_named(tmp_path
 
 def test_the_same_file_twice_would_count_its_rows_twice(tmp_path):
     path = tmp_path / "a.json"
-    bm.scale.save(bm.BernoulliStatistic(1, 2), path)
+    bm.save(bm.BernoulliStatistic(1, 2), path)
     with pytest.raises(bm.DataError, match="counted twice"):
         bm.scale.merge([path, tmp_path / "." / "a.json"])
     with pytest.raises(bm.DataError, match="at least one file"):
