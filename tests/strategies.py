@@ -1,13 +1,10 @@
-"""Hypothesis strategies, in one place: rows in every container, priors from timid to extreme."""
+"""Hypothesis strategies, in one place: numbers, and rows in every container."""
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-
-import bayesmodels as bm
 
 # --- numbers --------------------------------------------------------------------------------------
 
@@ -84,39 +81,3 @@ def binary_rows(max_size=30):
 
 def labels(levels, max_size=30):
     return st.lists(st.sampled_from(levels), max_size=max_size)
-
-
-def counts(size, largest=2**40, max_rows=5):
-    """Tables of counts with `size` columns."""
-    shapes = st.tuples(st.integers(0, max_rows), st.just(size))
-    return arrays(np.int64, shapes, elements=st.integers(0, largest))
-
-
-@st.composite
-def designs(draw, columns=2, max_rows=12):
-    """Pairs (X, y) of columns whose sizes may differ by a factor of a million."""
-    rows = draw(st.integers(0, max_rows))
-    elements = st.floats(-10, 10, width=32)
-    scales = np.array(draw(st.lists(log_uniform(1e-3, 1e3), min_size=columns, max_size=columns)))
-    X = draw(arrays(np.float64, (rows, columns), elements=elements)) * scales
-    return X, draw(arrays(np.float64, rows, elements=elements))
-
-
-# --- priors ---------------------------------------------------------------------------------------
-
-
-def beta_bernoullis(low=1e-8, high=1e12):
-    return st.builds(bm.BetaBernoulli, log_uniform(low, high), log_uniform(low, high))
-
-
-def dirichlet_categoricals(size, low=1e-8, high=1e12, categories=None):
-    alphas = st.lists(log_uniform(low, high), min_size=size, max_size=size)
-    return alphas.map(lambda alpha: bm.DirichletCategorical(alpha, categories=categories))
-
-
-@st.composite
-def linear_regressions(draw, columns=2):
-    """Priors with any mean and with one strength for all coefficients, from weak to strong."""
-    mean = draw(arrays(np.float64, columns, elements=st.floats(-100, 100, width=32)))
-    strength, shape, scale = (draw(log_uniform(1e-3, 1e3)) for _ in range(3))
-    return bm.LinearRegression(mean, strength, shape, scale)
