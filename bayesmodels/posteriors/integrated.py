@@ -13,28 +13,23 @@ from numpy.typing import NDArray
 from pytensor.configdefaults import config
 from pytensor.graph.replace import vectorize_graph
 
-from bayesmodels.belief import notebook, reading
-from bayesmodels.belief.protocol import Draws, Law
-from bayesmodels.errors import DataError, NotConjugate, PriorError
-from bayesmodels.input.parameters import asked, drawn, proportion, randomness
+from bayesmodels.belief import notebook
+from bayesmodels.belief import reading as belief_reading
+from bayesmodels.belief.protocol import Law
+from bayesmodels.errors import NotConjugate, PriorError
+from bayesmodels.input.parameters import asked, proportion, randomness
 from bayesmodels.numerics import Array, lattice_draws
 from bayesmodels.numerics.lattice_integral import Integral
 from bayesmodels.numerics.lattice_law import Curve, LatticeLaw, Number, table
 from bayesmodels.numerics.laws import MixtureLaw
+from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.budget import SECONDS
 from bayesmodels.posteriors.conditional import LIGHT_MODE
 from bayesmodels.posteriors.density import add, compiled, natural_terms, plain
-from bayesmodels.posteriors.deterministic_laws import DRAWS, ENDS_DRAWN, known
+from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain
 from bayesmodels.posteriors.partial import PartialPosterior
-from bayesmodels.posteriors.posterior import (
-    dims_and_coords,
-    draws_of_new_data,
-    improper,
-    tree_of,
-    with_deterministics,
-)
 from bayesmodels.posteriors.rows_left_out import rows_left_out
 from bayesmodels.posteriors.support import listed, within
 
@@ -86,21 +81,25 @@ class IntegratedPosterior:
     ) -> None:
         self.model, self.tolerance, self.seconds = model, tolerance, seconds
         self._held, self._density, self._integral, self._part = held, density, found, part
+        self.log_integral = found.log_total
         self.integrated = part.integrated if part else ()
         order = [rv.name for rv in model.free_RVs]
         self.remaining = tuple(name for name in order if name not in self.integrated)
         shapes = density.shapes | (part.shapes if part else {})
-        self._shapes = {name: shapes[name] for name in order}
-        self.dims, self.coords = dims_and_coords(model, self._shapes)
+        self.shapes = {name: shapes[name] for name in order}
+        self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in density.finite
         } | (part.levels if part else {})
         self.points = found.points
 
-    mean = reading.mean
-    var = reading.var
-    to_datatree = tree_of
-    predictive = draws_of_new_data
+    mean = belief_reading.mean
+    var = belief_reading.var
+    log_evidence = property(reading.log_evidence)
+    summary = reading.summary
+    log_density = reading.log_density
+    to_datatree = reading.to_datatree
+    predictive = reading.predictive
 
     def interval(self, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:
         """Return equal-tailed intervals; those of `drawn` variables are read off exact draws.
@@ -137,44 +136,9 @@ class IntegratedPosterior:
         """Exact draws that are read off where there is no law: the same each time."""
         return self.sample(DRAWS, np.random.default_rng(0))
 
-    def summary(self, prob: float = 0.89) -> pd.DataFrame:
-        """Return means, standard deviations and intervals, one row a scalar.
-
-        Parameters
-        ----------
-        prob : float, default 0.89
-            Probability of the equal-tailed intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Of free variables, as beliefs have it, and of Deterministics. A column ``note`` says
-            which numbers are read off exact draws, and which moments do not exist.
-        """
-        table = reading.summary(self, prob)
-        for name in self.drawn:
-            rows = [text for text, _ in reading.places(self, name, self._shapes[name])]
-            table.loc[rows, "note"] = ENDS_DRAWN
-        table = table.fillna({"note": ""}) if self.drawn else table
-        if not self.model.deterministics:
-            return table
-        return with_deterministics(table, self.model, known(self.model, self._draws, prob))
-
-    @property
-    def log_evidence(self) -> float:
-        r"""The log density of the data with everything integrated out, :math:`\ln p(y)`.
-
-        Raises
-        ------
-        PriorError
-            If a prior is improper (`Flat`, `HalfFlat`): the data then have no density.
-        """
-        for name, kind in improper(self.model):
-            raise PriorError(
-                f"log_evidence: the prior of {name} is improper ({kind}), so that the data have "
-                "no density; give it a proper prior."
-            )
-        return self._integral.log_total
+    def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
+        """Return what is known of the model's Deterministics, all of it read off exact draws."""
+        return known(self.model, self._draws, prob)
 
     @cached_property
     def errors(self) -> dict[str, Any]:
@@ -204,7 +168,7 @@ class IntegratedPosterior:
     def _shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of what is read off a variable."""
         more = (len(self.levels[name]),) if name in self.levels else ()
-        return (*self._shapes[name], *more)
+        return (*self.shapes[name], *more)
 
     def marginals(self) -> dict[str, Law]:
         """Return each variable's law, elementwise over its shape.
@@ -344,26 +308,9 @@ class IntegratedPosterior:
         worst = max(float(np.nanmax(inner)), *(float(np.max(law.error())) for law in laws), 0.0)
         return 1 / worst**2 if worst > 0 else np.inf
 
-    def log_density(self, draws: Draws) -> Array:
-        """Return the joint log density in natural space.
-
-        Parameters
-        ----------
-        draws : mapping
-            Values by name, with any number of sample axes before the variable's own.
-        """
-        flat, batch = {}, ()
-        for name, shape in self._shapes.items():
-            value = drawn(draws, name)
-            batch = value.shape[: value.ndim - len(shape)]
-            if value.shape[len(batch) :] != shape:
-                raise DataError(
-                    f"draws: {name!r} must have shape (..., {shape}); got {value.shape}."
-                )
-            flat[name] = value.reshape(-1, *shape)
-        with np.errstate(all="ignore"):  # -inf is an answer
-            total = self._joint(flat)
-        return np.asarray((total - self._integral.log_total).reshape(batch))[()]
+    def log_density_of(self, values: dict[str, Array]) -> Array:
+        """Return the log density of rows of values, which have the variables' shapes."""
+        return np.asarray(self._joint(values) - self.log_integral)
 
     @cached_property
     def _joint(self) -> Any:

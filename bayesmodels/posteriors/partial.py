@@ -19,6 +19,7 @@ from bayesmodels.input.parameters import randomness
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.exponential_families import BETA, DIRICHLET, Family
 from bayesmodels.numerics.laws import sum_of_others
+from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit, audit
 from bayesmodels.posteriors.batch_density import MOST_LEVELS
 from bayesmodels.posteriors.budget import Budget
@@ -30,7 +31,7 @@ from bayesmodels.posteriors.gradient import Point
 from bayesmodels.posteriors.marginalize import Marginal
 from bayesmodels.posteriors.operations import EVERYTHING
 from bayesmodels.posteriors.points import WILD, otherwise, somewhere
-from bayesmodels.posteriors.posterior import add_data, deterministics, labelled_axes, sampled
+from bayesmodels.posteriors.posterior import add_data, sampled
 from bayesmodels.posteriors.remaining_model import remaining_model
 from bayesmodels.posteriors.selection import Choice, alone_at, choose, normals_at
 from bayesmodels.posteriors.solution import Solution
@@ -362,10 +363,7 @@ class PartialPosterior:
         self.integrated = tuple(name for name in order if name in marginal.probes)
         self.remaining = tuple(name for name in order if name not in marginal.probes)
 
-    @property
-    def verified(self) -> str:
-        """``"analytically"`` or ``"numerically"``, as in `ExactPosterior`."""
-        return "analytically" if self.verification.settled else "numerically"
+    verified = property(reading.verified)
 
     def conditional(self, rest: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
         """Return the parameters of each integrated variable's law given the rest.
@@ -509,7 +507,7 @@ class PartialPosterior:
         posterior = posterior[list(self.remaining)]
         found = self.draw({name: posterior[name].to_numpy() for name in self.remaining}, rng)
         for name, values in found.items():
-            axes = labelled_axes(self.original, name, values.shape[2:])
+            axes = reading.labelled_axes(self.original, name, values.shape[2:])
             posterior[name] = xr.DataArray(
                 values,
                 {axis: list(labels) for axis, labels in axes},
@@ -517,7 +515,7 @@ class PartialPosterior:
             )
         posterior = posterior[[rv.name for rv in self.original.free_RVs]]
         if self.original.deterministics:
-            computed = deterministics(self.original, posterior)
+            computed = reading.values_of_deterministics(self.original, posterior)
             posterior = posterior.assign(computed.data_vars)
         posterior.attrs = tree["posterior"].attrs
         result = tree.copy()

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from functools import cached_property, partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pymc as pm
 from numpy.typing import NDArray
-from pytensor.graph.traversal import ancestors
 
-from bayesmodels.belief import notebook, reading
+from bayesmodels.belief import notebook
+from bayesmodels.belief import reading as belief_reading
 from bayesmodels.belief.conditioning import digits_of_matrix
-from bayesmodels.belief.protocol import Draws, Law
-from bayesmodels.errors import DataError, ModeError, PriorError
-from bayesmodels.input.labels import Coords
-from bayesmodels.input.parameters import asked, drawn, randomness
+from bayesmodels.belief.protocol import Law
+from bayesmodels.errors import ModeError
+from bayesmodels.input.parameters import asked
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.processes import all_or_nothing, same_rounding
+from bayesmodels.posteriors import reading
 from bayesmodels.posteriors.audit import Audit
-from bayesmodels.posteriors.density import without_initial_values
 from bayesmodels.posteriors.deterministic_laws import DRAWS, Known, known
 from bayesmodels.posteriors.elementwise import Certain, Scattered, mixed
 from bayesmodels.posteriors.enumeration import Finite
@@ -40,84 +38,7 @@ from bayesmodels.posteriors.verify import Verification
 from bayesmodels.posteriors.zero_sum import elements, zero_sums
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
-
-
-_IMPROPER = ("Flat", "HalfFlat")
-
-
-def tree_of(
-    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
-) -> xr.DataTree:
-    """Return exact, independent draws as PyMC's sampler would, Deterministics included.
-
-    Parameters
-    ----------
-    draws, chains : int
-        Numbers of draws a chain and of chains. Chains differ in nothing.
-    rng : numpy.random.Generator or int, optional
-        Source of randomness, or a seed; fresh if not given.
-    """
-    tree = reading.to_datatree(self, draws, chains, rng)
-    free = tree.posterior.to_dataset()
-    tree["posterior"] = free.assign(deterministics(self.model, free).data_vars)
-    return tree
-
-
-def draws_of_new_data(
-    self: Any, draws: int = 1000, chains: int = 4, rng: np.random.Generator | int | None = None
-) -> xr.DataTree:
-    """Return new data given exact draws, by PyMC's forward sampling.
-
-    Parameters
-    ----------
-    draws, chains : int
-        As in `to_datatree`.
-    rng : numpy.random.Generator or int, optional
-        Source of randomness, or a seed; fresh if not given.
-
-    Returns
-    -------
-    xarray.DataTree
-        With the group ``posterior_predictive``, beside ``posterior``.
-    """
-    rng = randomness(rng)
-    if not self.model.free_RVs:
-        raise DataError(
-            "predictive: needs a free variable; without one, draw by pm.sample_prior_predictive."
-        )
-    tree = self.to_datatree(draws, chains, rng)
-    with self.model, same_rounding():
-        pm.sample_posterior_predictive(
-            tree,
-            extend_inferencedata=True,
-            random_seed=int(rng.integers(2**31)),
-            progressbar=False,
-        )
-    return tree
-
-
-def with_deterministics(
-    table: pd.DataFrame, model: pm.Model, known: Mapping[str, Known]
-) -> pd.DataFrame:
-    """Add what is known of a model's Deterministics, and whence, to the summary of the others."""
-    import pandas as pd
-
-    rows: dict[str, list[float]] = {}
-    notes: list[str] = []
-    for name, own in known.items():
-        axes = labelled_axes(model, name, own.mean.shape)
-        places = np.ndindex(own.mean.shape)
-        for at, labels in zip(places, product(*(labels for _, labels in axes)), strict=True):
-            text = f"{name}[{', '.join(map(str, labels))}]" if at else name
-            rows[text] = [float(part[at]) for part in (own.mean, own.sd, own.low, own.high)]
-            notes.append(str(own.notes[at]))
-    columns = list(table.columns[:4])
-    more = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    every = pd.concat([table, more.assign(note=notes)])
-    every = every.fillna({"note": ""})
-    return every if (every["note"] != "").any() else every[columns]
 
 
 class ExactPosterior:
@@ -145,74 +66,35 @@ class ExactPosterior:
     ) -> None:
         self.model, self.verification = model, verification
         self._solution, self._audit = solution, found
+        self.log_integral = verification.log_evidence
         field = solution.field
         self._order = [rv.name for rv in model.free_RVs]
         self._supports = {s.name: s for s in (*field.continuous, *field.finite)}
         self._zero_sums = zero_sums(model)
         known: Any = self._supports | self._zero_sums
-        self._shapes: dict[str, tuple[int, ...]] = {n: known[n].shape for n in self._order}
-        self.dims, self.coords = dims_and_coords(model, self._shapes)
+        self.shapes: dict[str, tuple[int, ...]] = {n: known[n].shape for n in self._order}
+        self.dims, self.coords = reading.dims_and_coords(model, self.shapes)
         self.levels: dict[str, tuple[Hashable, ...]] = {
             s.name: tuple(range(s.lowest, s.lowest + s.levels)) for s in field.finite
         }
 
-    mean = reading.mean
-    var = reading.var
-    interval = reading.interval
-    to_datatree = tree_of
-    predictive = draws_of_new_data
+    mean = belief_reading.mean
+    var = belief_reading.var
+    interval = belief_reading.interval
+    verified = property(reading.verified)
+    log_evidence = property(reading.log_evidence)
+    summary = reading.summary
+    log_density = reading.log_density
+    to_datatree = reading.to_datatree
+    predictive = reading.predictive
+    drawn = ()
 
-    @property
-    def log_evidence(self) -> float:
-        r"""The log density of the data with everything integrated out, :math:`\ln p(y)`.
-
-        With a `Potential`, the log of the integral of the joint density as PyMC has it.
-
-        Raises
-        ------
-        PriorError
-            If a prior is improper (`Flat`, `HalfFlat`): the data then have no density.
-        """
-        for name, kind in improper(self.model):
-            raise PriorError(
-                f"log_evidence: the prior of {name} is improper ({kind}), so that the data have "
-                "no density; give it a proper prior."
-            )
-        return self.verification.log_evidence
-
-    @property
-    def verified(self) -> str:
-        """How far the verification reaches.
-
-        ``"analytically"``: the density is analytic, so that an identity at points in general
-        position holds everywhere. ``"numerically"``: the identity holds at all points compared, on
-        both sides of every comparison in the graph that was seen to fall out differently.
-        """
-        return "analytically" if self.verification.settled else "numerically"
-
-    def summary(self, prob: float = 0.89) -> pd.DataFrame:
-        """Return means, standard deviations and intervals, one row a scalar.
-
-        Parameters
-        ----------
-        prob : float, default 0.89
-            Probability of the equal-tailed intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Of free variables, as beliefs have it, and of Deterministics. Of the latter some laws
-            are known; a column ``note`` says which numbers are read off exact draws instead, the
-            same ones each time.
-        """
-        table = reading.summary(self, prob)
-        if not self.model.deterministics:
-            return table
-        field = self._solution.field
+    def deterministics(self, prob: float = 0.89) -> dict[str, Known]:
+        """Return what is known of the model's Deterministics, some of it read off exact draws."""
         x, levels = self._solution.sample(DRAWS, np.random.default_rng(0))
-        draws = elements(self._zero_sums, field.variables(x, levels))
+        draws = elements(self._zero_sums, self._solution.field.variables(x, levels))
         laws = () if self._solution.finite else (x, self.blocks)
-        return with_deterministics(table, self.model, known(self.model, draws, prob, *laws))
+        return known(self.model, draws, prob, *laws)
 
     @property
     def blocks(self) -> tuple[Factor, ...]:
@@ -273,7 +155,7 @@ class ExactPosterior:
         """
         result: dict[str, dict[str, Array]] = {}
         for name in self._order:
-            shape = self._shapes[name]
+            shape = self.shapes[name]
             if name in self.levels:
                 result[name] = {"probability": self._probabilities(name)}
                 continue
@@ -307,7 +189,7 @@ class ExactPosterior:
                 result[name] = Certain(self._probabilities(name))
                 continue
             parts = [(places, law.law, own) for places, law, own in self._of(name)]
-            result[name] = Scattered(self._shapes[name], parts)
+            result[name] = Scattered(self.shapes[name], parts)
         return result
 
     def separate(self, name: str) -> bool:
@@ -344,40 +226,27 @@ class ExactPosterior:
         values = elements(self._zero_sums, field.variables(x, levels))
         return {name: values[name] for name in self._order}
 
-    def log_density(self, draws: Draws) -> Array:
-        """Return the joint log density in natural space.
-
-        Parameters
-        ----------
-        draws : mapping
-            Values by name, with any number of sample axes before the variable's own.
-        """
-        field = self._solution.field
-        flat, batch = [], ()
+    def log_density_of(self, values: dict[str, Array]) -> Array:
+        """Return the log density of rows of values, which have the variables' shapes."""
+        field, rows, flat = self._solution.field, 1, []
         inside: Any = True
         for s in (*field.continuous, *field.finite):
-            value, shape = drawn(draws, s.name), self._shapes[s.name]
-            batch = value.shape[: value.ndim - len(shape)]
-            if value.shape[len(batch) :] != shape:
-                raise DataError(
-                    f"draws: {s.name!r} must have shape (..., {shape}); got {value.shape}."
-                )
+            value = values[s.name]
             if s.name in self._zero_sums:
-                own, value = self._zero_sums[s.name], value.reshape(-1, *shape)
+                own = self._zero_sums[s.name]
                 inside, value = inside & own.holds(value), own.coordinates(value)
-            flat.append(value.reshape(-1, s.size) - s.lowest)
+            rows = len(value)
+            flat.append(value.reshape(rows, s.size) - s.lowest)
         cut = len(field.continuous)
-        rows = int(np.prod(batch, dtype=int))
         x = np.concatenate([np.zeros((rows, 0)), *flat[:cut]], -1)
         levels = np.concatenate([np.zeros((rows, 0)), *flat[cut:]], -1).astype(int)
-        if not self._solution.finite:
-            total = np.zeros(rows)
-            with np.errstate(divide="ignore"):  # -inf at the border of a support
-                for factor in self._solution.factors:
-                    total += factor.log_density(x[:, factor.elements])
-            return np.where(inside, total, -np.inf).reshape(batch)[()]
-        each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
-        return np.where(inside, each, -np.inf).reshape(batch)[()]
+        if self._solution.finite:
+            each = [self._solution.log_density(x[i], levels[i]) for i in range(rows)]
+            return np.where(inside, each, -np.inf)
+        total = np.zeros(rows)
+        for factor in self._solution.factors:
+            total += factor.log_density(x[:, factor.elements])
+        return np.where(inside, total, -np.inf)
 
     def sample(
         self, draws: int, rng: np.random.Generator | int | None = None
@@ -468,48 +337,6 @@ def _digits_lost_by(factor: Factor) -> float:
         case NormalMatrix():
             return max(digits_of_matrix(m) for m in (factor.scale, factor.strength) if m.size)
     return 0.0
-
-
-def improper(model: pm.Model) -> list[tuple[str, str]]:
-    """Return variables with improper priors, and the laws."""
-    kinds = {rv.name: type(rv.owner.op).__name__.removesuffix("RV") for rv in model.free_RVs}
-    return [(name, kind) for name, kind in kinds.items() if kind in _IMPROPER]
-
-
-def labelled_axes(
-    model: pm.Model, name: str, shape: tuple[int, ...]
-) -> list[tuple[str, tuple[Hashable, ...]]]:
-    """Return names and labels of a variable's axes: its own, or those that ArviZ would give."""
-    given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * len(shape))
-    axes = [own or f"{name}_dim_{i}" for i, own in enumerate(given[: len(shape)])]
-    labels = [model.coords.get(axis) for axis in axes]
-    found = [tuple(range(n) if own is None else own) for n, own in zip(shape, labels, strict=True)]
-    return list(zip(axes, found, strict=True))
-
-
-def dims_and_coords(
-    model: pm.Model, shapes: dict[str, tuple[int, ...]]
-) -> tuple[dict[str, tuple[str, ...]], Coords]:
-    """Return names of each variable's axes, and labels along every axis."""
-    axes = {name: labelled_axes(model, name, shape) for name, shape in shapes.items()}
-    dims = {name: tuple(axis for axis, _ in own) for name, own in axes.items()}
-    return dims, {axis: labels for own in axes.values() for axis, labels in own}
-
-
-def deterministics(model: pm.Model, draws: xr.Dataset) -> xr.Dataset:
-    """Return the values of a model's Deterministics, from draws of all its free variables."""
-    if not model.deterministics:
-        return draws[[]]
-    above = set(ancestors(model.deterministics))
-    seen = [rv for rv in model.observed_RVs if rv in above]
-    if seen:
-        # PyMC would draw what was observed anew: as for rows of which some are missing.
-        values = {rv.name: model.rvs_to_values[rv].eval() for rv in seen}
-        with without_initial_values(model):
-            model = pm.do(model, values)
-    with same_rounding():
-        found: xr.Dataset = pm.compute_deterministics(draws, model=model, progressbar=False)
-    return found
 
 
 def add_data(tree: xr.DataTree, model: pm.Model, free: xr.Dataset) -> None:

@@ -30,7 +30,7 @@ from bayesmodels.posteriors.budget import Budget
 from bayesmodels.posteriors.density import changing
 from bayesmodels.posteriors.new_data import NewData
 from bayesmodels.posteriors.partial import partial_posterior
-from bayesmodels.posteriors.posterior import labelled_axes
+from bayesmodels.posteriors.reading import labelled_axes
 
 pt: Any = tensor  # its functions have no types
 

@@ -15,6 +15,7 @@ from bayesmodels.input.draws import read
 from bayesmodels.numerics import Array
 from bayesmodels.posteriors.batch_density import BatchDensity
 from bayesmodels.posteriors.density import compiled, frozen
+from bayesmodels.posteriors.reading import dims_and_coords
 from bayesmodels.posteriors.support import one_to_one
 
 
@@ -40,7 +41,7 @@ class Unconstrained:
         self._density, model = BatchDensity(model), one_to_one(model)
         self.names = self._density.names
         rvs = [model[name] for name in self.names]
-        self._dims = {rv.name: _axes(model, rv.name, rv.ndim) for rv in rvs}
+        self._dims, _ = dims_and_coords(model, {n: self._density.shapes[n] for n in self.names})
         self._coords = {axis: labels for axis, labels in model.coords.items() if labels is not None}
         with config.change_flags(floatX="float64"):
             points = {rv: rv.type(rv.name) for rv in rvs}
@@ -80,9 +81,3 @@ def _batched(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
     found = vectorize_graph(outputs, dict(zip(inputs, many, strict=True)))
     run: Any = compiled(many, found)
     return run
-
-
-def _axes(model: pm.Model, name: str, number: int) -> list[str]:
-    """Return names of a variable's axes: its own, or those that ArviZ would give."""
-    given = (*(model.named_vars_to_dims.get(name) or ()), *[None] * number)
-    return [own or f"{name}_dim_{i}" for i, own in enumerate(given[:number])]

@@ -27,7 +27,7 @@ from bayesmodels.posteriors.conditional import natural_values
 from bayesmodels.posteriors.density import without_initial_values
 from bayesmodels.posteriors.ladder import Draw, Posterior, posterior
 from bayesmodels.posteriors.new_data import NARROWER, Forward, NewData, Values, made_of_data
-from bayesmodels.posteriors.posterior import improper, labelled_axes
+from bayesmodels.posteriors.reading import improper, labelled_axes
 from bayesmodels.posteriors.support import supports
 from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, far_apart, ranks_among
 
