@@ -93,8 +93,6 @@ if TYPE_CHECKING:
     from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
-    from bayesmodels.referee import check_belief as check_belief
-    from bayesmodels.referee import check_evidence as check_evidence
     from bayesmodels.referee import check_identity as check_identity
     from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
@@ -103,7 +101,6 @@ if TYPE_CHECKING:
     from bayesmodels.referee import same as same
     from bayesmodels.referee.leave_one_out import leave_one_out as leave_one_out
     from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
-    from bayesmodels.referee.sensitivity import prior_sensitivity as prior_sensitivity
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
     from bayesmodels.report.classes import plot_boundary as plot_boundary
@@ -163,8 +160,6 @@ _HOMES = {
     "bayes_risk": "models.classifiers.decision",
     "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
-    "check_belief": "referee",
-    "check_evidence": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
     "Calibration": "referee",
@@ -195,7 +190,6 @@ _HOMES = {
     "plot_feature_ranking": "report.classes",
     "plot_hypotheses": "report.concept",
     "plot_membership": "report.concept",
-    "prior_sensitivity": "referee.sensitivity",
     "rank_features": "models.classifiers.ranking",
     "read_table": "input.tables",
     "relabel": "models.mixture.label_switching",
@@ -211,6 +205,9 @@ _HOMES = {
 
 # Names that went, and what to write now; for one release.
 _GONE: dict[str, str] = {
+    "prior_sensitivity": "arviz.psense_summary(bm.exact_draws(prior, data)).",
+    "check_belief": "bm.testing.check_belief.",
+    "check_evidence": "check_identity proves the evidence; bridge_sampling estimates it.",
     "ratio_posterior": "compare log_evidence over ratios, as docs/models/shared-covariance.md",
     "mutual_information_normal": "bm.rank_features(posterior) gives it for numbers.",
     "plot_co_clustering": "class_probabilities of the rows say which belong together.",

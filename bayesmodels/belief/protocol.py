@@ -155,27 +155,11 @@ class Belief(Readable, Declarable, Protocol):
 
 
 @runtime_checkable
-class ExponentialFamily(Protocol):
-    """A belief whose density, to a power, is of the same family."""
-
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-
-
-@runtime_checkable
 class Conditioned(Protocol):
     """A posterior that knows how much of the data's precision is left in it."""
 
     def digits_lost(self, statistic: Any) -> float | None:
         """Return about how many digits are lost, the most of a batch; None if not known."""
-
-
-@runtime_checkable
-class Prequential(Protocol):
-    """A belief that predicts the next row, whatever containers rows come in."""
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
 
 
 @runtime_checkable

@@ -539,17 +539,6 @@ class BetaBernoulli:
         x = d.successes.astype(np.uint8) if d.trials is None else d.successes
         return {"x": (x, {"row": tuple(d.batch.rows), **batch})}
 
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-        ones, zeros = (1 + alpha * (x - 1) for x in (self.alpha, self.beta))
-        return type(self)(ones, zeros, self.coords)
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.trials(row)
-        law = self.predictive(1 if given.trials is None else given.trials)
-        return given.batch.of_group(law.logpmf(given.successes))
-
     leave_rows_out = case_deletion.of_trials
     digits_lost = conditioning.none_lost
 

@@ -518,26 +518,10 @@ class DirichletCategorical:
             axes = {**axes, "category": self.categories or d.names or self.coords["category"]}
         return {"x": (d.values, {"row": tuple(d.batch.rows), **axes})}
 
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-        counts = 1 + alpha * (self.alpha - 1)
-        return type(self)(counts, self.categories, self.coords, other=self.other)
-
     @property
     def value_labels(self) -> tuple[Hashable, ...] | None:
         """Labels of the values 0, 1, ... of a row, if they have any."""
         return self.categories
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.categories(row, self.categories, self.alpha.shape[-1], self.other)
-        if given.counted:
-            counts = given.values.toarray() if checked.sparse(given.values) else given.values
-            return given.batch.of_group(self.predictive(counts.sum(-1)).logpmf(counts))
-        mean = self.predictive().mean()
-        codes = np.broadcast_to(given.values[0], mean.shape[:-1])
-        logs = np.log(np.take_along_axis(mean, codes[..., None], -1)[..., 0])
-        return given.batch.of_group(logs)
 
     leave_rows_out = case_deletion.of_categories
     digits_lost = conditioning.none_lost

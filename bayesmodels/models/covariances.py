@@ -195,14 +195,6 @@ def observed(self: Any, data: Any) -> Observed:
     return {"x": (d.x, {"row": tuple(d.batch.rows), "feature": features})}
 
 
-def power(self: Any, alpha: float) -> Any:
-    """Return the belief whose density is this one to the power alpha, normalised."""
-    own = _own(self)
-    numbers = alpha * self.kappa, alpha * (self.df + own) - own, alpha * self.scale
-    ratio = (self.ratio,) if _tied(self) else ()
-    return type(self)(self.location, *numbers, *ratio, self.features, self.coords)
-
-
 def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> None:
     """Write prior and likelihood into the current PyMC model; see `declare`."""
     from bayesmodels.models import inverse_wishart_pymc as declared

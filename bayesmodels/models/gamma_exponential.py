@@ -201,9 +201,7 @@ class GammaExponential:
         return simulation.told(self, simulation.replaced(self, design, new[0], ended))
 
     observed = rates.observed
-    power = rates.power
     told = rates.told
-    log_next = rates.log_next
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost
 

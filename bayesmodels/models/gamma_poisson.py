@@ -210,9 +210,7 @@ class GammaPoisson:
         return {"x": checked.randomness(rng).poisson(mean).astype(float)}
 
     observed = rates.observed
-    power = rates.power
     told = rates.told
-    log_next = rates.log_next
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost
 

@@ -629,11 +629,6 @@ class ConceptLearning:
         """Labels of the values 0, 1, ... of a row."""
         return self.outcomes
 
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        (code,) = checked.outcomes(row, self.outcomes).values
-        return self.predictive().logpmf(self.outcomes[code])
-
     leave_rows_out = case_deletion.of_hypotheses
     digits_lost = conditioning.none_lost
     declare = declare

@@ -27,7 +27,6 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 7.6.3.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -760,22 +759,7 @@ class LinearRegression:
         axes = labels.completed(d.coords, d.y.shape[1:])
         return {"y": (d.y, {"row": tuple(d.rows), **axes})}
 
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-        own = 1 + (self.factor.shape[-1] - 1) / 2
-        scaled = copy(self)  # which may have been improper, and may become so
-        values.fill(
-            scaled, factor=np.sqrt(alpha) * self.factor, shape=alpha * (self.shape + own) - own
-        )
-        return scaled
-
     simulated = simulation.of_targets
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.paired(row)
-        law = self.predictive(given.features, intercept=given.intercept)
-        return law.logpdf(checked.regression(row).y)
 
     leave_rows_out = case_deletion.of_regression
 

@@ -395,14 +395,6 @@ class NormalInverseWishart:
     log_likelihood = cov.log_likelihood
     replicate = cov.replicate
     observed = cov.observed
-    power = cov.power
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.vectors(row)
-        if given.batch.groups is None:
-            return self.predictive().logpdf(given.x[0])
-        return self.log_predictive(given.x)[0, given.batch.groups[0]]
 
     leave_rows_out = case_deletion.of_vectors
     digits_lost = conditioning.lost_in_scale

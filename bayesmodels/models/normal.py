@@ -464,26 +464,6 @@ class NormalInverseGamma:
         batch = labels.completed(d.batch.axes, d.x.shape[1:])
         return {"x": (d.x, {"row": tuple(d.batch.rows), **batch})}
 
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised.
-
-        The joint density of mean and variance has the variance to the power -(a + 3/2), which is
-        what `mode` divides the scale by.
-
-        Examples
-        --------
-        >>> NormalInverseGamma(mean=1, kappa=4, shape=3, scale=2).power(0.5)
-        NormalInverseGamma(mean=1, kappa=2, shape=0.75, scale=1)
-        """
-        shape = alpha * (self.shape + 1.5) - 1.5
-        kappa, scale = alpha * self.kappa, alpha * self.scale
-        return type(self)(self.location, kappa, shape, scale, self.coords)
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.measurements(row)
-        return given.batch.of_group(self.predictive().logpdf(given.x))
-
     leave_rows_out = case_deletion.of_numbers
     digits_lost = conditioning.none_lost
 

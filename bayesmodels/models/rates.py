@@ -250,22 +250,11 @@ def sample(self: Any, draws: int, rng: np.random.Generator | int | None = None) 
     return {"lam": rng.standard_gamma(self.shape, (draws, *self.shape.shape)) / self.rate}
 
 
-def power(self: Any, alpha: float) -> Any:
-    """Return the belief whose density is this one to the power alpha, normalised."""
-    return type(self)(alpha * (self.shape - 1) + 1, alpha * self.rate, self.coords)
-
-
 def observed(self: Any, data: Any) -> Observed:
     """Return the rows under the name ``"x"``, with the labels of their axes."""
     d = self._rows(data)
     batch = labels.completed(d.batch.axes, d.x.shape[1:])
     return {"x": (d.x, {"row": tuple(d.batch.rows), **batch})}
-
-
-def log_next(self: Any, row: Any) -> Any:
-    """Return the log predictive density of one row, of each of its columns that is separate."""
-    d = self._rows(row)
-    return self._log_row(d, d.batch.by_row(self.shape), d.batch.by_row(self.rate))
 
 
 def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:

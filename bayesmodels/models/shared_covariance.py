@@ -288,12 +288,6 @@ class SharedNormalInverseWishart:
     log_likelihood = cov.log_likelihood
     replicate = cov.replicate
     observed = cov.observed
-    power = cov.power
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, of each of its columns that is separate."""
-        given = checked.vectors(row)
-        return given.batch.of_group(self.log_predictive(given.x)[0])
 
     leave_rows_out = case_deletion.of_vectors
     digits_lost = conditioning.lost_in_scale

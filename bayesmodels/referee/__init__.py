@@ -6,28 +6,23 @@ programs are compared by their densities, too (`same`). Comparison (`compare`) s
 draws. Of a model without a closed form the joint density is checked (`check_joint`), and of an
 approximation how far draws are from it (`approximation_error`), which is a report and no verdict.
 Calibration (`calibrate`) draws data from the model, and speaks about prior, likelihood and
-posterior together. The evidence has a check of its own (`check_evidence`), and an estimate for any
-PyMC model (`bridge_sampling`).
+posterior together. The evidence of any PyMC model is estimated by `bridge_sampling`.
 """
 
 from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
-from bayesmodels.referee.belief_check import BeliefCheck, check_belief
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
 from bayesmodels.referee.equivalence import Equivalence, same
-from bayesmodels.referee.evidence_check import EvidenceCheck, check_evidence
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.referee.sequential import Look, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
-    "BeliefCheck",
     "Calibration",
     "Diagnosis",
     "Equivalence",
-    "EvidenceCheck",
     "EvidenceEstimate",
     "Identity",
     "JointIdentity",
@@ -37,8 +32,6 @@ __all__ = [
     "approximation_error",
     "bridge_sampling",
     "calibrate",
-    "check_belief",
-    "check_evidence",
     "check_identity",
     "check_joint",
     "compare",

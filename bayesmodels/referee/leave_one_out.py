@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief.leave_one_out import leave_rows_out
-from bayesmodels.belief.protocol import Conjugate, LatentClasses, Prequential, Readable, Statistic
+from bayesmodels.belief.protocol import Conjugate, LatentClasses, Readable, Statistic
 from bayesmodels.belief.rows import readable, rows_at
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
@@ -132,13 +132,11 @@ def _again(
     for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)).tolist():
         try:
             after = prior.update(rows_at(data, np.delete(every, i)))
-            row = rows_at(data, slice(i, i + 1))
-            own = isinstance(after, Prequential)
-            found = after.log_next(row) if own else after.log_evidence(row)
+            found = np.asarray(after.log_evidence(rows_at(data, slice(i, i + 1))))
         except PriorError as error:
             raise PriorError(
                 f"prior: without row {labels[i]} the posterior is improper and predicts nothing. "
                 f"{error}"
             ) from None
-        logs[i] = np.reshape(found, logs[i].shape)
+        logs[i] = found.sum(tuple(range(found.ndim - logs[i].ndim)))  # other groups have no row
     return logs

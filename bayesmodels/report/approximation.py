@@ -20,7 +20,6 @@ from bayesmodels.report.page import Pairs, Part, Section, Table, columns, cut, l
 from bayesmodels.report.reports import ApproximationReport
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
-from bayesmodels.report.sensitivity import estimated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +68,7 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
         f"{largest:.2g} posterior standard deviations."
     )
     said = [about, sections.sampling(report, report.sampled), end]
-    scaled = estimated(near, report.sampled, list(errors.index))
+    scaled = sections.sensitivity(report.sampled)
     again = sections.call("validate", ["prior", "data"], report.settings)
     prior = f"prior = {in_short(report.prior)}"
     glance = [
@@ -85,7 +84,7 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
         Section("parameters", "Prior and approximation", [before, parameters(report)]),
         Section("comparison", "Approximate and sampled posterior", [after, comparison(errors)]),
         Section("evidence", title, [densities, Part("facts", identity)]),
-        *([scaled.section()] if scaled else []),
+        *scaled,
         sections.pictures(pictures(report), len(errors), "error"),
         sections.data([*facts, *tables.digits(near)], first),
         sections.methods(said, sections.MEASURED, scaled),

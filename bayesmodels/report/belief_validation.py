@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Sequence
 from typing import Any, cast
 
 import narwhals as nw
@@ -12,21 +12,20 @@ import pandas as pd
 from bayesmodels.belief.protocol import Belief, Classifier, LatentClasses, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.draws import exact_draws, mcmc_draws
-from bayesmodels.errors import PriorError
+from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.containers import wrapped
 from bayesmodels.input.data import paired
 from bayesmodels.input.wrappers import Weighted
 from bayesmodels.referee import (
     Diagnosis,
     Identity,
-    check_belief,
     check_identity,
     compare,
     diagnose,
 )
+from bayesmodels.referee.bridge import EvidenceEstimate, estimated
 from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.diagnosis import log_evidence
-from bayesmodels.referee.evidence_check import other_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
@@ -39,12 +38,12 @@ from bayesmodels.report.page import Pairs, Part, Section, Shown
 from bayesmodels.report.predictive import predictive
 from bayesmodels.report.reports import Report
 from bayesmodels.report.run import Run
-from bayesmodels.report.sensitivity import Sensitivity, sensitivity
 
 
 def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
-    scaled, rows = sensitivity(report), left_out(report)
+    rows = left_out(report)
+    scaled = [] if levels(report.posterior) else sections.sensitivity(report.exact)
     prior, verdict = cast("Any", report.prior), report.comparison
     drawn = [*pictures(report), *(rows.pictures if rows else ())]
     parameters = Part("tables", tables.parameters(report))
@@ -58,7 +57,7 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
         *_classes(report),
         _evidence(report),
         *([rows] if rows else []),
-        *([scaled.section()] if scaled else []),
+        *scaled,
         sections.pictures(drawn, len(tables.continuous(verdict))),
         data_of(report),
         methods(report, scaled),
@@ -80,12 +79,11 @@ def _classes(report: Report) -> list[Section]:
 
 
 def _evidence(report: Report) -> Section:
-    table = tables.ways(report.log_evidence, report.other_evidence)
+    table = tables.ways(report)
     of = "exact draws" if isinstance(report.prior, LatentClasses) else "the sampler’s draws"
     about = (
-        "The same number by other ways: the sum of the log densities of each row, predicted "
-        "from the rows before it, which is exact but for rounding; and by bridge sampling, "
-        f"from PyMC’s joint density and {of}, with a Monte-Carlo error."
+        "The same number by another way: by bridge sampling, from PyMC’s joint density and "
+        f"{of}, with a Monte-Carlo error."
     )
     ways: list[Shown] = [] if table is None else [about, table]
     return sections.evidence(report.log_evidence, tables.evidence(report), *ways)
@@ -102,7 +100,7 @@ def data_of(report: Report) -> Section:
     return sections.data([*facts, *tables.digits(report.posterior, statistic)], first)
 
 
-def methods(report: Report, scaled: Sensitivity | None = None) -> Section:
+def methods(report: Report, scaled: Sequence[Section] = ()) -> Section:
     """Return what was done, in a paragraph."""
     about = (
         f"The posterior ({report.title}) was computed in closed form with bayesmodels "
@@ -161,10 +159,6 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
 
     words = "comparing formula and PyMC model"
     declared, identity, diagnosis = timed("identity", words, identified)
-    verbs = None
-    if identity.holds:
-        words, own = "comparing the belief's verbs", copy.deepcopy(rng)  # rng goes on as it would
-        verbs = timed("verbs", words, check_belief, model, data, rng=own)
     exact = timed("exact draws", "exact draws", exact_draws, model, data, rng=rng, **size)
     rows = _rows_to_compare(posterior, data)
     comparison, sampled = run.decided(
@@ -173,8 +167,8 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
     )
     # Chains of a mixture keep to one order of its classes; a bridge needs all of them.
     given = exact if isinstance(model, LatentClasses) else sampled
-    words = "the evidence by other ways"
-    others = timed("evidence", words, other_evidence, model, data, declared, given, rng)
+    words = "the evidence by a bridge"
+    bridge, missing = timed("evidence", words, _bridged, stated, declared, model, given, rng)
     return Report(
         title=getattr(model, "title", type(model).__name__),
         prior=model,
@@ -186,11 +180,23 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
         exact=exact,
         sampled=sampled,
         diagnosis=diagnosis,
-        verbs=verbs,
-        other_evidence=others,
+        bridge=bridge,
+        no_bridge=missing,
         contents=contents,
         **run.stated(),
     )
+
+
+def _bridged(
+    log_evidence: float | None, declared: Any, model: Belief, draws: Any, rng: Any
+) -> tuple[EvidenceEstimate | None, str]:
+    """Return an estimate of the evidence that shares no formula with it, or why there is none."""
+    if log_evidence is None:
+        return None, ""
+    try:
+        return estimated(declared, model, draws, rng), ""
+    except DataError as error:
+        return None, f"There is no estimate by bridge sampling: {error}"
 
 
 def _rows_to_compare(posterior: Any, data: Any) -> Any:

@@ -13,8 +13,8 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.values import fill
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics.optimize import Trace
-from bayesmodels.referee import BeliefCheck, Diagnosis, Identity, JointIdentity, Verdict
-from bayesmodels.referee.evidence_check import OtherEvidence
+from bayesmodels.referee import Diagnosis, Identity, JointIdentity, Verdict
+from bayesmodels.referee.bridge import EvidenceEstimate
 from bayesmodels.referee.verdict import LEAST_ESS, advice, stands_still, still, too_few, unmixed
 from bayesmodels.report import answer
 from bayesmodels.report.answer import Confusion
@@ -61,12 +61,12 @@ class Report(Reported):
         Of Python and of the packages that matter.
     diagnosis : Diagnosis or None
         Which term is to blame, where the identity fails.
-    verbs : BeliefCheck or None
-        The belief's other verbs against its log density, where the identity holds.
-    other_evidence : OtherEvidence or None
-        The evidence by other ways; None under an improper prior.
+    bridge : EvidenceEstimate or None
+        The evidence by bridge sampling; None under an improper prior.
+    no_bridge : str
+        Why there is none of a proper one, in words.
     outcome : {"agree", "disagree", "inconclusive"}
-        The verdict over all layers: identity first, then the belief's verbs, then draws.
+        The verdict over all layers: identity first, then draws.
     """
 
     prior: Belief
@@ -78,13 +78,11 @@ class Report(Reported):
     exact: xr.DataTree
     sampled: xr.DataTree
     diagnosis: Diagnosis | None = None
-    verbs: BeliefCheck | None = None
-    other_evidence: OtherEvidence | None = None
+    bridge: EvidenceEstimate | None = None
+    no_bridge: str = ""
 
     def __post_init__(self) -> None:
-        wrong = self.verbs is not None and self.verbs.outcome == "disagree"
-        good = self.identity.holds and not wrong
-        fill(self, outcome=self.comparison.outcome if good else "disagree")
+        fill(self, outcome=self.comparison.outcome if self.identity.holds else "disagree")
         head = {
             "agree": "The algebra, the PyMC model and its draws agree.",
             "disagree": "The algebra and the PyMC model agree, but the sampler's draws do not: the "
@@ -94,16 +92,11 @@ class Report(Reported):
         }[self.outcome]
         if not self.identity.holds:
             head = "The algebra and the PyMC model do not describe the same posterior."
-        elif wrong:
-            head = "The algebra and the PyMC model agree, but the belief contradicts itself."
         blamed = [] if self.diagnosis is None else [self.diagnosis.sentence()]
-        blamed += [self.verbs.sentence()] if self.verbs is not None and wrong else []
-        others, by = self.other_evidence, {}
-        if others is not None and others.chain is not None:
-            by["log_evidence_by_chain"] = others.chain
-        if others is not None and others.estimate is not None:
-            by["log_evidence_by_bridge"] = others.estimate.log_evidence
-            by["log_evidence_by_bridge_error"] = others.estimate.error
+        by = {}
+        if self.bridge is not None:
+            by["log_evidence_by_bridge"] = self.bridge.log_evidence
+            by["log_evidence_by_bridge_error"] = self.bridge.error
         found = {"log_evidence": self.log_evidence, **by, "identity_holds": self.identity.holds}
         said = [head, *blamed, self.identity.sentence(), self.comparison.sentence()]
         _judge(self, said, **found, to_blame=list(self.to_blame))
@@ -120,11 +113,9 @@ class Report(Reported):
 
     @property
     def to_blame(self) -> tuple[str, ...]:
-        """What is to blame for a disagreement: terms of the formulas, verbs, or the sampler."""
+        """What is to blame for a disagreement: terms of the formulas, or the sampler."""
         if self.diagnosis is not None:
             return self.diagnosis.terms
-        if self.verbs is not None and self.verbs.to_blame:
-            return self.verbs.to_blame
         return ("the sampler",) if self.identity.holds and self.outcome == "disagree" else ()
 
 

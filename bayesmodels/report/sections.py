@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from bayesmodels.referee.sequential import AGAIN
@@ -12,9 +15,18 @@ from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.figures import MOST_SCALARS
 from bayesmodels.report.html import Reported
-from bayesmodels.report.page import Pairs, Part, Section, Shown, Table
+from bayesmodels.report.page import (
+    Column,
+    Pairs,
+    Part,
+    Section,
+    Shown,
+    Table,
+    columns,
+    cut,
+    worst_first,
+)
 from bayesmodels.report.reports import ModelReport, Report
-from bayesmodels.report.sensitivity import Sensitivity
 
 PYMC = (
     "Abril-Pla et al. (2023), PyMC: a modern, and comprehensive probabilistic programming "
@@ -41,6 +53,9 @@ KALLIOINEN = (
     "Kallioinen, Paananen, Bürkner and Vehtari (2024), Detecting and diagnosing prior and "
     "likelihood sensitivity with power-scaling. Statistics and Computing 34, 57."
 )
+
+MOST_SCALED = 200
+"""With more scalars their sensitivity would take longer than all else."""
 
 JUDGED, MEASURED = (PYMC, RHAT, ARVIZ, HOLM), (PYMC, RHAT, ARVIZ, LAPLACE)
 """What is cited where draws were compared with a closed form, or an approximation with draws."""
@@ -80,12 +95,50 @@ def evidence(log_evidence: float | None, facts: Pairs, *ways: Shown) -> Section:
     return Section("evidence", "Evidence and identity", [*said, Part("facts", facts), *ways])
 
 
-def methods(
-    sentences: Sequence[str], cited: Sequence[str], scaled: Sensitivity | None = None
-) -> Section:
+def sensitivity(draws: Any) -> list[Section]:
+    """Return how much scalars depend on prior and likelihood, as ArviZ estimates it from draws.
+
+    Nothing where draws lack one of the two densities, or there are more scalars than matter.
+    """
+    from arviz_stats.psense import psense_summary
+
+    posterior = draws["posterior"]
+    scalars = sum(x.size for x in posterior.data_vars.values()) / posterior["draw"].size
+    logs = [draws[group] for group in ("log_prior", "log_likelihood") if group in draws.children]
+    if len(logs) < 2 or scalars / posterior["chain"].size > MOST_SCALED:  # noqa: PLR2004 - both
+        return []
+    if not all(np.isfinite(x).all() for each in logs for x in each.data_vars.values()):
+        return []  # impossible draws have no weights
+    log = logging.getLogger("arviz_stats.psense")  # it would say what the table says
+    log.disabled = True
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # of a flat prior
+            warnings.simplefilter("ignore")
+            found = psense_summary(draws)
+    except ValueError:  # the prior is the same at all draws
+        return []
+    finally:
+        log.disabled = False
+    shown = worst_first(found, "prior")
+    numbers = columns(shown, ("", "prior", "Prior", 3), ("", "likelihood", "Likelihood", 3))
+    said = Column("diagnosis", tuple(shown["diagnosis"]), numeric=False)
+    about = (
+        "How much the posterior of each scalar changes when the prior, or the likelihood, counts "
+        "for a little more or less (power-scaling): ArviZ’s psense_summary of the exact draws. "
+        "From 0.05 on it is worth a look. Where both are as large, prior and data may pull in "
+        "different directions; where only the prior’s is, the prior decides."
+    )
+    matters = int((found["diagnosis"] != "✓").sum())
+    summary = f"The prior matters to {matters:,} of {len(found):,} scalars: see Prior sensitivity."
+    table = cut(Table("Sensitivity to prior and likelihood", (*numbers, said)), "the largest first")
+    return [Section("sensitivity", "Prior sensitivity", [about, table], summary if matters else "")]
+
+
+def methods(sentences: Sequence[str], cited: Sequence[str], scaled: Sequence[Any] = ()) -> Section:
     """Return what was done, to be pasted into a paper, and the works it refers to by number."""
-    if scaled is not None and scaled.table is not None:
-        sentences, cited = [*sentences, scaled.sentence()], [*cited, KALLIOINEN]
+    if scaled:
+        said = "Sensitivity to the prior was computed with ArviZ by power-scaling [5]."
+        sentences, cited = [*sentences, said], [*cited, KALLIOINEN]
     paragraph = " ".join(" ".join(sentences).split())
     return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
 

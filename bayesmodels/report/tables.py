@@ -26,7 +26,6 @@ from bayesmodels.belief.reading import (
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee.bounds import PROB
-from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.scalars import scalar_draws
@@ -433,17 +432,14 @@ def digits(posterior: Any, statistic: Any = None) -> Pairs:
     return [(f"Digits lost of {DIGITS:.0f}, by estimate", said)]
 
 
-def ways(log_evidence: float | None, other: OtherEvidence | None) -> Table | None:
+def ways(report: Report) -> Table | None:
     """Return the ways to the evidence, one row each; None if there is no evidence."""
-    if log_evidence is None or other is None:
+    stated, bridge = report.log_evidence, report.bridge
+    if stated is None:
         return None
-    rows = [("closed form", rounded(log_evidence, 6), "", "", "")]
-    if other.chain is not None:
-        gap = powers(other.chain - log_evidence, 1)
-        rows.append(("chain of one-step predictions", rounded(other.chain, 6), "", gap, ""))
-    if other.estimate is not None:
-        found, error = other.estimate.log_evidence, other.estimate.error
-        off = found - log_evidence
+    rows = [("closed form", rounded(stated, 6), "", "", "")]
+    if bridge is not None:
+        found, error, off = bridge.log_evidence, bridge.error, bridge.log_evidence - stated
         if error:
             places = decimals_of(error, 2)
             size = rounded(error, places), rounded(off, places), signed(off / error)
@@ -454,7 +450,7 @@ def ways(log_evidence: float | None, other: OtherEvidence | None) -> Table | Non
     heads = "", "log evidence", "standard error", "difference", "in standard errors"
     each = zip(heads, zip(*rows, strict=True), strict=True)
     found_in = tuple(Column(head, cells, numeric=bool(head)) for head, cells in each)
-    return Table("Ways to the log evidence", found_in, " ".join(other.notes))
+    return Table("Ways to the log evidence", found_in, report.no_bridge)
 
 
 def share(ratio: float) -> str:

@@ -4,7 +4,6 @@ import numpy as np
 
 import bayesmodels as bm
 from bayesmodels.belief.rows import readable, rows_at
-from bayesmodels.referee.one_step import log_chain
 
 
 def test_rows_in_any_container():
@@ -18,4 +17,3 @@ def test_rows_in_any_container():
 def test_a_tuple_holds_rows_unless_it_is_a_pair():
     coin = bm.BetaBernoulli(1, 1)
     assert readable(coin, (1, 0, 0)) == [1, 0, 0]
-    assert log_chain(coin, (1, 0, 0)) == log_chain(coin, [1, 0, 0])

@@ -11,7 +11,6 @@ from bayesmodels.belief.protocol import LatentClasses, Statistic
 from bayesmodels.belief.rows import readable, rows_at
 from bayesmodels.models import case_deletion
 from bayesmodels.numerics import kernels
-from bayesmodels.referee.one_step import log_next
 from tests.contract.cases import CASES
 
 RNG = np.random.default_rng(1)
@@ -25,9 +24,8 @@ def refitted(prior, data):
     return np.array(
         [
             np.sum(
-                log_next(
-                    wide.update(rows_at(whole, np.delete(every, i))),
-                    rows_at(whole, slice(i, i + 1)),
+                wide.update(rows_at(whole, np.delete(every, i))).log_evidence(
+                    rows_at(whole, slice(i, i + 1))
                 )
             )
             for i in every

@@ -9,7 +9,6 @@ from scipy import stats
 from scipy.special import gammaln
 
 import bayesmodels as bm
-from bayesmodels.referee.one_step import log_chain, no_chain
 
 
 @dataclass(frozen=True)
@@ -97,19 +96,3 @@ def test_rows_keep_their_labels():
 def test_a_row_without_which_nothing_is_known_is_named():
     with pytest.raises(bm.PriorError, match="without row 0 the posterior is improper"):
         bm.leave_one_out(Rate(0.5, 0.0), [3])
-
-
-def test_its_predictive_law_makes_up_the_evidence():
-    assert not no_chain(RATE, CALLS)
-    chain, _ = log_chain(RATE, CALLS)
-    assert chain == pytest.approx(RATE.log_evidence(CALLS), rel=1e-12)
-
-
-def test_rows_of_which_more_is_known_than_is_observed_have_no_chain():
-    grouped = bm.Grouped(CALLS, by=list("aabbab"))
-    assert no_chain(RATE, grouped) == "one-step predictive densities of Rate are not known"
-
-
-def test_powers_that_it_does_not_state_are_said_to_be_missing():
-    with pytest.raises(bm.DataError, match=r"of a Rate .* has no method power"):
-        bm.prior_sensitivity(RATE, CALLS)

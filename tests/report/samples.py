@@ -15,7 +15,6 @@ import bayesmodels as bm
 from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
-from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
 from bayesmodels.report.html import set_in_html
 from tests.contract import cases
@@ -106,8 +105,7 @@ def coin():
     frame = bm.datasets.load("coin")
     found = report(bm.BetaBernoulli(1, 1), frame["heads"])
     estimate = EvidenceEstimate(found.log_evidence + 0.01, 0.004, 100.0, 500.0)
-    other = OtherEvidence(found.log_evidence, estimate, ("And a note.",))
-    return dataclasses.replace(found, other_evidence=other)
+    return dataclasses.replace(found, bridge=estimate)
 
 
 def aspirin():

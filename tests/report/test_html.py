@@ -17,7 +17,6 @@ from bayesmodels import report
 from bayesmodels.belief import values
 from bayesmodels.belief.notebook import mathml
 from bayesmodels.command import catalog
-from bayesmodels.referee.evidence_check import OtherEvidence
 from bayesmodels.report import belief_validation, html, tables
 from bayesmodels.report.html import render
 from tests.report import samples
@@ -225,7 +224,7 @@ def test_why_there_is_no_evidence():
 
 def test_ways_to_the_evidence_stand_side_by_side():
     sample = SAMPLES["coin"]()
-    table = tables.ways(sample.log_evidence, sample.other_evidence)
+    table = tables.ways(sample)
     assert [c.cells[-1] for c in table.columns] == [
         "bridge sampling",
         f"{sample.log_evidence + 0.01:.4f}".replace("-", "−"),
@@ -233,11 +232,9 @@ def test_ways_to_the_evidence_stand_side_by_side():
         "0.0100",
         "+2.5",
     ]
-    text = render(sample)
-    assert "chain of one-step predictions" in text
     assert sample.to_dict()["log_evidence_by_bridge_error"] == 0.004
-    none = OtherEvidence(None, None, ("There is no chain: for a reason.",))
-    assert "for a reason" in render(dataclasses.replace(sample, other_evidence=none))
+    none = dataclasses.replace(sample, bridge=None, no_bridge="There is none: for a reason.")
+    assert "for a reason" in render(none)
 
 
 @pytest.mark.slow

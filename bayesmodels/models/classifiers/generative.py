@@ -568,12 +568,6 @@ class GenerativeClassifier(ProductOfBeliefs):
 
         return Simulated(self._statistic_of(parts), log_likelihood, declare)
 
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row: of its class and its features."""
-        given = checked.paired(row)
-        (code,) = self.classes.read(given.target)
-        return self.log_joint(given.features)[0, code]
-
     def leave_rows_out(self, data: Any, statistic: ClassStatistic) -> RowsLeftOut:
         """Return log densities of rows, each by the others: the sum of the parts'."""
         given = Classified(self.classes, self.blocks, data)
@@ -587,11 +581,6 @@ class GenerativeClassifier(ProductOfBeliefs):
                 each = [np.bincount(given.rows_of_cells(name), x, len(total)) for x in each]
             total, lost = total + each[0], lost | (each[1] > 0)
         return RowsLeftOut(total, rows, lost)
-
-    def power(self, alpha: float) -> Self:
-        """Return the belief whose density is this one to the power alpha, normalised."""
-        blocks = {name: block.of(block.belief.power(alpha)) for name, block in self.blocks.items()}
-        return self._of(self.classes.power(alpha), blocks)
 
     def digits_lost(self, statistic: ClassStatistic) -> float:
         """Return about how many digits are lost in the block that loses most."""

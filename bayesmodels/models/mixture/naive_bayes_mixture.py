@@ -35,7 +35,6 @@ from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.draws import read
 from bayesmodels.input.labels import only
-from bayesmodels.input.wrappers import Design
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, as_given
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
@@ -422,13 +421,6 @@ class NaiveBayesMixture(LatentClassModel):
         labels = np.where(given.labels == UNKNOWN, UNKNOWN, drawn)
         s = MixtureStatistic(labels, rows, given.axes, given.weights)
         return replace(told(self, s), declare=lambda: self.declare_rows(s))
-
-    def log_next(self, row: Any) -> Any:
-        """Return the log predictive density of one row, its class summed out unless it is known."""
-        (code,) = self.statistic(row).labels
-        features = checked.paired(row).features if isinstance(row, (tuple, Design)) else row
-        each = self.log_joint(features)[0]
-        return logsumexp(each) if code == UNKNOWN else each[code]
 
     def digits_lost(self, statistic: MixtureStatistic) -> None:
         """Return None: a mixture of many terms has no one condition number."""

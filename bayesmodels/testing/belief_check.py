@@ -24,6 +24,7 @@ from bayesmodels.belief import reading
 from bayesmodels.belief.declaring import number_of_rows
 from bayesmodels.belief.protocol import (
     Belief,
+    MassFunction,
     Modal,
     Predictive,
     Replicating,
@@ -36,13 +37,13 @@ from bayesmodels.belief.simulation import total
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input.data import weighted
 from bayesmodels.input.parameters import proportion, randomness
+from bayesmodels.input.wrappers import PER_ROW
 from bayesmodels.numerics import Array
-from bayesmodels.referee.moves import flat, largest_change, proposed
 from bayesmodels.referee.one_sample import one_sample_tests
-from bayesmodels.referee.one_step import log_next, no_chain
 from bayesmodels.referee.sbc import simulated
 from bayesmodels.referee.verdict import significant
 from bayesmodels.referee.wording import sentence
+from bayesmodels.testing.moves import flat, largest_change, proposed
 
 LEVEL = 1e-4
 """Chance of a false alarm, small beside that of a verdict on draws."""
@@ -97,8 +98,8 @@ def check_belief(
     r"""Compare the verbs of a belief with its joint log density, without PyMC and its sampler.
 
     For those who write a model: `check_identity` says whether `log_density` is right, this which of
-    `sample`, `marginals`, `mean`, `var`, `interval`, `mode`, `predictive`, `log_next`,
-    `log_likelihood` and `replicate` are not of that density. `validate` asks both.
+    `sample`, `marginals`, `mean`, `var`, `interval`, `mode`, `predictive`,
+    `log_likelihood` and `replicate` are not of that density.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def check_belief(
     >>> class Wrong(bm.BetaBernoulli):
     ...     def mode(self):
     ...         return self.mean()
-    >>> bm.check_belief(Wrong(2, 2), [1, 0, 0, 1, 0, 0], rng=1).to_blame
+    >>> bm.testing.check_belief(Wrong(2, 2), [1, 0, 0, 1, 0, 0], rng=1).to_blame
     ('mode',)
     """
     check = _Check(prior, data, proportion(level, "level"), randomness(rng))
@@ -166,8 +167,9 @@ class _Check:
             yield from self._moments(self.law)
         if isinstance(self.law, Modal) and (denser := self._mode()):
             yield "mode", denser
-        if self.rows and not no_chain(self.prior, self.data) and (predicted := self._predictive()):
-            yield "predictive" if isinstance(self.law, Predictive) else "log_next", predicted
+        plain = self.rows and not isinstance(self.data, (*PER_ROW, tuple))
+        if plain and isinstance(self.law, Predictive) and (predicted := self._predictive()):
+            yield "predictive", predicted
 
     # --- densities, up to rounding ----------------------------------------------------------------
 
@@ -221,13 +223,14 @@ class _Check:
         return ""
 
     def _predictive(self) -> str:
-        rows = readable(self.law, self.data)
+        rows, law = readable(self.law, self.data), self.law.predictive()
         number = number_of_rows(rows)
         few = {name: x[:_POINTS] for name, x in self.draws.items()}
         slack = float(np.min(_whole(self.law.log_density_rounding(few))))  # as of what it divides
         for at in np.unique(np.linspace(0, number - 1, min(_ROWS, number)).astype(int)).tolist():
             row = rows_at(rows, slice(at, at + 1))
-            said = float(np.sum(log_next(self.law, row)))
+            ((x, _),) = self.law.observed(row).values()
+            said = float(np.sum(law.logpmf(x) if isinstance(law, MassFunction) else law.logpdf(x)))
             right = float(np.sum(self.law.log_evidence(row)))
             if not abs(said - right) <= slack + _NEAR * max(1.0, abs(right)):
                 return (

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import belief_validation
 from tests.contract.cases import CASES, FAMILIES
 
 RNG = np.random.default_rng(20261101)
@@ -192,7 +191,7 @@ SEEDS = [range(1), pytest.param(range(1, 20), marks=pytest.mark.slow)]
 def test_the_wrong_verb_is_named_and_no_other(name, seeds):
     (model, data), verb, wrong = PLANTED[name]
     for seed in seeds:
-        found = bm.check_belief(planted(model, **{verb: wrong}), data, rng=seed)
+        found = bm.testing.check_belief(planted(model, **{verb: wrong}), data, rng=seed)
         assert (found.outcome, found.to_blame) == ("disagree", (verb,)), (seed, found)
 
 
@@ -205,7 +204,7 @@ FIRST = [family[0] for family in FAMILIES]
 )
 def test_of_right_verbs_none_is_blamed(case):
     for seed in range(1 if case in FIRST else 10):
-        found = bm.check_belief(case.prior, case.data, rng=seed)
+        found = bm.testing.check_belief(case.prior, case.data, rng=seed)
         assert (found.outcome, found.findings) == ("agree", ()), (seed, found)
 
 
@@ -227,46 +226,18 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 def test_nor_where_numbers_are_hard(name):
     for seed in range(5):
-        assert bm.check_belief(*HARD[name], rng=seed).to_blame == (), seed
+        assert bm.testing.check_belief(*HARD[name], rng=seed).to_blame == (), seed
 
 
 def test_what_was_found_is_said():
-    assert "are those of its log density" in bm.check_belief(*COIN, rng=1).sentence()
+    assert "are those of its log density" in bm.testing.check_belief(*COIN, rng=1).sentence()
     (model, data), verb, wrong = PLANTED["mode is the mean"]
-    said = bm.check_belief(planted(model, **{verb: wrong}), data, rng=1).sentence()
+    said = bm.testing.check_belief(planted(model, **{verb: wrong}), data, rng=1).sentence()
     assert said.startswith("To blame: mode. Near the mode the log density is up to ")
     outside = planted(model, mode=lambda _: {"theta": np.array(1.5)})
-    assert "outside" in bm.check_belief(outside, data, rng=1).sentence()
+    assert "outside" in bm.testing.check_belief(outside, data, rng=1).sentence()
     with pytest.raises(bm.DataError, match="level: must be strictly between 0 and 1"):
-        bm.check_belief(model, data, level=0)
-
-
-# --- in a validation ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "sample of one more success",
-        "marginals of one more success",
-        "mean is the mode",
-        "mode is the mean",
-        "predictive of one more success",
-        "log likelihood of zeros for ones",
-        "replicated zeros for ones",
-    ],
-)
-def test_a_validation_names_the_verb_and_not_the_sampler(name, monkeypatch):
-    (model, data), verb, wrong = PLANTED[name]
-    monkeypatch.setattr(
-        belief_validation,
-        "mcmc_draws",
-        lambda _, data, draws, **__: bm.exact_draws(model, data, draws=draws, rng=1),
-    )
-    report = bm.validate(planted(model, **{verb: wrong}), data, rng=1)
-    assert (report.outcome, report.to_blame) == ("disagree", (verb,))
-    assert report.sentences()[0].endswith("but the belief contradicts itself.")
-    assert report.identity.holds
+        bm.testing.check_belief(model, data, level=0)
 
 
 @pytest.mark.parametrize("seeds", SEEDS)
