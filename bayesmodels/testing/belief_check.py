@@ -8,7 +8,7 @@ The log density p is what `check_identity` holds against PyMC. By it are judged
   nominal variable, its probabilities;
 - `mean`, `var`, `interval`: moments and quantiles of the marginals;
 - `mode`: nothing near it, nor among draws, is denser;
-- `predictive`: the density of a row is its evidence;
+- `predictive`: the density of a number is its evidence;
 - `replicate`: as `sample`, by moves between two parameters, new rows of the first given.
 """
 
@@ -168,7 +168,8 @@ class _Check:
         if isinstance(self.law, Modal) and (denser := self._mode()):
             yield "mode", denser
         plain = self.rows and not isinstance(self.data, (*PER_ROW, tuple))
-        if plain and isinstance(self.law, Predictive) and (predicted := self._predictive()):
+        rows_are_x = plain and isinstance(self.law, Predictive) and not hasattr(self.law, "event")
+        if rows_are_x and not levels(self.law) and (predicted := self._predictive()):
             yield "predictive", predicted
 
     # --- densities, up to rounding ----------------------------------------------------------------

@@ -150,7 +150,6 @@ COMPILES = {
     "PartialPosterior.sample": partial(half, verb="sample"),
     "bridge_sampling": lambda rng: bm.bridge_sampling(declared(), DRAWS, rng=rng).log_evidence,
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
-    "check_belief": lambda rng: bm.testing.check_belief(COIN, BITS, rng=rng).sentence(),
     "check_identity": lambda rng: found(rng).constancy,
     "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),
     "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),

@@ -144,8 +144,6 @@ PLANTED = {
     "predictive of plugged in parameters": (
         NORMAL, "predictive", lambda self: right(self).plug_in(right(self).mean()),
     ),
-    "predictive with other freedom": (LINE, "predictive", of(line_freedom, "predictive")),
-    "predictive of rolled categories": (COLOURS, "predictive", of(rolled, "predictive")),
     "log likelihood of zeros for ones": (
         COIN,
         "log_likelihood",
