@@ -236,16 +236,13 @@ def test_sampling_gives_the_posterior_of_the_full_model():
     model, _, _ = varying(centred=False)
     partial = bm.exact(model, partial=True, rng=RNG)
     tree = partial.sample(1000, chains=4, rng=7, progressbar=False)
-    # A run of the full model with small steps, as its scales are badly determined.
-    with model:
-        run = pm.sample(1000, chains=4, random_seed=8, target_accept=0.95, progressbar=False)
-    full = run.posterior
-    assert set(tree.posterior) == set(full)
+    named = [*model.free_RVs, *model.deterministics]
+    assert set(tree.posterior) == {variable.name for variable in named}
     assert list(tree.observed_data) == ["y"]
-    for name in full:
-        assert tree.posterior[name].dims == full[name].dims
+    for name, dims in model.named_vars_to_dims.items():
+        if name in tree.posterior:
+            assert tree.posterior[name].dims == ("chain", "draw", *dims)
     assert list(tree.posterior["b"].coords["group"].values) == list("abcd")
-    assert bm.compare(run, tree, rng=1).outcome != "disagree"
     assert bm.compare(bm.integrate(model, rng=9), tree, rng=1).outcome == "agree"
 
 
