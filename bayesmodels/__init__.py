@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from bayesmodels.decisions.assurance import assurance as assurance
-    from bayesmodels.decisions.decision import Decision as Decision
     from bayesmodels.decisions.decision import decide as decide
-    from bayesmodels.decisions.stopping import stopping_rates as stopping_rates
     from bayesmodels.draws import exact_draws as exact_draws
     from bayesmodels.draws import mcmc_draws as mcmc_draws
     from bayesmodels.errors import DataError as DataError
@@ -34,11 +31,7 @@ if TYPE_CHECKING:
     from bayesmodels.input.wrappers import Grouped as Grouped
     from bayesmodels.input.wrappers import MultinomialCounts as MultinomialCounts
     from bayesmodels.input.wrappers import Weighted as Weighted
-    from bayesmodels.models.bernoulli import BernoulliStatistic as BernoulliStatistic
     from bayesmodels.models.bernoulli import BetaBernoulli as BetaBernoulli
-    from bayesmodels.models.categorical import (
-        CategoricalStatistic as CategoricalStatistic,
-    )
     from bayesmodels.models.categorical import (
         DirichletCategorical as DirichletCategorical,
     )
@@ -56,40 +49,23 @@ if TYPE_CHECKING:
     from bayesmodels.models.gamma_exponential import GammaExponential as GammaExponential
     from bayesmodels.models.gamma_poisson import GammaPoisson as GammaPoisson
     from bayesmodels.models.hypotheses import ConceptLearning as ConceptLearning
-    from bayesmodels.models.hypotheses import HypothesisStatistic as HypothesisStatistic
     from bayesmodels.models.least_squares import least_squares_descent as least_squares_descent
     from bayesmodels.models.linear_regression import LinearRegression as LinearRegression
-    from bayesmodels.models.linear_regression import RegressionStatistic as RegressionStatistic
-    from bayesmodels.models.logistic.laplace import LaplaceApproximation as LaplaceApproximation
     from bayesmodels.models.logistic.regression import LogisticRegression as LogisticRegression
-    from bayesmodels.models.mixture.em import EMResult as EMResult
     from bayesmodels.models.mixture.label_switching import relabel as relabel
-    from bayesmodels.models.mixture.latent_rows import MixtureStatistic as MixtureStatistic
     from bayesmodels.models.mixture.naive_bayes_mixture import (
         NaiveBayesMixture as NaiveBayesMixture,
-    )
-    from bayesmodels.models.multivariate_normal import (
-        MultivariateNormalStatistic as MultivariateNormalStatistic,
     )
     from bayesmodels.models.multivariate_normal import (
         NormalInverseWishart as NormalInverseWishart,
     )
     from bayesmodels.models.normal import NormalInverseGamma as NormalInverseGamma
-    from bayesmodels.models.normal import NormalStatistic as NormalStatistic
-    from bayesmodels.models.rates import EventStatistic as EventStatistic
     from bayesmodels.models.shared_covariance import (
         SharedNormalInverseWishart as SharedNormalInverseWishart,
     )
-    from bayesmodels.models.shared_covariance import (
-        SharedNormalStatistic as SharedNormalStatistic,
-    )
     from bayesmodels.posteriors.exact import exact as exact
     from bayesmodels.posteriors.integrate import integrate as integrate
-    from bayesmodels.posteriors.integrated import IntegratedPosterior as IntegratedPosterior
-    from bayesmodels.posteriors.partial import PartialPosterior as PartialPosterior
-    from bayesmodels.posteriors.posterior import ExactPosterior as ExactPosterior
     from bayesmodels.posteriors.sampling import sample as sample
-    from bayesmodels.referee import Calibration as Calibration
     from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
@@ -103,66 +79,42 @@ if TYPE_CHECKING:
     from bayesmodels.referee.model_comparison import compare_evidence as compare_evidence
     from bayesmodels.report import validate as validate
     from bayesmodels.report import validate_draws as validate_draws
-    from bayesmodels.report.classes import plot_boundary as plot_boundary
-    from bayesmodels.report.classes import plot_class_densities as plot_class_densities
-    from bayesmodels.report.classes import plot_feature_ranking as plot_feature_ranking
-    from bayesmodels.report.concept import plot_hypotheses as plot_hypotheses
-    from bayesmodels.report.concept import plot_membership as plot_membership
-    from bayesmodels.report.decisions import plot_assurance as plot_assurance
-    from bayesmodels.report.mixtures import plot_class_profiles as plot_class_profiles
-    from bayesmodels.report.mixtures import plot_em_trace as plot_em_trace
     from bayesmodels.store import load as load
     from bayesmodels.store import save as save
 
 _HOMES = {
-    "BernoulliStatistic": "models.bernoulli",
     "BetaBernoulli": "models.bernoulli",
     "BinomialCounts": "input.wrappers",
-    "CategoricalStatistic": "models.categorical",
     "ConceptLearning": "models.hypotheses",
     "Censored": "input.wrappers",
     "Counts": "input.wrappers",
     "DataError": "errors",
-    "Decision": "decisions.decision",
     "Design": "input.wrappers",
     "DirichletCategorical": "models.categorical",
-    "EMResult": "models.mixture.em",
-    "EventStatistic": "models.rates",
-    "ExactPosterior": "posteriors.posterior",
     "GammaExponential": "models.gamma_exponential",
     "GammaPoisson": "models.gamma_poisson",
     "GaussianDiscriminant": "models.classifiers.gaussian_discriminant",
     "Grouped": "input.wrappers",
-    "HypothesisStatistic": "models.hypotheses",
-    "LaplaceApproximation": "models.logistic.laplace",
     "LinearRegression": "models.linear_regression",
     "LogisticRegression": "models.logistic.regression",
-    "MixtureStatistic": "models.mixture.latent_rows",
     "ModeError": "errors",
     "MultinomialCounts": "input.wrappers",
-    "MultivariateNormalStatistic": "models.multivariate_normal",
     "NaiveBayes": "models.classifiers.naive_bayes",
     "NaiveBayesMixture": "models.mixture.naive_bayes_mixture",
     "NormalInverseGamma": "models.normal",
     "NormalInverseWishart": "models.multivariate_normal",
-    "NormalStatistic": "models.normal",
     "NotConjugate": "errors",
     "NumericsWarning": "errors",
-    "PartialPosterior": "posteriors.partial",
     "PriorError": "errors",
-    "RegressionStatistic": "models.linear_regression",
     "SeparationError": "errors",
     "SharedNormalInverseWishart": "models.shared_covariance",
-    "SharedNormalStatistic": "models.shared_covariance",
     "Weighted": "input.wrappers",
     "approximation_error": "referee",
-    "assurance": "decisions.assurance",
     "bayes_risk": "models.classifiers.decision",
     "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
-    "Calibration": "referee",
     "calibrate": "referee",
     "compare": "referee",
     "compare_evidence": "referee.model_comparison",
@@ -174,7 +126,6 @@ _HOMES = {
     "estimators": "",
     "exact": "posteriors.exact",
     "integrate": "posteriors.integrate",
-    "IntegratedPosterior": "posteriors.integrated",
     "exact_draws": "draws",
     "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
@@ -182,14 +133,6 @@ _HOMES = {
     "logistic_coefficients": "models.classifiers.logistic_coefficients",
     "mcmc_draws": "draws",
     "mutual_information": "models.classifiers.information",
-    "plot_assurance": "report.decisions",
-    "plot_boundary": "report.classes",
-    "plot_class_densities": "report.classes",
-    "plot_class_profiles": "report.mixtures",
-    "plot_em_trace": "report.mixtures",
-    "plot_feature_ranking": "report.classes",
-    "plot_hypotheses": "report.concept",
-    "plot_membership": "report.concept",
     "rank_features": "models.classifiers.ranking",
     "read_table": "input.tables",
     "relabel": "models.mixture.label_switching",
@@ -197,7 +140,9 @@ _HOMES = {
     "same": "referee",
     "save": "store",
     "scale": "",
-    "stopping_rates": "decisions.stopping",
+    "plots": "",
+    "results": "",
+    "statistics": "",
     "testing": "",
     "validate": "report",
     "validate_draws": "report",
@@ -205,6 +150,32 @@ _HOMES = {
 
 # Names that went, and what to write now; for one release.
 _GONE: dict[str, str] = {
+    "BernoulliStatistic": "bm.statistics.BernoulliStatistic.",
+    "CategoricalStatistic": "bm.statistics.CategoricalStatistic.",
+    "EventStatistic": "bm.statistics.EventStatistic.",
+    "HypothesisStatistic": "bm.statistics.HypothesisStatistic.",
+    "MixtureStatistic": "bm.statistics.MixtureStatistic.",
+    "MultivariateNormalStatistic": "bm.statistics.MultivariateNormalStatistic.",
+    "NormalStatistic": "bm.statistics.NormalStatistic.",
+    "RegressionStatistic": "bm.statistics.RegressionStatistic.",
+    "SharedNormalStatistic": "bm.statistics.SharedNormalStatistic.",
+    "Calibration": "bm.results.Calibration.",
+    "Decision": "bm.results.Decision.",
+    "EMResult": "bm.results.EMResult.",
+    "ExactPosterior": "bm.results.ExactPosterior.",
+    "IntegratedPosterior": "bm.results.IntegratedPosterior.",
+    "LaplaceApproximation": "bm.results.LaplaceApproximation.",
+    "PartialPosterior": "bm.results.PartialPosterior.",
+    "plot_assurance": "bm.plots.plot_assurance.",
+    "plot_boundary": "bm.plots.plot_boundary.",
+    "plot_class_densities": "bm.plots.plot_class_densities.",
+    "plot_class_profiles": "bm.plots.plot_class_profiles.",
+    "plot_em_trace": "bm.plots.plot_em_trace.",
+    "plot_feature_ranking": "bm.plots.plot_feature_ranking.",
+    "plot_hypotheses": "bm.plots.plot_hypotheses.",
+    "plot_membership": "bm.plots.plot_membership.",
+    "assurance": "bm.decisions.assurance.",
+    "stopping_rates": "bm.decisions.stopping_rates.",
     "prior_sensitivity": "arviz.psense_summary(bm.exact_draws(prior, data)).",
     "check_belief": "bm.testing.check_belief.",
     "check_evidence": "check_identity proves the evidence; bridge_sampling estimates it.",

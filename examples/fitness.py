@@ -32,5 +32,5 @@ mean = in_order.draws.posterior.dataset.mean(("chain", "draw"))
 print(mean["theta"].to_numpy().round(2))
 
 figure, axes = plt.subplots(figsize=(4.4, 2.2), layout="constrained")
-bm.plot_class_profiles(mixture(2).update(rows), mean, axes)
+bm.plots.plot_class_profiles(mixture(2).update(rows), mean, axes)
 figure.savefig("fitness.svg")

@@ -44,6 +44,6 @@ figure, panels = plt.subplots(1, 3, figsize=(9, 3.4), layout="constrained")
 for axes, (name, prior) in zip(panels, priors.items(), strict=True):
     posterior, rng = prior.update(data), np.random.default_rng(1)
     pair = ["petal_length", "petal_width"]
-    bm.plot_boundary(posterior, pair, data, points=50, draws=100, rng=rng, axes=axes)
+    bm.plots.plot_boundary(posterior, pair, data, points=50, draws=100, rng=rng, axes=axes)
     axes.set_title(name, pad=24)
 figure.savefig("iris.svg")

@@ -13,7 +13,7 @@ for rows in ([16], [16, 8, 2, 64]):
     print("p(32 belongs), averaged:", posterior.membership(32).round(3))
     print("p(32 belongs), by the best rule alone:", posterior.membership(32, posterior.mode()))
 
-bm.plot_hypotheses(prior, rows)
+bm.plots.plot_hypotheses(prior, rows)
 plt.savefig("number_game.svg")
 
 # Who thinks beforehand that rules seldom have exceptions needs more to believe in one.

@@ -32,5 +32,5 @@ print(voters.round(3))
 ranking = bm.rank_features(posterior, rng=np.random.default_rng(1))
 print(ranking[["mutual_information", "lower", "upper"]].round(4))  # in nats
 
-bm.plot_feature_ranking(ranking)
+bm.plots.plot_feature_ranking(ranking)
 plt.savefig("party.svg")

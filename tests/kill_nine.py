@@ -42,7 +42,7 @@ def write_in_place(path, number):
 
 
 def write_shard(path, number):
-    bm.save(bm.CategoricalStatistic(np.full(SIZE, float(number))), path)
+    bm.save(bm.statistics.CategoricalStatistic(np.full(SIZE, float(number))), path)
 
 
 def write_belief(path, number):
@@ -61,7 +61,7 @@ def write_simulations(path, number):
 def write_pass(path, number):
     state = object.__new__(Checkpoint)
     state._path, state._of = path, {}
-    part = bm.CategoricalStatistic(np.full(SIZE, float(number)))
+    part = bm.statistics.CategoricalStatistic(np.full(SIZE, float(number)))
     state.write(Fold([part]), (number, number), number)
 
 

@@ -31,10 +31,10 @@ ORDER = (
     ("datasets", "input"),
     ("belief",),
     ("models",),
-    ("decisions", "draws", "posteriors", "store"),
+    ("decisions", "draws", "posteriors", "statistics", "store"),
     ("referee",),
-    ("report",),
-    ("estimators", "scale", "testing"),
+    ("report", "results"),
+    ("estimators", "plots", "scale", "testing"),
     ("command",),
     ("__main__",),
 )

@@ -82,8 +82,9 @@ def assurance(
     How many patients for the probability to be 95 % that more than one in five recovers?
 
     >>> import bayesmodels as bm
-    >>> found = bm.assurance(bm.BetaBernoulli(30, 70), bm.BetaBernoulli(1, 1), [20, 50, 100],
-    ...                      lambda posterior: posterior.marginals()["theta"].sf(0.2) > 0.95)
+    >>> design, flat = bm.BetaBernoulli(30, 70), bm.BetaBernoulli(1, 1)
+    >>> found = assurance(design, flat, [20, 50, 100],
+    ...                   lambda posterior: posterior.marginals()["theta"].sf(0.2) > 0.95)
     >>> found.round(3)
          probability  error  exact
     rows

@@ -76,7 +76,7 @@ def stopping_rates(
     Examples
     --------
     >>> import bayesmodels as bm
-    >>> found = bm.stopping_rates(bm.BetaBernoulli(1, 1), {"theta": [0.1, 0.3]}, batch=20,
+    >>> found = bm.decisions.stopping_rates(bm.BetaBernoulli(1, 1), {"theta": [0.1, 0.3]}, batch=20,
     ...                           acceptable_loss=0.01, most=200, n=200, rng=1)
     >>> found["value"].round(2).to_dict()
     {'stopped': 1.0, 'wrong': 0.0, 'loss': 0.0, 'rows': 25.4}

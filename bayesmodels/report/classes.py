@@ -81,7 +81,7 @@ def plot_class_densities(
     >>> import bayesmodels as bm
     >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
     >>> posterior = prior.update(([[0.1], [0.3], [2.2], [1.9]], [0, 0, 1, 1]))
-    >>> drawn = bm.plot_class_densities(posterior)
+    >>> drawn = bm.plots.plot_class_densities(posterior)
     >>> list(drawn.data)
     ['0']
     """
@@ -263,7 +263,7 @@ def plot_boundary(
     >>> import bayesmodels as bm
     >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.NormalInverseGamma(0, 1, 2, 1))
     >>> X = [[0.1, 0.4], [0.3, 0.2], [2.2, 1.8], [1.9, 2.5]]
-    >>> axes = bm.plot_boundary(prior.update((X, [0, 0, 1, 1])), [0, 1], points=20, draws=10)
+    >>> axes = bm.plots.plot_boundary(prior.update((X, [0, 0, 1, 1])), [0, 1], points=20, draws=10)
     >>> axes.get_xlabel()
     '0'
     """
@@ -343,7 +343,7 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
     >>> import bayesmodels as bm
     >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
     >>> posterior = prior.update(([[0, 1], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1]))
-    >>> axes = bm.plot_feature_ranking(bm.rank_features(posterior))
+    >>> axes = bm.plots.plot_feature_ranking(bm.rank_features(posterior))
     >>> [tick.get_text() for tick in axes.get_yticklabels()]
     ['0', '1']
     """

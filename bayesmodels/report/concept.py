@@ -58,7 +58,7 @@ def plot_hypotheses(
     Examples
     --------
     >>> import bayesmodels as bm
-    >>> axes = bm.plot_hypotheses(bm.ConceptLearning.number_game(), [16])
+    >>> axes = bm.plots.plot_hypotheses(bm.ConceptLearning.number_game(), [16])
     >>> [one.get_title() for one in axes]
     ['prior', 'likelihood', 'posterior']
     """
@@ -112,7 +112,7 @@ def plot_membership(belief: Any, figure: Figure | None = None) -> list[Axes]:
     Examples
     --------
     >>> import bayesmodels as bm
-    >>> above, below = bm.plot_membership(bm.ConceptLearning.number_game().update([16]))
+    >>> above, below = bm.plots.plot_membership(bm.ConceptLearning.number_game().update([16]))
     >>> len(above.patches)
     100
     """

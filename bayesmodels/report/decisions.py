@@ -77,9 +77,9 @@ def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:
     Examples
     --------
     >>> import bayesmodels as bm
-    >>> found = bm.assurance(bm.BetaBernoulli(30, 70), bm.BetaBernoulli(1, 1), [20, 50],
+    >>> found = bm.decisions.assurance(bm.BetaBernoulli(30, 70), bm.BetaBernoulli(1, 1), [20, 50],
     ...                      lambda posterior: posterior.marginals()["theta"].sf(0.2) > 0.95)
-    >>> bm.plot_assurance(found).get_ylabel()
+    >>> bm.plots.plot_assurance(found).get_ylabel()
     'probability of a decision'
     """
     if figure is None:

@@ -45,7 +45,7 @@ def plot_em_trace(result: EMResult, axes: Axes | None = None) -> Axes:
     >>> import bayesmodels as bm
     >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
     >>> found = model.em([[1, 1], [1, 0], [0, 0], [0, 0]], rng=1)
-    >>> bm.plot_em_trace(found).get_xlabel()
+    >>> bm.plots.plot_em_trace(found).get_xlabel()
     'step'
     """
     axes = canvas.axes_of((canvas.WIDE, 2.6)) if axes is None else axes
@@ -81,7 +81,7 @@ def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -
     >>> import bayesmodels as bm
     >>> model = bm.NaiveBayesMixture(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
     >>> bits = [[1, 1], [1, 0], [0, 0], [0, 0]]
-    >>> axes = bm.plot_class_profiles(model.update(bits), model.em(bits, rng=1).parameters)
+    >>> axes = bm.plots.plot_class_profiles(model.update(bits), model.em(bits, rng=1).parameters)
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['0', '1']
     """

@@ -46,7 +46,7 @@ def fold(parts: Iterable[Any]) -> Any:
     Examples
     --------
     >>> import bayesmodels as bm
-    >>> fold(bm.BernoulliStatistic(1, k) for k in range(5))
+    >>> fold(bm.statistics.BernoulliStatistic(1, k) for k in range(5))
     BernoulliStatistic(ones=5, zeros=10)
     """
     found = Fold()
@@ -77,8 +77,8 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
     --------
     >>> import tempfile, bayesmodels as bm
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     bm.save(bm.BernoulliStatistic(3, 1), f"{folder}/a.json")
-    ...     bm.save(bm.BernoulliStatistic(2, 5), f"{folder}/b.json")
+    ...     bm.save(bm.statistics.BernoulliStatistic(3, 1), f"{folder}/a.json")
+    ...     bm.save(bm.statistics.BernoulliStatistic(2, 5), f"{folder}/b.json")
     ...     bm.scale.merge([f"{folder}/a.json", f"{folder}/b.json"])
     BernoulliStatistic(ones=5, zeros=6)
     """

@@ -156,7 +156,7 @@ def test_whole_numbers_of_rows_stay_whole():
     assert isinstance(s.n, int)
     assert s.discounted(0.5).n == 1
     with pytest.raises(bm.DataError, match="n: must"):
-        bm.RegressionStatistic(-1, np.zeros(2), np.zeros((2, 2)))
+        bm.statistics.RegressionStatistic(-1, np.zeros(2), np.zeros((2, 2)))
 
 
 def test_a_level_that_moves_is_followed():

@@ -109,7 +109,7 @@ QUICK = {
     "NaiveBayesMixture.sample_given": lambda rng: MIXTURE.update(SEEN.without_rows()).sample_given(
         SEEN, np.full((3, len(SEEN.labels), 2), 0.5), rng
     ),
-    "assurance": lambda rng: bm.assurance(
+    "assurance": lambda rng: bm.decisions.assurance(
         COIN, COIN, [5], lambda found: found.mean()["theta"] > 0.5, most=1, n=10, rng=rng
     ),
     "bayes_risk": lambda rng: bm.bayes_risk(
@@ -124,12 +124,12 @@ QUICK = {
     "least_squares_descent": lambda rng: bm.least_squares_descent(
         LINE, stochastic=True, most=2, step=0.1, rng=rng
     ),
-    "plot_boundary": lambda rng: bm.plot_boundary(
+    "plot_boundary": lambda rng: bm.plots.plot_boundary(
         bm.NaiveBayes(CLASSES, bm.NormalInverseGamma([0, 0], 1, 1, 1)).update((LINE[0], BITS)),
         [0, 1], points=3, draws=5, rng=rng,
     ).get_xlabel(),
     "rank_features": lambda rng: bm.rank_features(NAIVE, draws=5, rng=rng),
-    "stopping_rates": lambda rng: bm.stopping_rates(
+    "stopping_rates": lambda rng: bm.decisions.stopping_rates(
         COIN, batch=5, acceptable_loss=0.01, most=10, n=5, rng=rng
     ),
     "scale.em": lambda rng: bm.scale.em(

@@ -158,15 +158,15 @@ def test_a_merge_that_forgets_the_distance_of_the_means_is_found(monkeypatch):
     def added(self, other):
         n = self.n + other.n
         mean = (self.n * self.mean + other.n * other.mean) / max(n, 1)
-        return bm.NormalStatistic(n, mean, self.scatter + other.scatter)
+        return bm.statistics.NormalStatistic(n, mean, self.scatter + other.scatter)
 
-    monkeypatch.setattr(bm.NormalStatistic, "__add__", added)
+    monkeypatch.setattr(bm.statistics.NormalStatistic, "__add__", added)
     with pytest.raises((AssertionError, ExceptionGroup)):
         run("normal–inverse-gamma")
 
 
 @pytest.mark.slow
 def test_a_difference_that_takes_out_too_little_is_found(monkeypatch):
-    monkeypatch.setattr(bm.BernoulliStatistic, "__sub__", lambda self, _: self)
+    monkeypatch.setattr(bm.statistics.BernoulliStatistic, "__sub__", lambda self, _: self)
     with pytest.raises((AssertionError, ExceptionGroup)):
         run("Beta–Bernoulli", examples=200)

@@ -24,8 +24,8 @@ DESIGNS = {
 @pytest.mark.parametrize("name", DESIGNS)
 def test_sums_are_what_simulation_finds(name):
     design, analysis, rule = DESIGNS[name]
-    exact = bm.assurance(design, analysis, [3, 5], rule)
-    drawn = bm.assurance(design, analysis, [3, 5], rule, most=1, n=1000, rng=1)
+    exact = bm.decisions.assurance(design, analysis, [3, 5], rule)
+    drawn = bm.decisions.assurance(design, analysis, [3, 5], rule, most=1, n=1000, rng=1)
     assert exact["exact"].all()
     assert not drawn["exact"].any()
     assert (exact["error"] == 0).all()
@@ -34,14 +34,16 @@ def test_sums_are_what_simulation_finds(name):
 
 def test_a_sum_worked_out_by_hand():
     """With a flat prior, k of 10 successes say that theta exceeds 1/2 by 0.95 from k = 8 on."""
-    found = bm.assurance(FLAT, FLAT, [10], lambda p: p.marginals()["theta"].sf(0.5) > 0.95)
+    found = bm.decisions.assurance(
+        FLAT, FLAT, [10], lambda p: p.marginals()["theta"].sf(0.5) > 0.95
+    )
     least = next(k for k in range(11) if stats.beta.sf(0.5, 1 + k, 11 - k) > 0.95)
     assert found.loc[10, "probability"] == pytest.approx((11 - least) / 11, abs=1e-12)
 
 
 def test_rows_that_are_no_counts_are_simulated():
     design = bm.NormalInverseGamma([0, 0.5], 50, 50, 50)
-    found = bm.assurance(
+    found = bm.decisions.assurance(
         design, bm.NormalInverseGamma(0, 0.1, 1, 1), [10, 80], better, n=500, rng=1
     )
     assert not found["exact"].any()
@@ -55,21 +57,21 @@ def test_rows_of_ones_own():
     def rule(posterior):
         return bool(bm.decide(posterior).best[1] > 0.95)
 
-    found = bm.assurance(None, FLAT, [20], rule, simulate=rows, n=20, rng=1)
+    found = bm.decisions.assurance(None, FLAT, [20], rule, simulate=rows, n=20, rng=1)
     assert found.loc[20, "probability"] > 0.8
 
 
 def test_an_average_loss_is_acceptable_however_often_one_looks():
     """With truths from the prior, stopping does not bias a loss (Deng, Lu and Chen 2016)."""
-    found = bm.stopping_rates(FLAT, batch=5, acceptable_loss=0.02, most=200, n=250, rng=1)
+    found = bm.decisions.stopping_rates(FLAT, batch=5, acceptable_loss=0.02, most=200, n=250, rng=1)
     assert found.loc["loss", "value"] < 0.02 + 3 * found.loc["loss", "error"]
     assert found.loc["stopped", "value"] > 0.9
 
 
 def test_a_larger_difference_is_found_sooner():
     how = {"batch": 10, "acceptable_loss": 0.005, "most": 300, "n": 100, "rng": 1}
-    near = bm.stopping_rates(FLAT, {"theta": [0.1, 0.15]}, **how)["value"]
-    far = bm.stopping_rates(FLAT, {"theta": [0.1, 0.5]}, **how)["value"]
+    near = bm.decisions.stopping_rates(FLAT, {"theta": [0.1, 0.15]}, **how)["value"]
+    far = bm.decisions.stopping_rates(FLAT, {"theta": [0.1, 0.5]}, **how)["value"]
     assert far["rows"] < near["rows"]
     assert far["wrong"] < near["wrong"]
 
@@ -107,27 +109,32 @@ def test_losses_of_small_shapes(shapes, losses):
 
 
 BAD = [
-    (lambda: bm.assurance(FLAT, FLAT, [], better), "sizes: must hold at least one number"),
-    (lambda: bm.assurance(FLAT, FLAT, [0], better), "sizes: must be at least 1"),
     (
-        lambda: bm.assurance(FLAT, FLAT, [5], lambda _: True),
+        lambda: bm.decisions.assurance(FLAT, FLAT, [], better),
+        "sizes: must hold at least one number",
+    ),
+    (lambda: bm.decisions.assurance(FLAT, FLAT, [0], better), "sizes: must be at least 1"),
+    (
+        lambda: bm.decisions.assurance(FLAT, FLAT, [5], lambda _: True),
         "rule: must return one boolean for each",
     ),
     (lambda: bm.decisions.probability_best(FLAT), "posterior: must have groups along its last"),
     (
-        lambda: bm.stopping_rates(FLAT, {}, batch=5, acceptable_loss=0.1, most=10),
+        lambda: bm.decisions.stopping_rates(FLAT, {}, batch=5, acceptable_loss=0.1, most=10),
         "truth: must hold .*; 'theta' is missing",
     ),
     (
-        lambda: bm.stopping_rates(FLAT, {"theta": 0.1}, batch=5, acceptable_loss=0.1, most=10),
+        lambda: bm.decisions.stopping_rates(
+            FLAT, {"theta": 0.1}, batch=5, acceptable_loss=0.1, most=10
+        ),
         "truth: must have one value a group",
     ),
     (
-        lambda: bm.stopping_rates(FLAT, batch=5, acceptable_loss=0, most=10),
+        lambda: bm.decisions.stopping_rates(FLAT, batch=5, acceptable_loss=0, most=10),
         "acceptable_loss: must be positive; got 0",
     ),
     (
-        lambda: bm.stopping_rates(FLAT, batch=5, acceptable_loss=0.1, most=4),
+        lambda: bm.decisions.stopping_rates(FLAT, batch=5, acceptable_loss=0.1, most=4),
         "most: must be at least 5",
     ),
 ]
@@ -140,6 +147,6 @@ def test_what_can_not_be_simulated_is_said(call, words):
 
 
 def test_a_curve_is_drawn():
-    found = bm.assurance(*DESIGNS["one share"][:2], [5, 10, 20], DESIGNS["one share"][2])
-    axes = bm.plot_assurance(found)
+    found = bm.decisions.assurance(*DESIGNS["one share"][:2], [5, 10, 20], DESIGNS["one share"][2])
+    axes = bm.plots.plot_assurance(found)
     np.testing.assert_allclose(axes.lines[0].get_ydata(), found["probability"])

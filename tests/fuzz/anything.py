@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bayesmodels as bm
+from bayesmodels.statistics import BernoulliStatistic, CategoricalStatistic, NormalStatistic
 
 ODD = [
     None, float("nan"), float("inf"), -float("inf"), -0.0, 5e-324, 1e308, -1e200, 10**400, 2**63,
@@ -110,8 +111,8 @@ def strange():
         rows().map(tuple),
         rows().map(iter),
         rows().map(lambda r: dict(enumerate(r))),
-        st.sampled_from(["ab", b"ab", range(3), {1, 0}, bm.BernoulliStatistic(1, 2),
-                         bm.NormalStatistic(2, 1.0, 3.0), bm.CategoricalStatistic([1, 2]),
+        st.sampled_from(["ab", b"ab", range(3), {1, 0}, BernoulliStatistic(1, 2),
+                         NormalStatistic(2, 1.0, 3.0), CategoricalStatistic([1, 2]),
                          bm.BetaBernoulli(1, 1), np.random.default_rng(1), memoryview(b"\0\1")]),
     )  # fmt: skip
 

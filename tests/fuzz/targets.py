@@ -150,8 +150,8 @@ def write_files(folder):
     (folder / "noise.py").write_text("def m(:\n")
     (folder / "model.py").write_text("m = 3\n")
     (folder / "folder").mkdir()
-    bm.save(bm.BernoulliStatistic(1, 2), folder / "a.json")
-    bm.save(bm.BernoulliStatistic(3, 4), folder / "b.json")
+    bm.save(bm.statistics.BernoulliStatistic(1, 2), folder / "a.json")
+    bm.save(bm.statistics.BernoulliStatistic(3, 4), folder / "b.json")
     (folder / "a.npz").write_bytes(b"PK\3\4" + bytes(range(256)))
     import pandas as pd
 
@@ -189,10 +189,10 @@ def command_case(args):
 # --- damaged files --------------------------------------------------------------------------------
 
 STATISTICS = [
-    bm.BernoulliStatistic([3, 1], [17, 0], coords={"arm": ["new", "old"]}),
-    bm.CategoricalStatistic([1, 2, 3]),
-    bm.NormalStatistic(4, 1e8, 2.5),
-    bm.HypothesisStatistic([-1.5, -np.inf], ["even", "odd"]),
+    bm.statistics.BernoulliStatistic([3, 1], [17, 0], coords={"arm": ["new", "old"]}),
+    bm.statistics.CategoricalStatistic([1, 2, 3]),
+    bm.statistics.NormalStatistic(4, 1e8, 2.5),
+    bm.statistics.HypothesisStatistic([-1.5, -np.inf], ["even", "odd"]),
     MODELS["line"].statistic(([[1.0, 2.0], [3.0, 4.0], [0.5, 1.0]], [1.0, 2.0, 0.0])),
     MODELS["vectors"].statistic([[1.0, 2.0], [3.0, 4.0]]),
     MODELS["naive Bayes"].statistic(([[1, 0], [0, 1], [1, 1]], ["a", "b", "a"])),

@@ -203,8 +203,8 @@ def naive():
     zeros = [[6 * 10**14], [2]]
     statistic = prior.statistic((np.zeros((0, 1)), np.zeros(0, int)))
     statistic = type(statistic)(
-        bm.CategoricalStatistic(counts),
-        {"": bm.BernoulliStatistic(ones, zeros, coords=statistic.features[""].coords)},
+        bm.statistics.CategoricalStatistic(counts),
+        {"": bm.statistics.BernoulliStatistic(ones, zeros, coords=statistic.features[""].coords)},
     )
 
     def exact():
@@ -297,13 +297,20 @@ def beyond():
         refused = Refusal(bm.PriorError, f"{argument}: must not exceed")
         hard = f"{argument} beyond what float64 holds"
         yield Case("counts", hard, model, "making it", make, refused)
-    coin, dice = bm.BernoulliStatistic(1, 2), bm.CategoricalStatistic([1, 2])
-    line = bm.RegressionStatistic(1, [0, 0], np.eye(2))
-    others = (dice, bm.NormalStatistic(2, 0, 1), line, bm.HypothesisStatistic([0, -1]), None, 1)
+    coin, dice = bm.statistics.BernoulliStatistic(1, 2), bm.statistics.CategoricalStatistic([1, 2])
+    line = bm.statistics.RegressionStatistic(1, [0, 0], np.eye(2))
+    others = (
+        dice,
+        bm.statistics.NormalStatistic(2, 0, 1),
+        line,
+        bm.statistics.HypothesisStatistic([0, -1]),
+        None,
+        1,
+    )
     unlike = [(coin, other) for other in others]
     unlike += [(other, coin) for other in others[:-2]]
-    unlike += [(dice, bm.CategoricalStatistic([1, 2, 3]))]
-    unlike += [(line, bm.RegressionStatistic(1, [0, 0, 0], np.eye(3)))]
+    unlike += [(dice, bm.statistics.CategoricalStatistic([1, 2, 3]))]
+    unlike += [(line, bm.statistics.RegressionStatistic(1, [0, 0, 0], np.eye(3)))]
     for number, (first, second) in enumerate(unlike):
         for verb in ("__add__", "__sub__"):
             kinds = f"{type(first).__name__} and {type(second).__name__}, {number}"
@@ -312,13 +319,15 @@ def beyond():
             yield Case("counts", f"statistics of two models: {kinds}", "", verb, merge, refused)
     many, one = 2**53 - 1, 1
     sums = {
-        ("Beta–Bernoulli", "ones"): lambda n: bm.BernoulliStatistic(n, 0),
-        ("Dirichlet–categorical", "counts"): lambda n: bm.CategoricalStatistic([0, n]),
-        ("normal–inverse-gamma", "n"): lambda n: bm.NormalStatistic(n, 0, 1),
-        ("normal–inverse-Wishart", "n"): lambda n: bm.MultivariateNormalStatistic(
+        ("Beta–Bernoulli", "ones"): lambda n: bm.statistics.BernoulliStatistic(n, 0),
+        ("Dirichlet–categorical", "counts"): lambda n: bm.statistics.CategoricalStatistic([0, n]),
+        ("normal–inverse-gamma", "n"): lambda n: bm.statistics.NormalStatistic(n, 0, 1),
+        ("normal–inverse-Wishart", "n"): lambda n: bm.statistics.MultivariateNormalStatistic(
             n, [0, 0], np.eye(2)
         ),
-        ("linear regression", "n"): lambda n: bm.RegressionStatistic(n, [0, 0], np.eye(2)),
+        ("linear regression", "n"): lambda n: bm.statistics.RegressionStatistic(
+            n, [0, 0], np.eye(2)
+        ),
     }
     for (model, argument), make in sums.items():
         yield Case(

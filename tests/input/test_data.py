@@ -45,7 +45,7 @@ def table(rows):
 @given(rows=binary_rows(), container=st.sampled_from(sorted(BINARY_CONTAINERS)))
 def test_zeros_and_ones_in_any_container(rows, container):
     statistic = COIN.statistic(BINARY_CONTAINERS[container](rows))
-    assert statistic == bm.BernoulliStatistic(sum(rows), len(rows) - sum(rows))
+    assert statistic == bm.statistics.BernoulliStatistic(sum(rows), len(rows) - sum(rows))
 
 
 @given(rows=labels(["red", "green", "blue"]), container=st.sampled_from(sorted(LABEL_CONTAINERS)))
@@ -58,7 +58,7 @@ def test_labels_in_any_container(rows, container):
 def test_frames_of_any_library(container):
     columns = {"old": [1, 0, 1], "new": [0, 0, 1]}
     statistic = COIN.statistic(FRAME_CONTAINERS[container](columns))
-    expected = bm.BernoulliStatistic([2, 1], [1, 2], coords={"feature": ("old", "new")})
+    expected = bm.statistics.BernoulliStatistic([2, 1], [1, 2], coords={"feature": ("old", "new")})
     assert statistic == expected
 
 
@@ -89,7 +89,7 @@ def test_designs_from_frames_of_any_library(container):
 )
 def test_what_else_reads_as_zeros_and_ones(data, message):
     ones, zeros = message
-    assert COIN.statistic(data) == bm.BernoulliStatistic(ones, zeros)
+    assert COIN.statistic(data) == bm.statistics.BernoulliStatistic(ones, zeros)
 
 
 def test_column_names_may_be_numbers_or_tuples():
@@ -110,17 +110,17 @@ def test_an_index_becomes_the_labels_of_the_rows():
 
 @pytest.mark.parametrize("empty", [[], (), np.array([]), pd.Series([], dtype=float), pl.Series([])])
 def test_no_rows_are_rows_too(empty):
-    assert COIN.statistic(empty) == bm.BernoulliStatistic(0, 0)
-    assert DIE.statistic(empty) == bm.CategoricalStatistic([0, 0, 0])
+    assert COIN.statistic(empty) == bm.statistics.BernoulliStatistic(0, 0)
+    assert DIE.statistic(empty) == bm.statistics.CategoricalStatistic([0, 0, 0])
     named = {"category": COLOURS.categories}
-    assert COLOURS.statistic(empty) == bm.CategoricalStatistic([0, 0, 0], coords=named)
-    assert COIN.statistic(bm.BinomialCounts(empty, empty)) == bm.BernoulliStatistic(0, 0)
+    assert COLOURS.statistic(empty) == bm.statistics.CategoricalStatistic([0, 0, 0], coords=named)
+    assert COIN.statistic(bm.BinomialCounts(empty, empty)) == bm.statistics.BernoulliStatistic(0, 0)
     assert LINE.statistic((np.zeros((0, 2)), empty)).n == 0
 
 
 def test_a_frame_without_rows_keeps_its_columns():
     frame = pd.DataFrame({"a": [1], "b": [0]}).iloc[:0]
-    expected = bm.BernoulliStatistic([0, 0], [0, 0], coords={"feature": ("a", "b")})
+    expected = bm.statistics.BernoulliStatistic([0, 0], [0, 0], coords={"feature": ("a", "b")})
     assert COIN.statistic(frame) == expected
 
 
@@ -491,7 +491,7 @@ def test_categories_may_be_numbers_booleans_or_dates():
     assert bm.DirichletCategorical([1, 1], list(days)).statistic(days[:1]).counts.tolist() == [1, 0]
 
 
-COUNTS = bm.CategoricalStatistic([5, 0, 2], log_given_total=0)  # one row
+COUNTS = bm.statistics.CategoricalStatistic([5, 0, 2], log_given_total=0)  # one row
 
 
 @pytest.mark.parametrize(
@@ -573,7 +573,7 @@ def test_groups_are_ordered_by_value_as_categories_or_as_told():
 
 def test_a_declared_group_may_have_no_row():
     grouped = COIN.statistic(bm.Grouped([1, 0], by=["a", "a"], groups=["a", "b"]))
-    assert grouped == bm.BernoulliStatistic([1, 0], [1, 0], coords={"group": ["a", "b"]})
+    assert grouped == bm.statistics.BernoulliStatistic([1, 0], [1, 0], coords={"group": ["a", "b"]})
     empty = COLOURS.statistic(bm.Grouped([], by=[], groups=["a", "b"]))
     assert empty.counts.tolist() == [[0, 0, 0], [0, 0, 0]]
 
@@ -834,15 +834,17 @@ def test_a_statistic_has_forgotten_its_rows():
 
 def test_statistics_hold_totals():
     assert (
-        complaint(bm.BernoulliStatistic, -1, 1) == "ones: must not be negative; got -1." + TAKE_OUT
+        complaint(bm.statistics.BernoulliStatistic, -1, 1)
+        == "ones: must not be negative; got -1." + TAKE_OUT
     )
-    assert complaint(bm.BernoulliStatistic, [1, 2], [1, -3]) == (
+    assert complaint(bm.statistics.BernoulliStatistic, [1, 2], [1, -3]) == (
         "zeros: must not be negative; got -3 at position 1." + TAKE_OUT
     )
     assert (
-        complaint(bm.BernoulliStatistic, np.nan) == "ones: must not be missing (NaN, None or NA)."
+        complaint(bm.statistics.BernoulliStatistic, np.nan)
+        == "ones: must not be missing (NaN, None or NA)."
     )
-    assert "counts: must be finite" in complaint(bm.CategoricalStatistic, [1, np.inf])
+    assert "counts: must be finite" in complaint(bm.statistics.CategoricalStatistic, [1, np.inf])
 
 
 # --- priors --------------------------------------------------------------------------------------

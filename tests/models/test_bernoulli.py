@@ -80,7 +80,7 @@ def test_mode_error_names_the_member_of_a_batch():
 
 def test_mle_needs_rows():
     with pytest.raises(bm.DataError, match="at least one row"):
-        bm.BernoulliStatistic().mle()
+        bm.statistics.BernoulliStatistic().mle()
 
 
 def test_counts_have_a_binomial_coefficient_and_rows_have_none():

@@ -84,7 +84,7 @@ def test_what_is_no_count_or_no_exposure_is_refused(rows, words):
 
 def test_events_without_exposure_are_refused():
     with pytest.raises(bm.DataError, match="exposure: must be positive where there are events"):
-        bm.EventStatistic(1, 0)
+        bm.statistics.EventStatistic(1, 0)
     with pytest.raises(bm.DataError, match="needs at least one row"):
         PRIOR.statistic([]).mle()
 

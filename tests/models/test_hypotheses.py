@@ -188,7 +188,7 @@ def test_any_log_likelihoods_are_a_statistic():
     x = np.array([0.3, 1.2, 0.1])
     logs = np.array([-0.5 * (x**2).sum(), -0.5 * ((x - 2) ** 2).sum()]) + 700  # any constant
     which = bm.ConceptLearning.from_table([[1.0], [1.0]], hypotheses=["N(0, 1)", "N(2, 1)"])
-    statistic = bm.HypothesisStatistic(logs, which.hypotheses)
+    statistic = bm.statistics.HypothesisStatistic(logs, which.hypotheses)
     posterior = which.update(statistic)
     odds = np.exp(2 * x.sum() - 2 * len(x))
     assert posterior.mean()["h"][1] == pytest.approx(odds / (1 + odds), rel=1e-12)
@@ -387,12 +387,14 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
         (lambda: GAME.update(bm.Grouped([16], ["a"])), bm.DataError, "got groups"),
         (lambda: GAME.update("16"), bm.DataError, "x: must be an array"),
         (
-            lambda: GAME.update(bm.HypothesisStatistic([0, 0])),
+            lambda: GAME.update(bm.statistics.HypothesisStatistic([0, 0])),
             bm.DataError,
             r"same hypotheses, .*'even', .* and \(0, 1\)\..*hypotheses=\[",
         ),
         (
-            lambda: bm.ConceptLearning(PAIR).update(bm.HypothesisStatistic([0, 0], ["b", "a"])),
+            lambda: bm.ConceptLearning(PAIR).update(
+                bm.statistics.HypothesisStatistic([0, 0], ["b", "a"])
+            ),
             bm.DataError,
             r"the same hypotheses, in the same order; got \('a', 'b'\) and \('b', 'a'\)",
         ),
@@ -412,7 +414,7 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
         (lambda: bm.ConceptLearning(PAIR, [1, 0]).update([2, 3]), bm.DataError, "row 1 holds 3"),
         (
             lambda: bm.ConceptLearning(PAIR).update(
-                bm.HypothesisStatistic([-np.inf, -np.inf], list(PAIR))
+                bm.statistics.HypothesisStatistic([-np.inf, -np.inf], list(PAIR))
             ),
             bm.DataError,
             "no hypothesis explains.*calls some row impossible",
@@ -423,12 +425,31 @@ PAIR = {"a": {1, 2}, "b": {2, 3}}
             bm.DataError,
             "no hypothesis explains",
         ),
-        (lambda: bm.HypothesisStatistic([np.nan, 0]), bm.DataError, "log_likelihood: must hold"),
-        (lambda: bm.HypothesisStatistic([np.inf, 0]), bm.DataError, "log_likelihood: must hold"),
-        (lambda: bm.HypothesisStatistic([[0.0]]), bm.DataError, "log_likelihood: must hold"),
-        (lambda: bm.HypothesisStatistic([0], ["a", "b"]), bm.DataError, "hypotheses: coord"),
         (
-            lambda: bm.HypothesisStatistic([0], ["a"]) + bm.HypothesisStatistic([0], ["b"]),
+            lambda: bm.statistics.HypothesisStatistic([np.nan, 0]),
+            bm.DataError,
+            "log_likelihood: must hold",
+        ),
+        (
+            lambda: bm.statistics.HypothesisStatistic([np.inf, 0]),
+            bm.DataError,
+            "log_likelihood: must hold",
+        ),
+        (
+            lambda: bm.statistics.HypothesisStatistic([[0.0]]),
+            bm.DataError,
+            "log_likelihood: must hold",
+        ),
+        (
+            lambda: bm.statistics.HypothesisStatistic([0], ["a", "b"]),
+            bm.DataError,
+            "hypotheses: coord",
+        ),
+        (
+            lambda: (
+                bm.statistics.HypothesisStatistic([0], ["a"])
+                + bm.statistics.HypothesisStatistic([0], ["b"])
+            ),
             bm.DataError,
             "the same hypotheses",
         ),

@@ -143,7 +143,7 @@ def test_plot_shows_the_worst_quantity_or_the_one_asked_for():
         ({"design": TOSSES, "level": 1}, bm.DataError, "level"),
         ({}, bm.DataError, "give one"),
         ({"design": TOSSES, "simulate": noisy(None)}, bm.DataError, "give one"),
-        ({"design": bm.BernoulliStatistic(1, 2)}, bm.DataError, "statistic"),
+        ({"design": bm.statistics.BernoulliStatistic(1, 2)}, bm.DataError, "statistic"),
         ({"design": bm.Weighted(TOSSES, TOSSES + 0.5)}, bm.DataError, "weighted"),
     ],
 )

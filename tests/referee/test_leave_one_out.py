@@ -128,7 +128,12 @@ def test_arviz_approximates_it_from_draws():
 @pytest.mark.parametrize(
     ("prior", "data", "error", "words"),
     [
-        (bm.BetaBernoulli(1, 1), bm.BernoulliStatistic(1, 2), bm.DataError, "got a statistic"),
+        (
+            bm.BetaBernoulli(1, 1),
+            bm.statistics.BernoulliStatistic(1, 2),
+            bm.DataError,
+            "got a statistic",
+        ),
         (
             bm.BetaBernoulli(1, 1),
             bm.Weighted([1, 0], [1, 2]),

@@ -145,7 +145,11 @@ DICE = bm.DirichletCategorical([1, 1])
         ((COIN, [1, 0, 1]), (COIN, [1, 0, 0]), "number of ones"),
         ((COIN, [1, 0, 1]), (COIN, bm.BinomialCounts(2, 3)), "log coefficient"),
         ((COIN, [1, 0, 1]), (COIN, bm.Weighted([1, 0, 1], [1, 1, 2])), "number of observations"),
-        ((COIN, bm.BernoulliStatistic(2, 1)), (COIN, bm.BinomialCounts(2, 3)), "log coefficient"),
+        (
+            (COIN, bm.statistics.BernoulliStatistic(2, 1)),
+            (COIN, bm.BinomialCounts(2, 3)),
+            "log coefficient",
+        ),
         (
             (DICE, bm.MultinomialCounts(WORDS)),
             (DICE, bm.MultinomialCounts(WORDS.sum(0))),

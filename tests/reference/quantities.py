@@ -102,7 +102,7 @@ BETA = [
     log(
         "evidence of rows",
         some(80, CONCENTRATIONS, CONCENTRATIONS, COUNTS, COUNTS),
-        lambda a, b, n1, n0: _beta(a, b).log_evidence(bm.BernoulliStatistic(n1, n0)),
+        lambda a, b, n1, n0: _beta(a, b).log_evidence(bm.statistics.BernoulliStatistic(n1, n0)),
         lambda a, b, n1, n0: exact.dirichlet_evidence([a, b], [n1, n0]),
     ),
     log(
@@ -182,7 +182,7 @@ DIRICHLET = [
     log(
         "evidence of rows",
         [[a, n] for a, n in zip(ALPHAS, TABLES, strict=True)],
-        lambda a, n: _dirichlet(a).log_evidence(bm.CategoricalStatistic(n)),
+        lambda a, n: _dirichlet(a).log_evidence(bm.statistics.CategoricalStatistic(n)),
         exact.dirichlet_evidence,
     ),
     log(
@@ -255,7 +255,9 @@ NIG = [
             [0.0, 3.5, 1e8],
             [0.0, 1e-8, 2.0, 1e12, 1e150],
         ),
-        lambda m, k, a, b, n, x, s: _nig(m, k, a, b).log_evidence(bm.NormalStatistic(n, x, s)),
+        lambda m, k, a, b, n, x, s: _nig(m, k, a, b).log_evidence(
+            bm.statistics.NormalStatistic(n, x, s)
+        ),
         exact.nig_evidence,
     ),
     log(

@@ -144,7 +144,7 @@ def vectors():
 
 
 def statistic():
-    return report(bm.BetaBernoulli(2, 2), bm.BernoulliStatistic(3, 17))
+    return report(bm.BetaBernoulli(2, 2), bm.statistics.BernoulliStatistic(3, 17))
 
 
 def wide():

@@ -115,7 +115,7 @@ def test_shares_of_words_and_weights():
 
 
 def test_densities_are_lines_over_the_predictive_law():
-    collection = bm.plot_class_densities(NUMBERS)
+    collection = bm.plots.plot_class_densities(NUMBERS)
     assert isinstance(collection, PlotCollection)
     assert list(collection.data) == ["0", "1"]
     for feature in features_of(NUMBERS):
@@ -129,7 +129,7 @@ def test_densities_are_lines_over_the_predictive_law():
 
 def test_bars_are_probabilities_and_dots_are_shares():
     report = SAMPLES["patients"]()
-    collection = bm.plot_class_densities(report.posterior, report.data, ["stage"])
+    collection = bm.plots.plot_class_densities(report.posterior, report.data, ["stage"])
     axes = collection.get_target("stage", {})
     theta = report.posterior.mean()["theta_stage"]
     np.testing.assert_allclose([bar.get_height() for bar in axes.patches], theta.ravel())
@@ -142,10 +142,12 @@ def test_bars_are_probabilities_and_dots_are_shares():
 @pytest.mark.slow
 def test_many_rows_are_a_histogram_and_few_are_ticks():
     report = SAMPLES["flowers"]()
-    many = bm.plot_class_densities(report.posterior, report.data).get_target("sepal_length", {})
+    many = bm.plots.plot_class_densities(report.posterior, report.data).get_target(
+        "sepal_length", {}
+    )
     assert len(many.patches) == 3 * 25
     assert len(many.get_lines()) == 3
-    few = bm.plot_class_densities(NUMBERS, (X, KINDS)).get_target("0", {})
+    few = bm.plots.plot_class_densities(NUMBERS, (X, KINDS)).get_target("0", {})
     assert not few.patches
     ticks = [line.get_xdata().tolist() for line in few.get_lines() if line.get_marker() == "|"]
     assert ticks == [[0.1, 0.4], [2.1, 1.8, 2.5]]
@@ -153,7 +155,7 @@ def test_many_rows_are_a_histogram_and_few_are_ticks():
 
 def test_of_many_words_those_are_drawn_that_differ_most():
     report = SAMPLES["words"]()
-    collection = bm.plot_class_densities(report.posterior, report.data)
+    collection = bm.plots.plot_class_densities(report.posterior, report.data)
     (name,) = collection.data
     shown = [tick.get_text() for tick in collection.get_target(name, {}).get_xticklabels()]
     theta = report.posterior.mean()["theta"]
@@ -165,7 +167,7 @@ def test_of_many_words_those_are_drawn_that_differ_most():
 
 
 def test_the_boundary_lies_where_both_classes_have_one_half():
-    axes = bm.plot_boundary(NUMBERS, [0, 1], (X, KINDS), draws=20, rng=rng())
+    axes = bm.plots.plot_boundary(NUMBERS, [0, 1], (X, KINDS), draws=20, rng=rng())
     assert isinstance(axes, Axes)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("0", "1")
     line = axes.collections[0].get_paths()[0].vertices
@@ -190,7 +192,7 @@ def test_the_band_is_where_the_interval_of_the_probability_contains_one_half():
 
 def test_other_features_are_integrated_out():
     report = SAMPLES["patients"]()
-    axes = bm.plot_boundary(report.posterior, ["age", "size"], points=10, draws=5, rng=rng())
+    axes = bm.plots.plot_boundary(report.posterior, ["age", "size"], points=10, draws=5, rng=rng())
     line = axes.collections[0].get_paths()[0].vertices
     rows = rows_with(report.posterior, {"age": line[:, 0], "size": line[:, 1]})
     np.testing.assert_allclose(report.posterior.class_probabilities(rows), 0.5, atol=0.06)
@@ -199,7 +201,7 @@ def test_other_features_are_integrated_out():
 def test_three_classes_have_three_lines_and_a_band():
     report = SAMPLES["flowers"]()
     names = list(report.data[0].columns)
-    axes = bm.plot_boundary(report.posterior, names, points=30, draws=20, rng=rng())
+    axes = bm.plots.plot_boundary(report.posterior, names, points=30, draws=20, rng=rng())
     assert len(axes.collections) == 4
     assert [text.get_text() for text in axes.get_legend().get_texts()] == list(
         report.posterior.coords["class"]
@@ -209,7 +211,7 @@ def test_three_classes_have_three_lines_and_a_band():
 def test_the_same_seed_draws_the_same_boundary_into_given_axes():
     both = [Figure().add_subplot() for _ in range(2)]
     for axes in both:
-        assert bm.plot_boundary(NUMBERS, [0, 1], draws=10, rng=rng(), axes=axes) is axes
+        assert bm.plots.plot_boundary(NUMBERS, [0, 1], draws=10, rng=rng(), axes=axes) is axes
     one, other = ([c.get_paths()[0].vertices for c in axes.collections] for axes in both)
     assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
@@ -218,7 +220,7 @@ def test_where_one_class_is_everywhere_most_probable_there_is_no_line():
     sure = bm.NaiveBayes(
         bm.DirichletCategorical([1e9, 1e-9]), bm.NormalInverseGamma([0, 0], 9, 9, 9)
     ).update((X, [0] * 5))
-    axes = bm.plot_boundary(sure, [0, 1], points=10, draws=5, rng=rng())
+    axes = bm.plots.plot_boundary(sure, [0, 1], points=10, draws=5, rng=rng())
     assert not axes.collections
     drawn(axes.figure)
 
@@ -226,24 +228,27 @@ def test_where_one_class_is_everywhere_most_probable_there_is_no_line():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bm.plot_boundary(NUMBERS, [0]), "two different features"),
-        (lambda: bm.plot_boundary(NUMBERS, [0, 0]), "two different features"),
-        (lambda: bm.plot_boundary(NUMBERS, [0, 7]), "there is no 7"),
-        (lambda: bm.plot_boundary(NUMBERS, [0, 1], prob=1), "prob: must be"),
-        (lambda: bm.plot_boundary(NUMBERS, [0, 1], points=1), "points"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0]), "two different features"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 0]), "two different features"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 7]), "there is no 7"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 1], prob=1), "prob: must be"),
+        (lambda: bm.plots.plot_boundary(NUMBERS, [0, 1], points=1), "points"),
         (
-            lambda: bm.plot_boundary(SAMPLES["patients"]().posterior, ["age", "stage"]),
+            lambda: bm.plots.plot_boundary(SAMPLES["patients"]().posterior, ["age", "stage"]),
             "that are numbers",
         ),
-        (lambda: bm.plot_class_densities(NUMBERS, features="0"), "must be a list"),
-        (lambda: bm.plot_class_densities(NUMBERS, features=["age"]), "there is no 'age'"),
-        (lambda: bm.plot_class_densities(bm.BetaBernoulli(1, 1)), "about classes and features"),
+        (lambda: bm.plots.plot_class_densities(NUMBERS, features="0"), "must be a list"),
+        (lambda: bm.plots.plot_class_densities(NUMBERS, features=["age"]), "there is no 'age'"),
         (
-            lambda: bm.plot_class_densities(bm.NaiveBayes(CLASSES, bm.BetaBernoulli(1, 1))),
+            lambda: bm.plots.plot_class_densities(bm.BetaBernoulli(1, 1)),
+            "about classes and features",
+        ),
+        (
+            lambda: bm.plots.plot_class_densities(bm.NaiveBayes(CLASSES, bm.BetaBernoulli(1, 1))),
             "has met no data",
         ),
-        (lambda: bm.plot_feature_ranking(pd.DataFrame({"mean": [1]})), "lacks .*lower"),
-        (lambda: bm.plot_feature_ranking(None), "what rank_features returns"),
+        (lambda: bm.plots.plot_feature_ranking(pd.DataFrame({"mean": [1]})), "lacks .*lower"),
+        (lambda: bm.plots.plot_feature_ranking(None), "what rank_features returns"),
     ],
 )
 def test_complaints(call, message):
@@ -257,7 +262,7 @@ def test_complaints(call, message):
 def test_a_ranking_is_drawn_in_its_order():
     report = SAMPLES["patients"]()
     table = bm.rank_features(report.posterior, rng=rng())
-    axes = bm.plot_feature_ranking(table)
+    axes = bm.plots.plot_feature_ranking(table)
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert sorted(names) == ["measured, age", "measured, size", "smoker", "stage"]
     (dots,) = axes.get_lines()
@@ -269,8 +274,8 @@ def test_a_ranking_is_drawn_in_its_order():
 
 def test_a_ranking_is_cut_after_the_most():
     table = bm.rank_features(SAMPLES["words"]().posterior, rng=rng())
-    assert len(bm.plot_feature_ranking(table).get_yticklabels()) == 20
-    assert len(bm.plot_feature_ranking(table, most=3).get_yticklabels()) == 3
+    assert len(bm.plots.plot_feature_ranking(table).get_yticklabels()) == 20
+    assert len(bm.plots.plot_feature_ranking(table, most=3).get_yticklabels()) == 3
 
 
 # --- names, and the report ------------------------------------------------------------------------
@@ -279,12 +284,12 @@ def test_a_ranking_is_cut_after_the_most():
 @pytest.mark.slow
 def test_hostile_names_are_drawn_as_they_are():
     report = SAMPLES["hostile_classes"]()
-    collection = bm.plot_class_densities(report.posterior, report.data)
+    collection = bm.plots.plot_class_densities(report.posterior, report.data)
     drawn(collection.get_viz("figure"))
     assert len(collection.data) == len(HOSTILE)
-    axes = bm.plot_boundary(report.posterior, HOSTILE[:2], report.data, points=8, draws=3)
+    axes = bm.plots.plot_boundary(report.posterior, HOSTILE[:2], report.data, points=8, draws=3)
     drawn(axes.figure)
-    drawn(bm.plot_feature_ranking(bm.rank_features(report.posterior, rng=rng())).figure)
+    drawn(bm.plots.plot_feature_ranking(bm.rank_features(report.posterior, rng=rng())).figure)
 
 
 def test_a_class_whose_name_begins_with_an_underscore_is_in_the_legend():
@@ -292,7 +297,7 @@ def test_a_class_whose_name_begins_with_an_underscore_is_in_the_legend():
     belief = bm.NaiveBayes(classes, bm.BetaBernoulli(1, 1)).update(
         (X > 2, ["_a"] * 3 + ["$b$"] * 2)
     )
-    figure = bm.plot_class_densities(belief).get_viz("figure")
+    figure = bm.plots.plot_class_densities(belief).get_viz("figure")
     drawn(figure)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [" _a", "$b$"]
 

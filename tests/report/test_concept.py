@@ -22,7 +22,7 @@ def widths(axes):
 def test_bars_are_prior_likelihood_and_posterior():
     posterior = GAME.update(ROWS)
     tree = posterior.to_datatree(draws=50, rng=np.random.default_rng(1))
-    axes = bm.plot_hypotheses(GAME, ROWS, tree)
+    axes = bm.plots.plot_hypotheses(GAME, ROWS, tree)
     assert widths(axes[0]) == GAME.mean()["h"].tolist()
     assert widths(axes[1])[5] == pytest.approx((5 / 6) ** 4)  # relative to 5 numbers without 32
     assert widths(axes[2]) == posterior.mean()["h"].tolist()
@@ -34,14 +34,14 @@ def test_bars_are_prior_likelihood_and_posterior():
 def test_of_many_hypotheses_the_most_probable_are_drawn():
     table = np.full((50, 2), 0.5)
     p = np.arange(1, 51) / np.arange(1, 51).sum()
-    axes = bm.plot_hypotheses(bm.ConceptLearning.from_table(table, p), [0])
+    axes = bm.plots.plot_hypotheses(bm.ConceptLearning.from_table(table, p), [0])
     names = [t.get_text() for t in axes[0].get_yticklabels()]
     assert names == [str(k) for k in range(50 - concept.MOST_HYPOTHESES, 50)]
 
 
 def test_membership_is_averaged_and_plugged_in():
     posterior, figure = GAME.update(ROWS), Figure()
-    above, below = bm.plot_membership(posterior, figure)
+    above, below = bm.plots.plot_membership(posterior, figure)
     assert above.figure is figure
     assert [bar.get_height() for bar in above.patches] == posterior.membership().tolist()
     (line,) = above.get_lines()
@@ -53,7 +53,7 @@ def test_membership_is_averaged_and_plugged_in():
 
 def test_two_best_hypotheses_are_no_plug_in():
     belief = bm.ConceptLearning({"left": {1, 2}, "right": {2, 3}})
-    above, _ = bm.plot_membership(belief)
+    above, _ = bm.plots.plot_membership(belief)
     assert above.get_lines() == []
     picture = concept.hypotheses(samples.report(belief, [2], settings={"draws a chain": 50}))[1]
     assert "no line for the most probable hypothesis" in picture.caption

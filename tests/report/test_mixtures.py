@@ -41,8 +41,8 @@ def test_pictures_of_mixtures():
     rows = bm.datasets.load("fitness")
     model = bm.NaiveBayesMixture(bm.DirichletCategorical([2, 2]), bm.BetaBernoulli(2, 2))
     found = model.em(rows, starts=5, rng=1)
-    profiles = bm.plot_class_profiles(model.update(rows.iloc[:3]), found.parameters)
+    profiles = bm.plots.plot_class_profiles(model.update(rows.iloc[:3]), found.parameters)
     assert [text.get_text() for text in profiles.get_yticklabels()] == list(rows)
     assert len(profiles.texts) == 2 * 4
-    trace = bm.plot_em_trace(found).lines[0].get_ydata()
+    trace = bm.plots.plot_em_trace(found).lines[0].get_ydata()
     assert (np.diff(trace) < 0).all()

@@ -37,7 +37,7 @@ def test_nothing_is_merged_if_a_shard_is_bad_and_all_bad_ones_are_named(tmp_path
     paths[1].write_bytes(paths[1].read_bytes()[:50])
     header = json.loads(paths[2].read_text())
     paths[2].write_text(json.dumps(header | {"schema": 99}))
-    bm.save(bm.BernoulliStatistic(1, 2), paths[3])
+    bm.save(bm.statistics.BernoulliStatistic(1, 2), paths[3])
     named = FRAME.rename(columns={"x": "height"})[:10]
     bm.save(
         bm.LinearRegression.flat(["height", "z"]).statistic((named[["height", "z"]], named["y"])),
@@ -54,7 +54,7 @@ def test_nothing_is_merged_if_a_shard_is_bad_and_all_bad_ones_are_named(tmp_path
 
 def test_the_same_file_twice_would_count_its_rows_twice(tmp_path):
     path = tmp_path / "a.json"
-    bm.save(bm.BernoulliStatistic(1, 2), path)
+    bm.save(bm.statistics.BernoulliStatistic(1, 2), path)
     with pytest.raises(bm.DataError, match="counted twice"):
         bm.scale.merge([path, tmp_path / "." / "a.json"])
     with pytest.raises(bm.DataError, match="at least one file"):
@@ -84,8 +84,8 @@ def test_a_fold_adds_every_part_once_and_equals_meet(number):
 def test_a_fold_can_be_taken_up_again():
     one = Fold()
     for k in range(11):
-        one.add(bm.BernoulliStatistic(k, 1))
+        one.add(bm.statistics.BernoulliStatistic(k, 1))
     other = Fold(one.sums)
-    other.add(bm.BernoulliStatistic(11, 1))
+    other.add(bm.statistics.BernoulliStatistic(11, 1))
     assert other.total().ones == 66
     assert other.total().zeros == 12

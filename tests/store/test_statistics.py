@@ -14,7 +14,7 @@ RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal(size=30)
 LABEL = RNG.choice(["a", "b"], 30)
 STATISTICS = {
-    "coin": bm.BernoulliStatistic(3, 17),
+    "coin": bm.statistics.BernoulliStatistic(3, 17),
     "coins": bm.BetaBernoulli(1, 1).statistic(bm.Grouped([1, 0, 1], by=["x", "y", "y"])),
     "counts": bm.DirichletCategorical([1, 1, 1], ["a", "b", "c"]).statistic(["a", "c", "c"]),
     "events": bm.GammaPoisson(1, 1).statistic(bm.Counts([3, 0, 5], [1, 0.5, 2])),
@@ -31,7 +31,7 @@ STATISTICS = {
         bm.NormalInverseWishart([0, 0], 1, 3, np.eye(2)),
         covariance="shared",
     ).statistic((X, LABEL)),
-    "concept": bm.HypothesisStatistic([-1.5, -np.inf], ["even", "odd"]),
+    "concept": bm.statistics.HypothesisStatistic([-1.5, -np.inf], ["even", "odd"]),
 }
 
 
@@ -60,7 +60,7 @@ def _parts(statistic):
     ],
 )  # fmt: skip
 def test_labels_keep_their_type(label, tmp_path):
-    before = bm.BernoulliStatistic([1, 2], [3, 4], coords={"arm": [label, "other"]})
+    before = bm.statistics.BernoulliStatistic([1, 2], [3, 4], coords={"arm": [label, "other"]})
     bm.save(before, tmp_path / "s.json")
     after = bm.load(tmp_path / "s.json")
     assert after == before
@@ -68,7 +68,7 @@ def test_labels_keep_their_type(label, tmp_path):
 
 
 def test_what_has_no_form_is_refused(tmp_path):
-    odd = bm.BernoulliStatistic([1], [3], coords={"arm": [frozenset("a")]})
+    odd = bm.statistics.BernoulliStatistic([1], [3], coords={"arm": [frozenset("a")]})
     with pytest.raises(bm.DataError, match="labels must be text"):
         bm.save(odd, tmp_path / "s.json")
     with pytest.raises(bm.DataError, match="has no form as a file"):
@@ -186,5 +186,7 @@ def test_a_file_without_labels_is_read_and_meets_no_labels(tmp_path):
     named = bm.DirichletCategorical([1, 1], ["b", "a"])
     with pytest.raises(bm.DataError, match=r"\('b', 'a'\) and \(0, 1\).*coords=\{\"category\": \["):
         named.update(old)
-    told = bm.CategoricalStatistic(old.counts, old.log_given_total, {"category": ["b", "a"]})
+    told = bm.statistics.CategoricalStatistic(
+        old.counts, old.log_given_total, {"category": ["b", "a"]}
+    )
     assert named.update(told).alpha.tolist() == [10, 2]
