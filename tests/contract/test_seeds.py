@@ -168,8 +168,8 @@ CASELESS = {"NaiveBayesMixture": (MIXTURE, TABLE), "LogisticRegression": (LOGIST
 
 def public():
     """Return everything public that takes `rng`, by name."""
-    homes = {"": bm} | {f"{name}.": getattr(bm, name) for name in ("scale", "estimators")}
-    for prefix, home in homes.items():
+    homes = [(f"{name}.", getattr(bm, name)) for name in ("scale", "estimators")]
+    for prefix, home in [("", bm), ("", bm.results), ("", bm.plots), ("", bm.decisions), *homes]:
         for name in home.__all__:
             thing = getattr(home, name)
             members = inspect.getmembers(thing, callable) if inspect.isclass(thing) else []
