@@ -35,14 +35,8 @@ if TYPE_CHECKING:
     from bayesmodels.models.categorical import (
         DirichletCategorical as DirichletCategorical,
     )
-    from bayesmodels.models.classifiers.decision import bayes_risk as bayes_risk
-    from bayesmodels.models.classifiers.decision import boundary as boundary
     from bayesmodels.models.classifiers.gaussian_discriminant import (
         GaussianDiscriminant as GaussianDiscriminant,
-    )
-    from bayesmodels.models.classifiers.information import mutual_information as mutual_information
-    from bayesmodels.models.classifiers.logistic_coefficients import (
-        logistic_coefficients as logistic_coefficients,
     )
     from bayesmodels.models.classifiers.naive_bayes import NaiveBayes as NaiveBayes
     from bayesmodels.models.classifiers.ranking import rank_features as rank_features
@@ -110,8 +104,6 @@ _HOMES = {
     "SharedNormalInverseWishart": "models.shared_covariance",
     "Weighted": "input.wrappers",
     "approximation_error": "referee",
-    "bayes_risk": "models.classifiers.decision",
-    "boundary": "models.classifiers.decision",
     "bridge_sampling": "referee",
     "check_identity": "referee",
     "check_joint": "referee",
@@ -130,9 +122,7 @@ _HOMES = {
     "leave_one_out": "referee",
     "least_squares_descent": "models.least_squares",
     "load": "store",
-    "logistic_coefficients": "models.classifiers.logistic_coefficients",
     "mcmc_draws": "draws",
-    "mutual_information": "models.classifiers.information",
     "rank_features": "models.classifiers.ranking",
     "read_table": "input.tables",
     "relabel": "models.mixture.label_switching",
@@ -150,6 +140,10 @@ _HOMES = {
 
 # Names that went, and what to write now; for one release.
 _GONE: dict[str, str] = {
+    "mutual_information": "a method, posterior.mutual_information(parameters).",
+    "logistic_coefficients": "a method, posterior.logistic_coefficients(parameters).",
+    "bayes_risk": "a method, posterior.bayes_risk(parameters).",
+    "boundary": "a method, posterior.boundary(parameters).",
     "BernoulliStatistic": "bm.statistics.BernoulliStatistic.",
     "CategoricalStatistic": "bm.statistics.CategoricalStatistic.",
     "EventStatistic": "bm.statistics.EventStatistic.",

@@ -28,14 +28,11 @@ for name, prior in priors.items():
     print(f"{name:>8}: P(virginica) {probability[2]:.3f}, P(versicolor) {probability[1]:.3f}")
 
 # Where versicolor and virginica are equally probable, with the posterior mean for the parameters.
-two = [1, 2]
+two = ["versicolor", "virginica"]
 for name in ("full", "shared"):
     posterior = priors[name].update(data)
-    mean = posterior.mean()
-    pi = mean["pi"][two] / mean["pi"][two].sum()
-    mu, Sigma = mean["mu"][two], posterior.covariances(mean)[two]
-    line = bm.boundary(pi, mu, Sigma)
-    risk = bm.bayes_risk(pi, mu, Sigma, rng=np.random.default_rng(1)).value
+    line = posterior.boundary(posterior.mean(), between=two)
+    risk = posterior.bayes_risk(posterior.mean(), rng=1).value  # of all three
     odds = line.log_odds(flower)[0]
     print(f"{name:>8}: linear {line.linear}, log odds of virginica {odds:.2f}, risk {risk:.3f}")
 

@@ -17,6 +17,8 @@ TABLE = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
 COIN = bm.BetaBernoulli(2, 2)
 HEADS = COIN.update(BITS)
 CLASSES = bm.DirichletCategorical([1, 1])
+DISCRIMINANT = bm.GaussianDiscriminant(CLASSES, bm.NormalInverseWishart([0, 0], 1, 4, np.eye(2)))
+NORMALS = bm.NaiveBayes(CLASSES, bm.NormalInverseGamma([0, 0], 1, 1, 1))
 NAIVE = bm.NaiveBayes(CLASSES, COIN).update((TABLE, BITS))
 MIXTURE = bm.NaiveBayesMixture(CLASSES, COIN)
 SEEN = MIXTURE.statistic(TABLE).distinct()
@@ -112,8 +114,12 @@ QUICK = {
     "assurance": lambda rng: bm.decisions.assurance(
         COIN, COIN, [5], lambda found: found.mean()["theta"] > 0.5, most=1, n=10, rng=rng
     ),
-    "bayes_risk": lambda rng: bm.bayes_risk(
-        [0.5, 0.5], [[0, 1], [1, 0]], [np.eye(2)] * 2, draws=50, rng=rng
+    "GaussianDiscriminant.bayes_risk": lambda rng: DISCRIMINANT.bayes_risk(
+        {"pi": [0.5, 0.5], "mu": [[0, 1], [1, 0]], "Sigma": [np.eye(2), 2 * np.eye(2)]},
+        draws=50, rng=rng,
+    ),
+    "NaiveBayes.bayes_risk": lambda rng: NORMALS.bayes_risk(
+        {"pi": [0.5, 0.5], "mu": [[0, 1], [1, 0]], "sigma2": [[1, 1], [2, 2]]}, draws=50, rng=rng
     ),
     "compare": lambda rng: bm.compare(HEADS, DRAWS, rng=rng).table,
     "compare_until_decided": lambda rng: bm.compare_until_decided(

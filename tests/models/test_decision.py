@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import bayesmodels as bm
 from bayesmodels.errors import DataError
 from bayesmodels.models.classifiers.decision import bayes_risk, boundary
 
@@ -191,3 +192,28 @@ def test_a_boundary_is_between_two_possible_classes():
 def test_draws_are_at_least_two():
     with pytest.raises(DataError, match="draws: must be at least 2"):
         bayes_risk(PI, MU, [A, B], draws=1)
+
+
+def test_a_classifier_asks_at_its_parameters():
+    """Of three classes two are chosen by their labels; naive Bayes is the diagonal discriminant."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(["a", "b", "c"], 20)
+    x = rng.normal(size=(60, 2)) + np.repeat([[0, 0], [2, 1], [0, 3]], 20, axis=0)
+    classes, normal = bm.DirichletCategorical([1, 1, 1], [*"abc"]), bm.NormalInverseGamma
+    naive = bm.NaiveBayes(classes, normal([0, 0], 1, 2, 2)).update((x, y))
+    diagonal = bm.GaussianDiscriminant(classes, normal([0, 0], 1, 2, 2), "diagonal").update((x, y))
+    known = naive.mean()
+    odds = naive.boundary(known, between=["b", "c"]).log_odds(x)
+    joint = naive.log_joint(x, known)
+    np.testing.assert_allclose(odds, joint[:, 2] - joint[:, 1], rtol=1e-9, atol=1e-9)
+    same = diagonal.boundary(diagonal.mean(), between=["b", "c"]).log_odds(x)
+    np.testing.assert_allclose(same, odds, rtol=1e-12)
+    assert naive.bayes_risk(known, rng=1) == diagonal.bayes_risk(diagonal.mean(), rng=1)
+    for between in (None, ["b"], ["b", "b"], ["b", "d"]):
+        with pytest.raises(bm.DataError, match=r"between: must be two of the classes \('a', 'b',"):
+            naive.boundary(known, between)
+    with pytest.raises(bm.DataError, match=r"pi of .* must be positive"):
+        naive.boundary({**known, "pi": [1, 0, 0]}, ["a", "b"])
+    told = naive.mutual_information(known)
+    ranked = bm.rank_features(naive, draws=10, rng=1)["mutual_information"]
+    np.testing.assert_allclose(told[ranked.index], ranked, rtol=1e-12)

@@ -199,7 +199,7 @@ def test_the_boundary_has_the_log_odds_of_the_plug_in(kind, point):
     y = np.repeat(["a", "b"], 15)
     posterior = model_of(kind, ["a", "b"], 2, prior=2).update((x + (y == "b")[:, None], y))
     known = getattr(posterior, point)()
-    both = bm.boundary(known["pi"], known["mu"], posterior.covariances(known))
+    both = posterior.boundary(known)
     joint = posterior.log_joint(x, known)
     close(both.log_odds(x), joint[:, 1] - joint[:, 0])
     found = posterior.class_probabilities(x, known)
@@ -219,7 +219,7 @@ def test_the_risk_is_the_rate_of_errors_on_rows_from_the_model(kind):
         known["Sigma"] = np.array([[1.0, 0.3], [0.3, 2.0]])
     model = model_of(kind, ["a", "b"], 2)
     covariances = model.covariances(known)
-    risk = bm.bayes_risk(known["pi"], known["mu"], covariances, rng=rng)
+    risk = model.bayes_risk(known, rng=rng)
     n = 20_000
     y = rng.choice(2, n, p=known["pi"])
     noise = np.linalg.cholesky(covariances)[y] @ rng.normal(size=(n, 2, 1))

@@ -23,7 +23,7 @@ def flat(classes):
 
 def same(model, parameters, X):
     """Return whether the logistic regression has the classifier's probabilities."""
-    w = bm.logistic_coefficients(model, parameters)
+    w = model.logistic_coefficients(parameters)
     classes = len(model.classes.alpha)
     partner = bm.LogisticRegression(np.zeros(X.shape[1] + 1), 1, classes=range(classes))
     p = partner.class_probabilities(X, w, intercept=True)
@@ -63,7 +63,7 @@ def test_the_formula_of_the_notes():
     naive = bm.NaiveBayes(flat(2), NORMAL).update((X, y))
     known = pooled(naive.mean())
     pi, mu, v = known["pi"], known["mu"], known["sigma2"][0]
-    w = bm.logistic_coefficients(naive, known)["w"]
+    w = naive.logistic_coefficients(known)["w"]
     np.testing.assert_allclose(w[1:], (mu[1] - mu[0]) / v, rtol=1e-12)
     constant = ((mu[0] ** 2 - mu[1] ** 2) / (2 * v)).sum() + np.log(pi[1] / pi[0])
     np.testing.assert_allclose(w[0], constant, rtol=1e-12)
@@ -80,7 +80,7 @@ def test_features_in_blocks():
         "sigma2_body": np.tile(mean["sigma2_body"][0], (2, 1)),
         "sigma2_age": np.tile(mean["sigma2_age"][0], 2),
     }
-    w = bm.logistic_coefficients(naive, known)
+    w = naive.logistic_coefficients(known)
     p = bm.LogisticRegression(np.zeros(4), 1).class_probabilities(X, w, intercept=True)
     np.testing.assert_allclose(p, naive.class_probabilities(rows, known), rtol=1e-10)
 
@@ -89,16 +89,16 @@ def test_what_is_no_logistic_regression_is_refused():
     X, y = rows_of(3)
     naive = bm.NaiveBayes(flat(2), NORMAL).update((X, y))
     with pytest.raises(bm.DataError, match="log odds are quadratic"):
-        bm.logistic_coefficients(naive, naive.mean())
+        naive.logistic_coefficients(naive.mean())
     full = bm.GaussianDiscriminant(
         flat(2), bm.NormalInverseWishart(np.zeros(3), 1, 5, np.eye(3))
     ).update((X, y))
     with pytest.raises(bm.DataError, match="covariance='shared'"):
-        bm.logistic_coefficients(full, full.mean())
+        full.logistic_coefficients(full.mean())
     bits = bm.NaiveBayes(flat(2), bm.BetaBernoulli(np.ones(3), np.ones(3)))
     with pytest.raises(bm.DataError, match="belongs to BetaBernoulli"):
-        bm.logistic_coefficients(bits, {"pi": [0.5, 0.5], "theta": np.full((2, 3), 0.5)})
+        bits.logistic_coefficients({"pi": [0.5, 0.5], "theta": np.full((2, 3), 0.5)})
     with pytest.raises(bm.DataError, match="must hold 'mu'"):
-        bm.logistic_coefficients(full, {"pi": [0.5, 0.5]})
+        full.logistic_coefficients({"pi": [0.5, 0.5]})
     with pytest.raises(bm.DataError, match=r"mu must have the shape \(2, 3\)"):
-        bm.logistic_coefficients(full, {**full.mean(), "mu": np.ones((2, 2))})
+        full.logistic_coefficients({**full.mean(), "mu": np.ones((2, 2))})

@@ -6,7 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.errors import DataError
-from bayesmodels.models.classifiers.information import mutual_information_normal
+from bayesmodels.models.classifiers.information import mutual_information, mutual_information_normal
 
 RNG = np.random.default_rng(20261121)
 CLASSES = bm.DirichletCategorical([1, 2, 1], categories=["a", "b", "c"])
@@ -45,12 +45,12 @@ def by_hand(values):
     pi = values["pi"]
     return np.concatenate(
         [
-            bm.mutual_information(pi, values["theta_habits"]),
+            mutual_information(pi, values["theta_habits"]),
             mutual_information_normal(
                 pi, values["mu_age"][..., None], values["sigma2_age"][..., None]
             ),
-            bm.mutual_information(pi, values["theta_colour"][..., None, :], categories=True),
-            bm.mutual_information(pi, values["theta_mail"]),
+            mutual_information(pi, values["theta_colour"][..., None, :], categories=True),
+            mutual_information(pi, values["theta_mail"]),
         ],
         axis=-1,
     )
@@ -97,7 +97,7 @@ def test_many_rows_make_the_information_certain():
     found = ranked(prior.update((x, y)), top=1)
     assert found.index.tolist() == [2, 1, 0]
     assert "block" not in found
-    expected = bm.mutual_information(pi, theta)[[2, 1, 0]]
+    expected = mutual_information(pi, theta)[[2, 1, 0]]
     np.testing.assert_allclose(found["mutual_information"], expected, atol=2e-3)
     assert ((found["lower"] <= found["mean"]) & (found["mean"] <= found["upper"])).all()
     assert found["probability_top"].tolist() == [1, 0, 0]
@@ -125,7 +125,7 @@ def test_several_categorical_columns():
     after = bm.NaiveBayes(CLASSES, sizes).update((rows, Y))
     found = ranked(after)
     theta = after.mean()["theta"]
-    expected = bm.mutual_information(after.mean()["pi"], theta, categories=True)
+    expected = mutual_information(after.mean()["pi"], theta, categories=True)
     np.testing.assert_allclose(found.loc[["shirt", "shoe"], "mutual_information"], expected)
 
 

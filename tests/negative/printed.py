@@ -10,6 +10,8 @@ import pymc as pm
 from scipy import stats
 
 import bayesmodels as bm
+from bayesmodels.models.classifiers.decision import boundary
+from bayesmodels.models.classifiers.information import mutual_information
 from tests.negative.material import COIN, ROWS, X, Y, bernoulli, coin, coin_in_pymc, line
 from tests.negative.work import Slip, Work, hand_in, number
 
@@ -88,7 +90,7 @@ def scaled_odds(*, bent=True, volume=VOLUME, middle=None):
 
 
 def boundary_odds():
-    odds = bm.boundary(SHARE, MEANS, [A, K * A]).log_odds(POINT)
+    odds = boundary(SHARE, MEANS, [A, K * A]).log_odds(POINT)
     return Work(value=float(odds), book=float(log_density_odds(POINT, MEANS, [A, K * A])))
 
 
@@ -177,7 +179,7 @@ EVEN = bm.BetaBernoulli(1, 1).update(bm.BinomialCounts(55, 100))
 
 def semidefinite(corner):
     """Ask for a density of normal classes with this covariance."""
-    bm.boundary(SHARE, MEANS, [[corner, 1], [1, 1]])
+    boundary(SHARE, MEANS, [[corner, 1], [1, 1]])
     return Work()
 
 
@@ -313,7 +315,7 @@ PRINTED = [
         "book value",
         lambda: Work(value=information_as_printed(), book=information_by_counting()),
         lambda: Work(
-            value=float(bm.mutual_information(PRIOR, THETA[:, None])[0]),
+            value=float(mutual_information(PRIOR, THETA[:, None])[0]),
             book=information_by_counting(),
         ),
         id="E9",

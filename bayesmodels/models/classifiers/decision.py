@@ -16,6 +16,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.2; Dud
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -234,6 +235,95 @@ def bayes_risk(
         value += share * errors.mean()
         square += share**2 * errors.var(ddof=1) / size
     return Risk(float(value), float(np.sqrt(square)))
+
+
+def boundary_at(
+    self: Any, parameters: Mapping[str, Any], between: Sequence[Hashable] | None = None
+) -> Boundary:
+    """Return the log odds of two classes as if the parameters were known.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Such as ``belief.mean()``: ``pi``, ``mu`` and ``Sigma`` or ``sigma2``, under the model's
+        names. Of naive Bayes all features must be normal.
+    between : pair of classes, optional
+        Of more than two classes, which ones; the log odds are of the second against the first.
+
+    Returns
+    -------
+    Boundary
+        A quadratic function, linear just where the covariances are equal.
+
+    Raises
+    ------
+    DataError
+        If `between` is no pair of the model's classes, a probability is 0, or a parameter is
+        missing or has another shape.
+
+    References
+    ----------
+    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.6.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> normal = bm.NormalInverseWishart([0, 0], 1, 5, np.eye(2))
+    >>> two = bm.GaussianDiscriminant(bm.DirichletCategorical([1, 1]), normal, covariance="shared")
+    >>> known = {"pi": [0.5, 0.5], "mu": [[0, 0], [2, 0]], "Sigma": np.eye(2)}
+    >>> line = two.boundary(known)
+    >>> line.linear, line.log_odds([[1, 5], [2, 0]])
+    (True, array([0., 2.]))
+    """
+    labels = self.classes.coords["category"]
+    pair = labels if between is None else tuple(between)
+    if len(pair) != 2 or pair[0] == pair[1] or not {*pair} <= {*labels}:  # noqa: PLR2004
+        raise DataError(f"between: must be two of the classes {labels}; got {between!r}.")
+    pi, mu, Sigma = self.normals(parameters)
+    at = [labels.index(label) for label in pair]
+    if not (pi[at] > 0).all():
+        raise DataError(f"parameters: pi of {pair} must be positive; got {pi[at].tolist()}.")
+    return boundary(pi[at] / pi[at].sum(), mu[at], Sigma[at])
+
+
+def bayes_risk_at(
+    self: Any,
+    parameters: Mapping[str, Any],
+    *,
+    draws: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+) -> Risk:
+    """Return how often the best classifier errs, as if the parameters were known.
+
+    Parameters
+    ----------
+    parameters : mapping
+        As `boundary` takes them.
+    draws : int, default 100000
+        Number of points that errors are averaged over; not used where there is a closed form, for
+        two classes with one covariance.
+    rng : numpy.random.Generator or int, optional
+        Source of randomness, or a seed; fresh if not given.
+
+    Returns
+    -------
+    Risk
+        ``value`` and ``standard_error``, which is 0 for a closed form.
+
+    References
+    ----------
+    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.7.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm
+    >>> normal = bm.NormalInverseWishart([0, 0], 1, 5, np.eye(2))
+    >>> two = bm.GaussianDiscriminant(bm.DirichletCategorical([1, 1]), normal, covariance="shared")
+    >>> known = {"pi": [0.5, 0.5], "mu": [[0, 0], [2, 0]], "Sigma": np.eye(2)}
+    >>> two.bayes_risk(known).value  # Phi(-1)
+    0.1586552539314...
+    """
+    return bayes_risk(*self.normals(parameters), draws=draws, rng=rng)
 
 
 def _classes(pi: Any, mu: Any, Sigma: Any) -> tuple[Array, Array, Array]:

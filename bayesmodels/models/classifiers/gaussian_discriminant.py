@@ -31,8 +31,11 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers import decision
 from bayesmodels.models.classifiers.features import Block, of_classes
 from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
+from bayesmodels.models.classifiers.logistic_coefficients import known, logistic_coefficients
+from bayesmodels.models.classifiers.ranking import mutual_information_at
 from bayesmodels.models.multivariate_normal import NormalInverseWishart
 from bayesmodels.models.normal import NormalInverseGamma
 from bayesmodels.models.shared_covariance import SharedNormalInverseWishart
@@ -179,6 +182,19 @@ class GaussianDiscriminant(GenerativeClassifier):
             return np.asarray(parameters["sigma2"])[..., None] * np.eye(mu.shape[-1])
         sigma = np.asarray(parameters["Sigma"])
         return sigma if self.covariance == "full" else self.gaussian.each(sigma)
+
+    def normals(self, parameters: Draws) -> tuple[Array, Array, Array]:
+        """Return class probabilities (C,), means (C, D) and covariances (C, D, D), checked."""
+        size, width = len(self.classes.alpha), self.gaussian.location.shape[-1]
+        pi = known(parameters, "pi", (size,))
+        mu = known(parameters, "mu", (size, width))
+        found = np.asarray(self.covariances({**parameters, "mu": mu}), dtype=float)
+        return pi, mu, np.broadcast_to(found, (size, width, width))
+
+    boundary = decision.boundary_at
+    bayes_risk = decision.bayes_risk_at
+    logistic_coefficients = logistic_coefficients
+    mutual_information = mutual_information_at
 
 
 def _tied(

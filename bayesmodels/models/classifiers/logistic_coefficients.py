@@ -26,24 +26,18 @@ import numpy as np
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import variable
 from bayesmodels.models.classifiers.decision import boundary
-from bayesmodels.models.classifiers.gaussian_discriminant import GaussianDiscriminant
-from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
-from bayesmodels.models.normal import NormalInverseGamma
 from bayesmodels.numerics import Array
 
 
-def logistic_coefficients(
-    model: GaussianDiscriminant | NaiveBayes, parameters: Mapping[str, Any]
-) -> dict[str, Array]:
+def logistic_coefficients(self: Any, parameters: Mapping[str, Any]) -> dict[str, Array]:
     """Return the weights of the logistic regression that a generative classifier amounts to.
 
     Parameters
     ----------
-    model : GaussianDiscriminant or NaiveBayes
-        Naive Bayes of `NormalInverseGamma` features only.
     parameters : mapping
-        Parameters taken as known, such as ``model.mean()``: ``pi``, ``mu`` and ``Sigma`` or
-        ``sigma2``, under the model's names. Covariances must be the same in all classes.
+        Parameters taken as known, such as ``belief.mean()``: ``pi``, ``mu`` and ``Sigma`` or
+        ``sigma2``, under the model's names. Covariances must be the same in all classes, and of
+        naive Bayes all features normal.
 
     Returns
     -------
@@ -69,19 +63,19 @@ def logistic_coefficients(
     ... ).update(data)
     >>> known = lda.mean()
     >>> pair = bm.LogisticRegression(mean=np.zeros(3), cov=1, classes=names)
-    >>> w, rows = bm.logistic_coefficients(lda, known), data.features.to_numpy()
+    >>> w, rows = lda.logistic_coefficients(known), data.features.to_numpy()
     >>> np.allclose(
     ...     pair.class_probabilities(rows, w, intercept=True), lda.class_probabilities(rows, known)
     ... )
     True
     """
-    pi, mu, Sigma = _known(model, parameters)
+    pi, mu, Sigma = self.normals(parameters)
     rows = []
     for c in range(1, len(pi)):
         pair = [0, c]
         edge = boundary(pi[pair] / pi[pair].sum(), mu[pair], Sigma[pair])
         if not edge.linear:
-            labels = model.classes.coords["category"]
+            labels = self.classes.coords["category"]
             raise DataError(
                 f"parameters: classes {labels[0]!r} and {labels[c]!r} have covariances that "
                 "differ, so their log odds are quadratic and no logistic regression has them. Use "
@@ -92,31 +86,7 @@ def logistic_coefficients(
     return {"w": rows[0] if len(rows) == 1 else np.stack(rows)}
 
 
-def _known(model: Any, parameters: Mapping[str, Any]) -> tuple[Array, Array, Array]:
-    """Return class probabilities (C,), means (C, D) and covariances (C, D, D)."""
-    size = len(model.classes.alpha)
-    pi = _variable(parameters, "pi", (size,))
-    if isinstance(model, GaussianDiscriminant):
-        width = model.gaussian.location.shape[-1]
-        mu = _variable(parameters, "mu", (size, width))
-        found = np.asarray(model.covariances({**parameters, "mu": mu}), dtype=float)
-        return pi, mu, np.broadcast_to(found, (size, width, width))
-    means, variances = [], []
-    for belief, names in model.parts()[1:]:
-        if not isinstance(belief, NormalInverseGamma):
-            raise DataError(
-                f"model: all features must be normal; {names('theta')!r} belongs to "
-                f"{type(belief).__name__}. Only normal features make a logistic regression here."
-            )
-        shape = tuple(len(belief.coords[axis]) for axis in belief.dims["mu"] if axis != "class")
-        means.append(_variable(parameters, names("mu"), (size, *shape)).reshape(size, -1))
-        found = _variable(parameters, names("sigma2"), (size, *shape))
-        variances.append(found.reshape(size, -1))
-    mu, sigma2 = np.concatenate(means, axis=-1), np.concatenate(variances, axis=-1)
-    return pi, mu, sigma2[..., None] * np.eye(mu.shape[-1])
-
-
-def _variable(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+def known(parameters: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     """Return a variable of this shape; one value for all classes stands for each."""
     value = np.asarray(variable(parameters, name), dtype=float)
     if value.shape not in (shape, shape[1:]):

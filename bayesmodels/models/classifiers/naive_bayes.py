@@ -22,13 +22,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from bayesmodels.belief import values
+from bayesmodels.belief.protocol import Draws
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import labels
 from bayesmodels.models.categorical import DirichletCategorical
+from bayesmodels.models.classifiers import decision
 from bayesmodels.models.classifiers.features import Block, as_given, block_of, of_classes
 from bayesmodels.models.classifiers.generative import GenerativeClassifier, check_classes
+from bayesmodels.models.classifiers.logistic_coefficients import known, logistic_coefficients
+from bayesmodels.models.classifiers.ranking import mutual_information_at
+from bayesmodels.models.normal import NormalInverseGamma
+from bayesmodels.numerics import Array
 
 
 @value
@@ -111,6 +119,31 @@ class NaiveBayes(GenerativeClassifier):
         for name, each in given.items():
             blocks[str(name)] = of_classes(block_of(each, name), str(name), classes)
         values.fill(self, classes=classes, blocks=blocks)
+
+    def normals(self, parameters: Draws) -> tuple[Array, Array, Array]:
+        """Return class probabilities (C,), means (C, D) and covariances (C, D, D), checked.
+
+        All features must be normal.
+        """
+        size = len(self.classes.alpha)
+        means, variances = [], []
+        for belief, names in self.parts()[1:]:
+            if not isinstance(belief, NormalInverseGamma):
+                raise DataError(
+                    f"features: must all be normal; {names('theta')!r} belongs to "
+                    f"{type(belief).__name__}. Leave out what is no number."
+                )
+            axes = [axis for axis in belief.dims["mu"] if axis != "class"]
+            shape = (size, *(len(belief.coords[axis]) for axis in axes))
+            means.append(known(parameters, names("mu"), shape).reshape(size, -1))
+            variances.append(known(parameters, names("sigma2"), shape).reshape(size, -1))
+        mu, sigma2 = np.concatenate(means, axis=-1), np.concatenate(variances, axis=-1)
+        return known(parameters, "pi", (size,)), mu, sigma2[..., None] * np.eye(mu.shape[-1])
+
+    boundary = decision.boundary_at
+    bayes_risk = decision.bayes_risk_at
+    logistic_coefficients = logistic_coefficients
+    mutual_information = mutual_information_at
 
     @classmethod
     def _from_file(cls, classes: DirichletCategorical, blocks: dict[str, Block]) -> Self:

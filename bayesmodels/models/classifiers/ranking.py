@@ -131,6 +131,53 @@ def rank_features(
     return table.sort_values("mutual_information", ascending=False, kind="stable")
 
 
+def mutual_information_at(
+    self: Any, parameters: Draws, *, words: Sequence[str] | None = None
+) -> pd.Series:
+    r"""Return what each feature tells of the class, as if the parameters were known.
+
+    .. math:: I_j = \sum_c \pi_c \sum_x p(x_j = x \mid c) \ln \frac{p(x_j = x \mid c)}{p(x_j = x)}
+
+    Parameters
+    ----------
+    parameters : mapping
+        Such as ``belief.mean()``, of a belief that has met data.
+    words : sequence of str, optional
+        Blocks in which each category is a feature, as in `rank_features`, which also says how
+        uncertain the information is.
+
+    Returns
+    -------
+    pandas.Series
+        In nats, by feature, in the order of the features.
+
+    Raises
+    ------
+    DataError
+        If the belief has met no data, or `words` names no block.
+
+    References
+    ----------
+    Murphy (2012), *Machine Learning: A Probabilistic Perspective*, equation 3.75.
+
+    Examples
+    --------
+    >>> import bayesmodels as bm, pandas as pd
+    >>> rows = pd.DataFrame({"fever": [1, 1, 1, 0, 0, 0], "left-handed": [0, 1, 0, 1, 0, 1]})
+    >>> prior = bm.NaiveBayes(bm.DirichletCategorical([1, 1]), bm.BetaBernoulli(1, 1))
+    >>> posterior = prior.update((rows, [1, 1, 1, 0, 0, 0]))
+    >>> posterior.mutual_information(posterior.mean()).round(3)
+    fever          0.193
+    left-handed    0.020
+    dtype: float64
+    """
+    import pandas as pd
+
+    blocks = _features(self, words)
+    values = np.concatenate([tells(parameters) for _, _, tells in blocks], axis=-1)
+    return pd.Series(values, [label for _, labels, _ in blocks for label in labels])
+
+
 # --- the blocks of a belief -----------------------------------------------------------------------
 
 _Tells = Callable[[Draws], Array]
