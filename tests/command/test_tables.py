@@ -46,7 +46,7 @@ COMMANDS = {
 }
 NOTES = {
     "titanic.csv": [
-        "The first column holds labels of rows",
+        "Left out: the first column, which holds labels of rows.",
         "Its 32 rows stand for 2,201, as column 'Freq' says.",
         "'Yes' in column 'Survived' is 1, 'No' is 0.",
         "the reference is Class[1st], Sex[Female], Age[Adult].",
