@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bayesmodels.report.reports import Report
 
 
-MOST_ROWS = 300
-"""Rows of a map of co-clustering."""
 MOST_FEATURES = 40
 """Lines of a picture of profiles."""
 

@@ -1,1 +1,1 @@
-"""Mixtures of naive Bayes: exact posteriors, EM, Gibbs sampling."""
+"""Mixtures of naive Bayes: exact posteriors, EM."""
