@@ -280,10 +280,16 @@ class DirichletCategorical:
         DataError
             If a value is missing or is none of the model's categories.
         """
+        size = self.alpha.shape[-1]
         if isinstance(data, CategoricalStatistic):
+            if data.counts.shape[-1] != size:
+                raise DataError(
+                    f"data: must count {size} categories, one for each alpha; got "
+                    f"{data.counts.shape[-1]}. Make the statistic with this model's statistic()."
+                )
             return data
         d = self._checked(data)
-        lead, size, weights = d.batch.lead, self.alpha.shape[-1], d.batch.weights
+        lead, weights = d.batch.lead, d.batch.weights
         if not d.counted:
             counts = tables(d.values, d.batch.groups, size, d.batch.size, weights)
             counts = counts.reshape((*lead, *d.values.shape[1:], size))

@@ -68,7 +68,7 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
         f"{largest:.2g} posterior standard deviations."
     )
     said = [about, sections.sampling(report, report.sampled), end]
-    scaled = sections.sensitivity(report.sampled)
+    scaled = sections.sensitivity(report.sampled, "the sampler’s draws")
     again = sections.call("validate", ["prior", "data"], report.settings)
     prior = f"prior = {in_short(report.prior)}"
     glance = [

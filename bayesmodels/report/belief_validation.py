@@ -43,7 +43,9 @@ from bayesmodels.report.run import Run
 def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     rows = left_out(report)
-    scaled = [] if levels(report.posterior) else sections.sensitivity(report.exact)
+    scaled = (
+        [] if levels(report.posterior) else sections.sensitivity(report.exact, "the exact draws")
+    )
     prior, verdict = cast("Any", report.prior), report.comparison
     drawn = [*pictures(report), *(rows.pictures if rows else ())]
     parameters = Part("tables", tables.parameters(report))

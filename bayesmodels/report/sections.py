@@ -95,10 +95,11 @@ def evidence(log_evidence: float | None, facts: Pairs, *ways: Shown) -> Section:
     return Section("evidence", "Evidence and identity", [*said, Part("facts", facts), *ways])
 
 
-def sensitivity(draws: Any) -> list[Section]:
+def sensitivity(draws: Any, kind: str) -> list[Section]:
     """Return how much scalars depend on prior and likelihood, as ArviZ estimates it from draws.
 
-    Nothing where draws lack one of the two densities, or there are more scalars than matter.
+    `kind` says in words which draws they are. Nothing where they lack one of the two densities, or
+    there are more scalars than matter.
     """
     from arviz_stats.psense import psense_summary
 
@@ -124,7 +125,7 @@ def sensitivity(draws: Any) -> list[Section]:
     said = Column("diagnosis", tuple(shown["diagnosis"]), numeric=False)
     about = (
         "How much the posterior of each scalar changes when the prior, or the likelihood, counts "
-        "for a little more or less (power-scaling): ArviZ’s psense_summary of the exact draws. "
+        f"for a little more or less (power-scaling): ArviZ’s psense_summary of {kind}. "
         "From 0.05 on it is worth a look. Where both are as large, prior and data may pull in "
         "different directions; where only the prior’s is, the prior decides."
     )

@@ -74,3 +74,12 @@ def test_columns_that_are_numbers_are_not_counted_as_others():
     table = bm.MultinomialCounts(pd.DataFrame(counts, columns=["a", "b", "c"]))
     assert prior.update(table).coords == {"category": ("a", "b", "c")}
     assert prior.declare(table).coords["category"] == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("verb", ["update", "log_evidence"])
+@pytest.mark.parametrize("counted", [[1], [1, 2], [1, 2, 3, 4]])
+def test_a_statistic_of_more_or_fewer_categories_is_refused(counted, verb):
+    """One count for three categories was added to each; two were NumPy's ValueError."""
+    statistic = bm.statistics.CategoricalStatistic(counted)
+    with pytest.raises(bm.DataError, match=r"data: must count 3 categories"):
+        getattr(bm.DirichletCategorical([1, 1, 1]), verb)(statistic)

@@ -103,40 +103,7 @@ class Risk(NamedTuple):
 
 
 def boundary(pi: ArrayLike, mu: ArrayLike, Sigma: ArrayLike) -> Boundary:
-    r"""Return the log odds of two normal classes with known parameters.
-
-    Parameters
-    ----------
-    pi : array_like of shape (2,)
-        Probabilities of class 0 and class 1, both positive.
-    mu : array_like of shape (2, D)
-        Their means.
-    Sigma : array_like of shape (D, D) or (2, D, D)
-        One covariance for both, or one each.
-
-    Returns
-    -------
-    Boundary
-        Linear just where the covariances are equal.
-
-    Raises
-    ------
-    DataError
-        If a covariance is not symmetric and positive definite (semidefinite is not enough: such a
-        class has no density), `pi` holds no positive probabilities, or the shapes do not fit.
-
-    References
-    ----------
-    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.6.
-
-    Examples
-    --------
-    >>> one = boundary([0.5, 0.5], [[0, 0], [2, 0]], [[1, 0], [0, 1]])
-    >>> one.linear, one.log_odds([[1, 5], [2, 0]])
-    (True, array([0., 2.]))
-    >>> boundary([0.5, 0.5], [[0, 0], [2, 0]], [[[1, 0], [0, 1]], [[4, 0], [0, 4]]]).linear
-    False
-    """
+    """Return the log odds of two normal classes, of shapes (2,), (2, D) and (D, D) or (2, D, D)."""
     prior, means, roots = _classes(pi, mu, Sigma)
     if len(prior) != 2 or (prior == 0).any():  # noqa: PLR2004 - a boundary lies between two
         raise DataError(f"pi: must hold two positive probabilities; got {prior.tolist()}.")
@@ -165,56 +132,7 @@ def bayes_risk(
     draws: int = 100_000,
     rng: np.random.Generator | int | None = None,
 ) -> Risk:
-    r"""Return how often the best classifier errs on normal classes with known parameters.
-
-    For two classes with one covariance, :math:`\Delta^2 = (\mu_1 - \mu_0)^\top \Sigma^{-1} (\mu_1 -
-    \mu_0)` and :math:`t = \ln(\pi_1 / \pi_0)`,
-
-    .. math:: R = \pi_0 \Phi\left(\frac{t}{\Delta} - \frac\Delta2\right)
-        + \pi_1 \Phi\left(-\frac{t}{\Delta} - \frac\Delta2\right),
-
-    which is :math:`\Phi(-\Delta / 2)` for equal `pi`. Otherwise R is the average of the conditional
-    error :math:`1 - \max_c p(c \mid x)` over points drawn from each class in its share. Averaging
-    probabilities of errors has less noise than counting errors, since the part of the noise that
-    comes from the class, given the point, is summed exactly.
-
-    Parameters
-    ----------
-    pi : array_like of shape (C,)
-        Probabilities of the classes.
-    mu : array_like of shape (C, D)
-        Means.
-    Sigma : array_like of shape (D, D) or (C, D, D)
-        One covariance for all classes, or one each.
-    draws : int, default 100000
-        Number of points, at least; not used where there is a closed form.
-    rng : numpy.random.Generator or int, optional
-        Source of randomness, or a seed; fresh if not given.
-
-    Returns
-    -------
-    Risk
-        ``value`` and ``standard_error``, which is 0 for a closed form.
-
-    Raises
-    ------
-    DataError
-        If a covariance is not symmetric and positive definite, `pi` holds no probabilities, or the
-        shapes do not fit.
-
-    References
-    ----------
-    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.7; Fukunaga and Kessell (1973),
-    *Nonparametric Bayes error estimation using unclassified samples*.
-
-    Examples
-    --------
-    >>> bayes_risk([0.5, 0.5], [[0, 0], [2, 0]], [[1, 0], [0, 1]]).value  # Phi(-1)
-    0.1586552539314...
-    >>> risk = bayes_risk([0.5, 0.5], [[0], [0]], [[[1]], [[9]]], rng=np.random.default_rng(1))
-    >>> abs(risk.value - 0.2580) < 4 * risk.standard_error < 0.01
-    True
-    """
+    """Return how often the best classifier errs, from (C,), (C, D) and (D, D) or (C, D, D)."""
     prior, means, roots = _classes(pi, mu, Sigma)
     number = count(draws, "draws", 2)
     rng = randomness(rng)
@@ -240,7 +158,11 @@ def bayes_risk(
 def boundary_at(
     self: Any, parameters: Mapping[str, Any], between: Sequence[Hashable] | None = None
 ) -> Boundary:
-    """Return the log odds of two classes as if the parameters were known.
+    r"""Return the log odds of two classes as if the parameters were known.
+
+    .. math:: \ln \frac{\pi_1}{\pi_0} - \tfrac12 \ln \frac{|\Sigma_1|}{|\Sigma_0|}
+        - \tfrac12 (x - \mu_1)^\top \Sigma_1^{-1} (x - \mu_1)
+        + \tfrac12 (x - \mu_0)^\top \Sigma_0^{-1} (x - \mu_0)
 
     Parameters
     ----------
@@ -293,7 +215,18 @@ def bayes_risk_at(
     draws: int = 100_000,
     rng: np.random.Generator | int | None = None,
 ) -> Risk:
-    """Return how often the best classifier errs, as if the parameters were known.
+    r"""Return how often the best classifier errs, as if the parameters were known.
+
+    For two classes with one covariance, :math:`\Delta^2 = (\mu_1 - \mu_0)^\top \Sigma^{-1} (\mu_1 -
+    \mu_0)` and :math:`t = \ln(\pi_1 / \pi_0)`,
+
+    .. math:: R = \pi_0 \Phi\left(\frac{t}{\Delta} - \frac\Delta2\right)
+        + \pi_1 \Phi\left(-\frac{t}{\Delta} - \frac\Delta2\right),
+
+    which is :math:`\Phi(-\Delta / 2)` for equal ``pi``. Otherwise R is the average of the
+    conditional error :math:`1 - \max_c p(c \mid x)` over points drawn from each class in its
+    share. Averaging probabilities of errors has less noise than counting errors, since the part of
+    the noise that comes from the class, given the point, is summed exactly.
 
     Parameters
     ----------
@@ -312,7 +245,8 @@ def bayes_risk_at(
 
     References
     ----------
-    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.7.
+    Duda, Hart and Stork (2001), *Pattern Classification*, section 2.7; Fukunaga and Kessell (1973),
+    *Nonparametric Bayes error estimation using unclassified samples*.
 
     Examples
     --------
