@@ -515,14 +515,14 @@ NAMED = [f"{name}, {way.__name__}" for name, way in EVERY]
 
 @pytest.mark.parametrize(("name", "way"), EVERY, ids=NAMED)
 def test_a_number_stays_with_its_label(name, way, tmp_path):
-    """Some of the 2,000 cases; the others are slow."""
+    """Some of the 6,840 cases; the others are slow."""
     _many(3, name, way, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), EVERY, ids=NAMED)
 def test_a_number_stays_with_its_label_in_many_cases(name, way, tmp_path):
-    _many(20, name, way, tmp_path)
+    _many(60, name, way, tmp_path)
 
 
 def _many(number, name, way, folder):
@@ -548,3 +548,24 @@ def test_labels_of_two_axes_that_hold_commas_stay_apart():
     draws = belief.to_datatree(500, rng=1)
     found = bm.compare(belief, draws)
     assert "theta[x, 'y, z']" in found.table.index
+
+
+@pytest.mark.parametrize("kind", [bm.NaiveBayes, bm.NaiveBayesMixture])
+def test_a_statistic_of_other_columns_is_refused_by_a_prior(kind):
+    """A prior that lists its columns has met no data, and took the counts of any others."""
+    first = {"class": ("yes", "no"), "category": ("red", "green"), "feature": ("size", "age")}
+    other = first | {"feature": ("size", "pulse")}
+    rows = [{"class": "yes", "category": "red", "size": 1, "pulse": 0}]
+    statistic = naive(other, kind).statistic(naive_data(other, rows))
+    with pytest.raises(bm.DataError, match="must be of the same columns"):
+        naive(first, kind).update(statistic)
+
+
+@pytest.mark.parametrize("rows", [np.array([[0, 1, 1], [1, 1, 0]]), {"bits": [[1, 1], [1, 0]]}])
+def test_columns_chosen_by_number_keep_their_numbers(rows):
+    """Columns 1 and 2 of an array were called 0 and 1, in every table and in files."""
+    model = bm.NaiveBayes(
+        bm.DirichletCategorical([1, 1]), {"bits": (bm.BetaBernoulli(1, 1), (1, 2))}
+    )
+    belief = model.update((rows, [0, 1])).blocks["bits"].belief
+    assert belief.coords["feature"] == (1, 2)

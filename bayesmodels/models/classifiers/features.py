@@ -26,7 +26,7 @@ from bayesmodels.input.containers import (
     wrapped,
 )
 from bayesmodels.input.data import Split
-from bayesmodels.input.labels import Coords
+from bayesmodels.input.labels import Coords, same
 from bayesmodels.input.wrappers import MultinomialCounts, Weighted
 from bayesmodels.models.categorical import DirichletCategorical
 
@@ -52,6 +52,12 @@ class Block:
     def of(self, belief: Any) -> Block:
         """Return the block with another belief, and the columns that this one has met."""
         return replace(self, belief=belief, columns=columns_known(belief, self.columns))
+
+    def check(self, coords: Coords, classes: DirichletCategorical) -> None:
+        """Refuse the axes of a statistic of other classes, or columns, than these."""
+        same(classes.coords["category"], next(iter(coords.values())), "classes")
+        if isinstance(self.columns, tuple) and "feature" in coords:
+            same(self.columns, coords["feature"], "columns")
 
     def __repr__(self) -> str:
         """Show what a user writes for a block."""
@@ -256,7 +262,8 @@ class Classified:
         if not isinstance(given, MultinomialCounts):
             levels = getattr(self._blocks[name].belief, "categories", None)
             coded = read_codes(given, argument(name), levels)
-            found = rows = coded or read(given, argument(name), missing=True)
+            found = coded or read(given, argument(name), missing=True)
+            found = rows = _labelled(found, self._blocks[name])
         elif checked.sparse(given.counts):
             found = Argument("counts", given.counts)
         else:
@@ -324,6 +331,17 @@ def _select(features: Any, block: Block, name: str) -> Any:
     places = [frame.columns.index(column) for column in names]
     chosen = frame[:, places] if isinstance(wanted, tuple) else frame[:, places[0]]
     return chosen.to_native()
+
+
+def _labelled(found: Argument, block: Block) -> Argument:
+    """Return rows whose columns have the labels that the block lists; others are refused."""
+    listed = block.columns
+    if not isinstance(listed, tuple) or found.values.shape[1:] != (len(listed),):
+        return found
+    if found.columns is None:
+        return replace(found, columns=listed)
+    same(listed, tuple(found.columns), "columns")
+    return found
 
 
 def _by_number(features: Any, columns: Any, name: str) -> Any:

@@ -29,7 +29,7 @@ from bayesmodels.belief.simulation import Simulated, replaced, total
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
-from bayesmodels.input.labels import Coords, same
+from bayesmodels.input.labels import Coords
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import (
     Block,
@@ -362,8 +362,8 @@ class GenerativeClassifier(ProductOfBeliefs):
                     f"data: a statistic of the blocks {list(data.features)}, but the model has "
                     f"{list(self.blocks)}."
                 )
-            for part in data.features.values():
-                same(self.classes.coords["category"], next(iter(part.coords.values())), "classes")
+            for name, part in data.features.items():
+                self.blocks[name].check(part.coords, self.classes)
             return data
         return self._statistic_of(self._with_data(data))
 

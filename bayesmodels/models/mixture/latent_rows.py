@@ -25,7 +25,7 @@ from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.containers import Argument, present, read
-from bayesmodels.input.labels import Coords, same
+from bayesmodels.input.labels import Coords
 from bayesmodels.input.wrappers import Design, Weighted
 from bayesmodels.models.bernoulli import BernoulliStatistic, BetaBernoulli
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
@@ -161,8 +161,8 @@ def latent_rows(
             raise DataError(
                 f"data: a statistic of the blocks {list(data.rows)}; has {list(blocks)}."
             )
-        for own in data.axes.values():
-            same(classes.coords["category"], own["class"], "classes")
+        for name, block in blocks.items():
+            block.check(data.axes[name], classes)
         return data
     weights = None
     if isinstance(data, Weighted):
