@@ -60,13 +60,10 @@ if TYPE_CHECKING:
     from bayesmodels.posteriors.exact import exact as exact
     from bayesmodels.posteriors.integrate import integrate as integrate
     from bayesmodels.posteriors.sampling import sample as sample
-    from bayesmodels.referee import approximation_error as approximation_error
     from bayesmodels.referee import bridge_sampling as bridge_sampling
     from bayesmodels.referee import calibrate as calibrate
     from bayesmodels.referee import check_identity as check_identity
-    from bayesmodels.referee import check_joint as check_joint
     from bayesmodels.referee import compare as compare
-    from bayesmodels.referee import compare_until_decided as compare_until_decided
     from bayesmodels.referee import diagnose as diagnose
     from bayesmodels.referee import same as same
     from bayesmodels.referee.leave_one_out import leave_one_out as leave_one_out
@@ -103,14 +100,11 @@ _HOMES = {
     "SeparationError": "errors",
     "SharedNormalInverseWishart": "models.shared_covariance",
     "Weighted": "input.wrappers",
-    "approximation_error": "referee",
     "bridge_sampling": "referee",
     "check_identity": "referee",
-    "check_joint": "referee",
     "calibrate": "referee",
     "compare": "referee",
     "compare_evidence": "referee.model_comparison",
-    "compare_until_decided": "referee",
     "datasets": "",
     "decisions": "",
     "decide": "decisions.decision",
@@ -140,6 +134,9 @@ _HOMES = {
 
 # Names that went, and what to write now; for one release.
 _GONE: dict[str, str] = {
+    "check_joint": "check_identity(model.declare(data), model.joint(data), model, 0.0).",
+    "compare_until_decided": "compare(law, sample), with a sampler in the place of draws.",
+    "approximation_error": "compare(approximation, draws).table says how far it is off.",
     "mutual_information": "a method, posterior.mutual_information(parameters).",
     "logistic_coefficients": "a method, posterior.logistic_coefficients(parameters).",
     "bayes_risk": "a method, posterior.bayes_risk(parameters).",

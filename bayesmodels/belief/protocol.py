@@ -281,6 +281,13 @@ class Integrated(Readable, Protocol):
 
 
 @runtime_checkable
+class Approximate(Protocol):
+    """A law in the place of a posterior, which says so."""
+
+    approximate_log_evidence: float
+
+
+@runtime_checkable
 class Replicating(Protocol):
     """A belief that draws new rows."""
 

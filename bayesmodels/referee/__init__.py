@@ -1,22 +1,19 @@
 """The referee: decides whether algebra, PyMC declaration and draws agree.
 
 Identity (`check_identity`) needs no sampling and is exact up to rounding; it speaks about formulas
-and declarations. Where it fails, `diagnose` names the term. Two
-programs are compared by their densities, too (`same`). Comparison (`compare`) speaks about
-draws. Of a model without a closed form the joint density is checked (`check_joint`), and of an
-approximation how far draws are from it (`approximation_error`), which is a report and no verdict.
-Calibration (`calibrate`) draws data from the model, and speaks about prior, likelihood and
-posterior together. The evidence of any PyMC model is estimated by `bridge_sampling`.
+and declarations; of a model without a closed form it compares prior times likelihood. Where it
+fails, `diagnose` names the term. Two programs are compared by their densities, too (`same`).
+Comparison (`compare`) speaks about draws. Calibration (`calibrate`) draws data from the model, and
+speaks about prior, likelihood and posterior together. The evidence of any PyMC model is estimated
+by `bridge_sampling`.
 """
 
-from bayesmodels.referee.approximation import JointIdentity, approximation_error, check_joint
 from bayesmodels.referee.bridge import EvidenceEstimate, bridge_sampling
 from bayesmodels.referee.calibration import Calibration, calibrate
 from bayesmodels.referee.diagnosis import Diagnosis, diagnose
 from bayesmodels.referee.equivalence import Equivalence, same
 from bayesmodels.referee.identity import Identity, check_identity
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
-from bayesmodels.referee.sequential import Look, compare_until_decided
 from bayesmodels.referee.verdict import Verdict, compare
 
 __all__ = [
@@ -25,17 +22,12 @@ __all__ = [
     "Equivalence",
     "EvidenceEstimate",
     "Identity",
-    "JointIdentity",
     "LeaveOneOut",
-    "Look",
     "Verdict",
-    "approximation_error",
     "bridge_sampling",
     "calibrate",
     "check_identity",
-    "check_joint",
     "compare",
-    "compare_until_decided",
     "diagnose",
     "leave_one_out",
     "same",

@@ -87,12 +87,14 @@ class Identity:
     def sentence(self) -> str:
         """Say the finding in words."""
         if self.holds:
-            constant = "the same constant"
-            if self.evidence is not None:
-                constant += f", the log evidence {self.log_evidence:.6g},"
+            said = "differ by the same constant"
+            if self.log_evidence == 0:
+                said = "are equal, constants included,"
+            elif self.evidence is not None:
+                said += f", the log evidence {self.log_evidence:.6g},"
             return (
-                f"Algebra and PyMC declaration differ by {constant} at all {self.points} points, "
-                f"up to rounding ({self.bound:.1g})."
+                f"Algebra and PyMC declaration {said} at all {self.points} points, up to rounding "
+                f"({self.bound:.1g})."
             )
         if self.hidden:
             return (
@@ -129,7 +131,8 @@ def check_identity(
     model : pymc.Model
         Prior and likelihood, with the belief's variable names.
     posterior : Belief
-        What the algebra says is the posterior.
+        What the algebra says is the posterior; or prior times likelihood, such as
+        `LogisticRegression.joint`, whose `log_evidence` is 0.
     prior : Belief
         Where half of the points are drawn from, if it is proper; the others are drawn from the
         posterior.

@@ -7,12 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from bayesmodels.input.draws import LEAST_DRAWS
-from bayesmodels.input.parameters import count, randomness
-from bayesmodels.referee.verdict import TOLERANCE, Verdict, check_limits, compare
-
 LOOKS = 2
 MOST = 10.0
 """Times as many draws as first asked for, at most."""
@@ -23,14 +17,14 @@ AGAIN = "draws a chain, sampled again"
 class Look(NamedTuple):
     """The last look at draws: its verdict, the draws, and how many they are a chain."""
 
-    verdict: Verdict
+    verdict: Any
     sampled: Any
     draws: int
 
 
 def until_decided(
     sample: Callable[[int], Any],
-    judge: Callable[[Any, float], Verdict],
+    judge: Callable[[Any, float], Any],
     draws: int,
     level: float,
     progress: Callable[[str], object] = lambda _: None,
@@ -55,69 +49,3 @@ def until_decided(
         draws = min(math.ceil(draws * min(max(verdict.more, look), MOST)), most)
         progress(f"sampling again, {draws:,} draws a chain: {verdict.findings[0]}")
     return Look(verdict, sampled, draws)
-
-
-def compare_until_decided(
-    law: Any,
-    sample: Callable[[int], Any],
-    *,
-    draws: int = 1000,
-    level: float = 0.01,
-    tolerance: float = TOLERANCE,
-    rng: np.random.Generator | int | None = None,
-    progress: Callable[[str], object] = lambda _: None,
-) -> Look:
-    """Sample and compare with a law; if that leaves the verdict open, sample once more.
-
-    The second time as many draws are asked for as should decide it, at most ten times as many, and
-    these alone are compared. Each comparison has half of the level, so that correct draws are
-    called wrong with probability `level` at most (Bonferroni).
-
-    Parameters
-    ----------
-    law : Belief, xarray.DataTree or mapping
-        As in `compare`.
-    sample : callable
-        From a number of draws a chain to draws, as in `compare`; new ones at each call.
-    draws : int, default 1000
-        Draws a chain at first.
-    level : float, default 0.01
-        Probability of ``disagree`` for correct draws, over both comparisons.
-    tolerance : float, default 0.1
-        As in `compare`.
-    rng : numpy.random.Generator or int, optional
-        As in `compare`.
-    progress : callable, optional
-        Told, in words, what is being done.
-
-    Returns
-    -------
-    Look
-        With `verdict`, the draws that it is about as `sampled`, and `draws`, how many they are a
-        chain.
-
-    Raises
-    ------
-    DataError
-        If a number is out of range, or draws do not fit.
-
-    Examples
-    --------
-    >>> import bayesmodels as bm, numpy as np
-    >>> law, rng = bm.BetaBernoulli(5, 19), np.random.default_rng(1)
-    >>> found = compare_until_decided(
-    ...     law, lambda n: {"theta": law.sample(4 * n, rng)["theta"].reshape(4, n)}, draws=120
-    ... )
-    >>> found.verdict.outcome
-    'agree'
-    >>> found.draws > 120
-    True
-    """
-    number = count(draws, "draws", LEAST_DRAWS)
-    rng = None if rng is None else randomness(rng)
-    check_limits(level, tolerance)
-
-    def judge(sampled: Any, share: float) -> Verdict:
-        return compare(law, sampled, level=share, tolerance=tolerance, rng=rng)
-
-    return until_decided(sample, judge, number, level, progress)

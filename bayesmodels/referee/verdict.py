@@ -11,7 +11,7 @@ from scipy import stats
 
 from bayesmodels.belief import notebook
 from bayesmodels.belief.declaring import is_pymc
-from bayesmodels.belief.protocol import Integrated, LatentClasses, MarginalLaws
+from bayesmodels.belief.protocol import Approximate, Integrated, LatentClasses, MarginalLaws
 from bayesmodels.belief.values import stored
 from bayesmodels.errors import DataError
 from bayesmodels.input.parameters import proportion, randomness
@@ -25,6 +25,7 @@ from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample
 from bayesmodels.referee.pit import Test, name_of
 from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
+from bayesmodels.referee.sequential import until_decided
 from bayesmodels.referee.two_samples import in_both, two_samples
 from bayesmodels.referee.wording import divergences, of_copies, of_resampled, sentence
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Outcome = Literal["agree", "disagree", "inconclusive"]
-Kind = Literal["exact", "integrated"]
+Kind = Literal["exact", "integrated", "approximate"]
 
 LEAST_ESS = 400.0
 """Effective draws that every tested function needs before draws can agree."""
@@ -46,6 +47,8 @@ MOST_TIMES = 100.0
 """Times as many draws, beyond which drawing more is no advice."""
 TOLERANCE = 0.1
 """Standard deviations that locations, and part of themselves that spreads, may be off to agree."""
+_FIRST = 1000
+"""Draws a chain that a sampler is asked for at first."""
 _TIMES_LOOSER = 2.0
 """Times the tolerance that means may be off where ranks are within it."""
 _WEIGHTS = {
@@ -106,7 +109,7 @@ class Verdict:
         Transitions that diverged, where the draws come with a sampler's statistics.
     left_out : tuple of str
         Variables that one of two sets of draws alone has.
-    kind : {"exact", "integrated"}
+    kind : {"exact", "integrated", "approximate"}
         What the law is, where there is one.
     resampled : str
         What is said of draws that are copies of each other, as resampling makes them.
@@ -216,6 +219,14 @@ def compare(
     keeps the probability of a false alarm at `level` over all of them; of one scalar,
     shifts may use four fifths of it, since means are what is reported first.
 
+    A sampler in the place of draws is asked for 1,000 draws a chain. If these leave the verdict
+    open, it is asked once more, for as many as should decide it, at most ten times as many, and
+    these alone are compared. Each of the two comparisons has half of the level (Bonferroni).
+
+    An approximation, such as Laplace's, is not the posterior, and enough draws will say so. How far
+    it is off is in the table: ``mean - sampled_mean``, in units of ``sampled_sd``, with the
+    Monte-Carlo error ``mcse_mean``; and ``sd`` beside ``sampled_sd``.
+
     Two sets of draws, of two samplers or libraries, are compared by the same functions of ranks
     among both together, with the standard errors of both; of several scalars together, by rank
     correlations and random directions. Findings speak of the first set.
@@ -226,9 +237,10 @@ def compare(
         The exact law; or a PyMC model, whose posterior is found as `exact` does it, or else
         `integrate`; or laws by the names of variables, as of predictions, each elementwise over
         its shape; or draws, as below.
-    draws : xarray.DataTree or mapping
+    draws : xarray.DataTree, mapping or callable
         Arrays with the axes (chain, draw, ...), of any sampler or library; of predictions the group
-        they are in, such as ``tree.posterior_predictive``.
+        they are in, such as ``tree.posterior_predictive``. Or a sampler: from a number of draws a
+        chain to new draws of this form.
     level : float, default 0.01
         Probability of ``disagree`` for correct draws.
     tolerance : float, default 0.1
@@ -250,9 +262,10 @@ def compare(
     Returns
     -------
     Verdict
-        ``inconclusive`` where nothing is significant, but a discrepancy may be as large as
-        `tolerance`, effective draws are fewer than 400, or R-hat exceeds 1.01. What has fewer than
-        50 effective draws is never significant: its standard error is not known.
+        With the draws that it is about as `draws`; ``inconclusive`` where nothing is significant,
+        but a discrepancy may be as large as `tolerance`, effective draws are fewer than 400, or
+        R-hat exceeds 1.01. What has fewer than 50 effective draws is never significant: its
+        standard error is not known.
 
     Raises
     ------
@@ -276,11 +289,29 @@ def compare(
     >>> y = law.predictive(trials=10).rvs((4, 1000), random_state=np.random.default_rng(1))
     >>> compare({"y": law.predictive(trials=10)}, {"y": y}).outcome
     'agree'
+    >>> rng = np.random.default_rng(1)
+    >>> compare(law, lambda n: law.to_datatree(draws=4 * n, rng=rng)).outcome
+    'agree'
     >>> again = law.to_datatree(rng=np.random.default_rng(2))
     >>> compare(again, law.to_datatree(rng=np.random.default_rng(1))).outcome
     'agree'
     """
     check_limits(level, tolerance)
+    if callable(draws):
+        return until_decided(
+            draws,
+            lambda sampled, share: compare(
+                law,
+                sampled,
+                level=share,
+                tolerance=tolerance,
+                rows=rows,
+                var_names=var_names,
+                rng=rng,
+            ),
+            _FIRST,
+            level,
+        ).verdict
     limits = (level, tolerance)
     rng = randomness(_SEED if rng is None else rng)
     if is_pymc(law):
@@ -352,7 +383,13 @@ def _decided(
     bound = 0.0 if loose is None else _bound(loose)
     given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
     given |= {"law": law, "draws": draws, "diverged": divergences(draws), "resampled": resampled}
-    given["kind"] = "integrated" if isinstance(law, Integrated) else "exact"
+    given["kind"] = (
+        "approximate"
+        if isinstance(law, Approximate)
+        else "integrated"
+        if isinstance(law, Integrated)
+        else "exact"
+    )
 
     def verdict(outcome: Outcome, findings: Sequence[str]) -> Verdict:
         return Verdict(outcome, tuple(findings), level, tuple(found), table, **given)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
-from bayesmodels.referee import approximation_error, check_joint
+from bayesmodels.referee import check_identity, compare
 from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import excerpt, in_short
@@ -51,7 +51,7 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
     identity = [
         ("Points compared", str(found.points)),
         ("Rounding bound of the difference", powers(found.bound, 1)),
-        ("Difference of log densities", tables.share(found.value)),
+        ("Difference of log densities", tables.share(found.evidence or 0.0)),
         ("Difference of slopes", tables.share(found.slope)),
         ("Log evidence, Laplace’s approximation", rounded(near.approximate_log_evidence, 3)),
     ]
@@ -104,6 +104,26 @@ def parameters(report: ApproximationReport) -> Table:
         tables.numbers("approximate", near.std(), "Standard deviation"),
     )
     return cut(Table("Weights", found))
+
+
+def errors_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return how far an approximation is off, of the table of `compare`, in standard deviations."""
+    import pandas as pd
+
+    sd = table["sampled_sd"]
+    return pd.DataFrame(
+        {
+            "approximate_mean": table["mean"],
+            "approximate_sd": table["sd"],
+            "sampled_mean": table["sampled_mean"],
+            "sampled_sd": sd,
+            "error": (table["mean"] - table["sampled_mean"]) / sd,
+            "mcse": table["mcse_mean"] / sd,
+            "sd_ratio": table["sd"] / sd,
+            "ess": table["ess_bulk"],
+            "r_hat": table["r_hat"],
+        }
+    )
 
 
 def comparison(errors: pd.DataFrame) -> Table:
@@ -178,17 +198,18 @@ def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> Ap
     way = "gradient ascent"
     ascent = timed(way, way, model.ascend, data, of="posterior", most=_STEPS)
     words = "comparing formula and PyMC model"
-    identity = timed("identity", words, check_joint, model, data, rng=run.rng)
+    pair = model.declare(data), model.joint(data)
+    identity = timed("identity", words, check_identity, *pair, model, 0.0, rng=run.rng)
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
-    errors = timed("comparison", "measuring the approximation", approximation_error, near, sampled)
+    verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
     return ApproximationReport(
         title=model.title,
         prior=model.met(data),
         approximation=near,
         data=data,
         identity=identity,
-        errors=errors,
+        errors=errors_of(verdict.table),
         sampled=sampled,
         newton=model.map(data).trace,
         ascent=ascent,

@@ -13,7 +13,7 @@ from bayesmodels.belief.protocol import Belief
 from bayesmodels.belief.values import fill
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics.optimize import Trace
-from bayesmodels.referee import Diagnosis, Identity, JointIdentity, Verdict
+from bayesmodels.referee import Diagnosis, Identity, Verdict
 from bayesmodels.referee.bridge import EvidenceEstimate
 from bayesmodels.referee.verdict import LEAST_ESS, advice, stands_still, still, too_few, unmixed
 from bayesmodels.report import answer
@@ -300,10 +300,10 @@ class ApproximationReport(Reported):
         The data as given.
     source : str
         Where the data come from, in words; may be empty.
-    identity : JointIdentity
+    identity : Identity
         Prior times likelihood against PyMC's joint density.
     errors : pandas.DataFrame
-        The approximation against the draws; see `approximation_error`.
+        The approximation against the draws, in their standard deviations.
     sampled : xarray.DataTree
         Draws of PyMC's sampler.
     newton, ascent : Trace
@@ -317,7 +317,7 @@ class ApproximationReport(Reported):
     prior: LogisticRegression
     approximation: LaplaceApproximation
     data: Any
-    identity: JointIdentity
+    identity: Identity
     errors: pd.DataFrame
     sampled: xr.DataTree
     newton: Trace

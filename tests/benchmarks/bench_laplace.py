@@ -16,6 +16,7 @@ import pymc as pm
 from statsmodels.datasets import spector
 
 import bayesmodels as bm
+from bayesmodels.report.approximation import errors_of
 
 DRAWS = 5000
 
@@ -46,13 +47,13 @@ def problems() -> dict[str, tuple[bm.LogisticRegression, bm.Design]]:
 
 
 def errors(name: str, draws: int = DRAWS, seed: int = 1) -> pd.DataFrame:
-    """Return the table of `approximation_error` for one of the sets."""
+    """Return how far Laplace's approximation is off, for one of the sets."""
     prior, data = problems()[name]
     with prior.declare(data):
         tree = pm.sample(
             draws, chains=4, random_seed=seed, progressbar=False, quiet=True, target_accept=0.9
         )
-    return bm.approximation_error(prior.laplace(data), tree)
+    return errors_of(bm.compare(prior.laplace(data), tree).table)
 
 
 if __name__ == "__main__":

@@ -122,9 +122,6 @@ QUICK = {
         {"pi": [0.5, 0.5], "mu": [[0, 1], [1, 0]], "sigma2": [[1, 1], [2, 2]]}, draws=50, rng=rng
     ),
     "compare": lambda rng: bm.compare(HEADS, DRAWS, rng=rng).table,
-    "compare_until_decided": lambda rng: bm.compare_until_decided(
-        HEADS, lambda n: HEADS.to_datatree(n, rng=1), draws=100, rng=rng
-    ).verdict.table,
     "decide": lambda rng: bm.decide(COIN.update(bm.Grouped(BITS, by=[*"ababab"])), rng=rng).best,
     "exact_draws": lambda rng: bm.exact_draws(COIN, BITS, draws=5, rng=rng),
     "least_squares_descent": lambda rng: bm.least_squares_descent(
@@ -157,7 +154,6 @@ COMPILES = {
     "bridge_sampling": lambda rng: bm.bridge_sampling(declared(), DRAWS, rng=rng).log_evidence,
     "calibrate": lambda rng: bm.calibrate(COIN, BITS, n=100, draws=20, rng=rng).outcome,
     "check_identity": lambda rng: found(rng).constancy,
-    "check_joint": lambda rng: bm.check_joint(LOGISTIC, (TABLE[:, :1], BITS), rng=rng),
     "diagnose": lambda rng: bm.diagnose(declared(), COIN, BITS, rng=rng).sentence(),
     "compare_evidence": lambda rng: bm.compare_evidence(
         {"a": declared(), "b": model_of_half()}, rng=rng

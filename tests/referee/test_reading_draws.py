@@ -178,10 +178,6 @@ def mixed():
     return model.update(BITS.iloc[:8]), BITS.iloc[:8]
 
 
-def of_errors(law, draws):
-    return bm.approximation_error(law, draws)
-
-
 def of_invariants(law, draws):
     return pd.DataFrame(
         {"log_density": law.label_invariants(draws, mixed()[1])["log_density"].ravel()}
@@ -193,7 +189,6 @@ def of_order(law, draws):
 
 
 READERS = [
-    (LAWS["columns"][0], of_errors),
     (mixed()[0], of_invariants),
     (mixed()[0], of_order),
 ]

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 import bayesmodels as bm
 from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.posteriors.ladder import solved
-from bayesmodels.referee import EvidenceEstimate, Identity, JointIdentity
+from bayesmodels.referee import EvidenceEstimate, Identity
 from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
 from bayesmodels.report.html import set_in_html
 from tests.contract import cases
@@ -327,8 +327,8 @@ def approximated(model, data, *, draws=400, chains=4, shift=0.3):
         approximation=near,
         data=data,
         source="made up",
-        identity=JointIdentity(20, 0.1, 0.01, 1e-12),
-        errors=bm.approximation_error(near, tree),
+        identity=Identity(20, 0.1, 0.01, 0.1, 0.0, 0.0, 1e-12),
+        errors=approximation.errors_of(bm.compare(near, tree).table),
         sampled=tree,
         newton=model.map(data).trace,
         ascent=model.ascend(data, of="posterior", most=200),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.referee import JointIdentity
+from bayesmodels.referee import Identity
 from bayesmodels.report import ApproximationReport, approximation
 from bayesmodels.report.html import render
 from tests.report.samples import KINDS, approximated, page
@@ -26,14 +26,12 @@ def test_the_verdict_is_about_formulas_and_draws_and_the_error_is_stated():
 
 
 def test_a_wrong_formula_and_bad_draws_are_told_apart():
-    wrong = replace(KINDS["courses"](), identity=JointIdentity(20, 50.0, 0.01, 1e-12))
+    wrong = replace(KINDS["courses"](), identity=Identity(20, 0.1, 0.01, 50.0, 0.0, 0.0, 1e-12))
     assert wrong.outcome == "disagree"
     assert "do not describe the same posterior" in wrong.sentences()[0]
     few = approximated(KINDS["courses"]().prior, KINDS["courses"]().data, draws=50)
     assert few.outcome == "inconclusive"
     assert "effective draws; at least 400 are needed" in few.findings()[0]
-    single = approximated(KINDS["courses"]().prior, KINDS["courses"]().data, chains=1, draws=1000)
-    assert "only one chain" in single.findings()[0]
     stuck = KINDS["courses"]().errors.assign(r_hat=1.3)
     assert "have not mixed" in replace(KINDS["courses"](), errors=stuck).findings()[0]
 

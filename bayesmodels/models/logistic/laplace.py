@@ -42,7 +42,7 @@ class LaplaceApproximation(NormalWeights):
         H = -\nabla^2 \ln p(w, D) \big|_{w^*}
 
     Made by `LogisticRegression.laplace`. How far it is off is a question to a sampler:
-    `approximation_error` answers it in standard deviations.
+    ``compare(approximation, draws).table`` answers it.
 
     Attributes
     ----------

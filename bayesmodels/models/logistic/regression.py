@@ -18,8 +18,9 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), sections 8.3 and
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -105,6 +106,18 @@ class Maximum:
 
     def __repr__(self) -> str:
         return f"Maximum({self.kind}, w={np.array2string(self.w, precision=6, threshold=20)})"
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Prior times likelihood: the posterior up to its constant, and points near its mode."""
+
+    dims: dict[str, tuple[str, ...]]
+    coords: Coords
+    mean: Callable[[], dict[str, Array]]
+    sample: Callable[..., dict[str, Array]]
+    log_density: Callable[[Draws], Array]
+    log_density_rounding: Callable[[Draws], Array]
 
 
 @value
@@ -577,6 +590,38 @@ class LogisticRegression(NormalWeights):
         steps = d.X.shape[1] + len(self.classes) + 8
         return self.log_density_rounding(draws) + 4 * steps * EPS * (
             terms + np.abs(_coefficients(d)).sum()
+        )
+
+    def joint(self, data: Any) -> Joint:
+        """Return prior times likelihood, the posterior up to its constant, for `check_identity`.
+
+        Parameters
+        ----------
+        data : as in `mle`
+            Rows.
+
+        Returns
+        -------
+        Joint
+            With the verb `log_density`, whose constant is 0; and draws of Laplace's approximation,
+            near the mode, as points.
+
+        Examples
+        --------
+        >>> import bayesmodels as bm
+        >>> model = bm.LogisticRegression([0, 0], 4)
+        >>> data = bm.Design([[1], [2], [3]], [0, 1, 0], intercept=True)
+        >>> bm.check_identity(model.declare(data), model.joint(data), model, 0.0, rng=1).holds
+        True
+        """
+        near = self.laplace(data)
+        return Joint(
+            near.dims,
+            near.coords,
+            near.mean,
+            near.sample,
+            partial(self.log_joint, data=data),
+            partial(self.log_joint_rounding, data=data),
         )
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
