@@ -8,11 +8,12 @@ import numpy as np
 from scipy.stats import gaussian_kde
 
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.law import Law
 
 _KERNELS = 2000
 
 
-class EmpiricalLaw:
+class EmpiricalLaw(Law):
     """A law that many draws stand for."""
 
     def __init__(self, sample: Array) -> None:
@@ -22,13 +23,9 @@ class EmpiricalLaw:
         """Return the mean."""
         return np.asarray(self.sample.mean(0))
 
-    def var(self) -> Array:
-        """Return the variance."""
-        return np.asarray(self.sample.var(0))
-
     def std(self) -> Array:
         """Return the standard deviation."""
-        return np.sqrt(self.var())
+        return np.asarray(self.sample.std(0))
 
     def stats(self, _moments: str) -> Array:
         """Return the excess kurtosis, the only moment that is asked for."""
@@ -55,13 +52,8 @@ class EmpiricalLaw:
             result[..., *at] = rank / (len(own) + 1)
         return result
 
-    def ppf(self, q: float) -> Array:
-        """Return the quantile with probability q below it."""
-        return np.asarray(np.quantile(self.sample, q, axis=0, method="inverted_cdf"))
-
-    def isf(self, q: float) -> Array:
-        """Return the quantile with probability q above it."""
-        return self.ppf(1 - q)
+    def _quantile(self, below: Array, _above: Array) -> Array:
+        return np.asarray(np.quantile(self.sample, below, axis=0, method="inverted_cdf"))
 
     def entry(self, at: tuple[int, ...]) -> EmpiricalLaw:
         """Return the law of one element."""

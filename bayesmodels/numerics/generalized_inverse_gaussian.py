@@ -1,4 +1,4 @@
-r"""The generalized inverse Gaussian law: moments, probabilities, quantiles, draws.
+r"""The generalized inverse Gaussian law: its density and moments, elementwise over an array.
 
 With :math:`\omega = \sqrt{ab}` and the high point :math:`u^*` of the density of :math:`\ln U`,
 the deviation :math:`y = \ln(U / u^*)` has a log-concave density proportional to
@@ -10,13 +10,14 @@ with the sign of the order :math:`\nu` (Devroye, 2014, *Random variate generatio
 generalized inverse Gaussian distribution*). Nothing in it cancels or overflows, however large the
 order, where SciPy's Bessel functions do from an order of some hundred on. It is an entire function
 that falls off at least exponentially: the trapezoidal rule converges exponentially on it, which
-gives moments, and Gauss's rule on panels gives the tails.
+gives moments. Probabilities, quantiles and draws are those of `LogConcave`, of which each element
+that is asked for them makes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,21 +26,19 @@ from scipy.special import logsumexp
 
 from bayesmodels.errors import PriorError
 from bayesmodels.numerics import Array
+from bayesmodels.numerics.law import Law, by_element
+from bayesmodels.numerics.log_concave import LINE, LogConcave
 from bayesmodels.numerics.special import log1p_minus
 
 _LEVEL = 42.0  # exp(-42) is 6e-19: what lies lower than that below the high point is left out
-_LOWEST = 800.0  # exp(-800) is zero
 _SMALLEST = 1e-100  # of sqrt(a b): from there on exp(2 y) stays finite
 _NO_ORDER = 1e-300  # stands for zero, since zero times infinity is NaN
 _BLOCK = 1000  # elements at once, which bounds the memory
 _STEP = 0.4  # of the trapezoidal rule, in standard deviations
-_WIDTH, _DECAY = 1.5, 12.0  # of a panel: standard deviations, and logarithms of the density
 _TINY = float(np.finfo(float).tiny)
-_MOST, _CLOSE = 60, 1e-9  # steps for quantiles, and the error before the last
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-class GeneralizedInverseGaussian:
+class GeneralizedInverseGaussian(Law):
     r"""Law of a positive X whose power U = X or U = X² is generalized inverse Gaussian.
 
     .. math:: p(u) = \frac{(a/b)^{\nu/2}}{2 K_\nu(\sqrt{ab})} \, u^{\nu - 1}
@@ -90,11 +89,6 @@ class GeneralizedInverseGaussian:
         """Return the mean."""
         return self._centre * np.exp(self._integrated[1])
 
-    def var(self) -> Array:
-        """Return the variance; infinite where it is beyond the largest float."""
-        with np.errstate(over="ignore"):
-            return self.std() ** 2
-
     def std(self) -> Array:
         """Return the standard deviation."""
         return self.mean() * self._integrated[2]
@@ -117,46 +111,23 @@ class GeneralizedInverseGaussian:
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of at most x, elementwise."""
-        return self._tail(x, -1)
+        return self._of_each("cdf", self._deviation(np.maximum(x, 0)))
 
     def sf(self, x: ArrayLike) -> Array:
         """Return the probability of more than x, elementwise."""
-        return self._tail(x, 1)
+        return self._of_each("sf", self._deviation(np.maximum(x, 0)))
 
     def ppf(self, q: ArrayLike) -> Array:
         """Return the quantile with probability q below it, elementwise."""
-        return self._quantile(q, -1)
+        return self._centre * np.exp(self._of_each("ppf", q) / self.power)
 
     def isf(self, q: ArrayLike) -> Array:
         """Return the quantile with probability q above it, elementwise."""
-        return self._quantile(q, 1)
+        return self._centre * np.exp(self._of_each("isf", q) / self.power)
 
     def rvs(self, size: int, rng: np.random.Generator) -> Array:
-        """Draw `size` values of every element, on a new first axis.
-
-        Exact, by rejection from a hat of a constant and two exponential tails (Devroye, 2014).
-        """
-        order, omega = self.order.ravel(), self._omega.ravel()
-        right, left = _end(order, omega, 1.0), -_end(-order, omega, 1.0)
-        after, before = -1 / _slope(order, omega, right), -1 / _slope(order, omega, left)
-        # The hat is one between the points at which the tangents at both ends reach one.
-        right = right + after * _log_height(order, omega, right)
-        left = left + before * _log_height(order, omega, left)
-        areas = np.cumsum([right - left, after, -before], axis=0)
-        y = np.empty(size * order.size)
-        waiting = np.arange(y.size)
-        while waiting.size:
-            at = waiting % order.size
-            under, far = rng.uniform(size=at.size) * areas[2, at], rng.standard_exponential(at.size)
-            parts = [under < areas[0, at], under < areas[1, at]]
-            middle, above = left[at] + under, right[at] + after[at] * far
-            new = np.select(parts, [middle, above], left[at] + before[at] * far)
-            log_uniform = -rng.standard_exponential(at.size)
-            log_hat = np.where(parts[0], 0.0, -far)
-            taken = log_hat + log_uniform <= _log_height(order[at], omega[at], new)
-            y[waiting[taken]] = new[taken]
-            waiting = waiting[~taken]
-        return self._centre * np.exp(y.reshape(size, *self.order.shape) / self.power)
+        """Draw `size` values of every element, on a new first axis."""
+        return self.ppf(np.maximum(rng.random((size, *self.order.shape)), _SMALLEST))
 
     def _peak(self, order: Array) -> Array:
         """Return the high point of x**(power * order) exp(-(a u + b / u) / 2)."""
@@ -177,28 +148,17 @@ class GeneralizedInverseGaussian:
     def _integrated(self) -> Array:
         return _elementwise(_moments, self.order, self._omega, 1 / self.power)
 
-    def _tail(self, x: ArrayLike, side: int) -> Array:
-        """Return the probability on one side of x: integrated there, so that it may be small."""
-        x = np.asarray(x, dtype=float)
-        inside = (x > 0) & np.isfinite(x)
-        y = self._deviation(np.where(inside, x, 1.0))
-        tail = _elementwise(_log_upper_tail, side * self.order, self._omega, side * y)
-        outside = np.where(np.isnan(x), np.nan, (x <= 0) == (side == 1))
-        return np.where(inside, np.exp(np.minimum(tail - self._integrated[0], 0)), outside)[()]
+    @cached_property
+    def _each(self) -> list[LogConcave]:
+        """The law of each element's y."""
+        pairs = zip(self.order.ravel(), self._omega.ravel(), strict=True)
+        return [
+            LogConcave(lambda _, o=order, w=omega: partial(_rise, o, w), LINE, LINE.ends, 0.0)
+            for order, omega in pairs
+        ]
 
-    def _quantile(self, q: ArrayLike, side: int) -> Array:
-        q = np.asarray(q, dtype=float)
-        inside = (q > 0) & (q < 1)
-        share = np.where(inside, q, 0.5)
-        # The tail that holds at most one half; 1 - q is exact for any q above that.
-        turned = np.where(share > 0.5, -side, side)  # noqa: PLR2004 - one half
-        share = np.minimum(share, 1 - share)
-        end = _elementwise(
-            _upper_quantile, turned * self.order, self._omega, share, self._integrated[0]
-        )
-        x = self._centre * np.exp(turned * end / self.power)
-        zero, one = (np.inf, 0.0) if side == 1 else (0.0, np.inf)
-        return np.select([inside, q == 0, q == 1], [x, zero, one], np.nan)[()]
+    def _of_each(self, verb: str, x: ArrayLike) -> Array:
+        return by_element([getattr(law, verb) for law in self._each], x, self.order.shape)
 
 
 def _elementwise(function: Callable[..., Array], *arguments: ArrayLike) -> Array:
@@ -229,6 +189,10 @@ def _slope(order: Array, omega: Array, y: Array) -> Array:
     """Return the derivative of `_log_height`."""
     grown = order * np.expm1(np.where(order < 0, -y, y))
     return -(grown + _root_delta(order, omega) ** 2 * np.sinh(y))
+
+
+def _rise(order: Array, omega: Array, y: Array) -> tuple[Array, Array]:
+    return _log_height(order, omega, y), _slope(order, omega, y)
 
 
 def _end(order: Array, omega: Array, level: Array | float) -> Array:
@@ -267,55 +231,3 @@ def _moments(order: Array, omega: Array, root: Array) -> Array:
         fourth = np.exp(log_mass + 4 * standard).sum(0)
         log_total = log_sum + np.log((right - left) / (len(y) - 1))
         return np.stack([log_total, log_mean, np.exp(log_spread), skew, fourth - 3])
-
-
-def _edges(order: Array, omega: Array, left: Array, right: Array) -> Array:
-    """Return edges of panels from left to right, in which the density does not change too much."""
-    rate = np.sqrt(np.hypot(order, omega) + 1) / _WIDTH
-    edges = [np.linspace(left, right, int(np.max((right - left) * rate, initial=1.0)) + 2)]
-    for side in (-1, 1):
-        near, far = np.sort(np.maximum([side * left, side * right], 0), axis=0)
-        low, high = (-_log_height(side * order, omega, end) for end in (near, far))
-        number = int(np.max(high - low, initial=1.0) / _DECAY) + 2
-        # Not level zero, where the slope is zero too.
-        levels = np.maximum(np.linspace(low, high, number)[1:-1], _SMALLEST)
-        edges.append(side * np.clip(_end(side * order, omega, levels), near, far))
-    return np.sort(np.clip(np.concatenate(edges), left, right), axis=0)
-
-
-def _integrals(order: Array, omega: Array, edges: Array, log_scale: Array) -> Array:
-    """Return the integrals over panels of the density over exp(log_scale)."""
-    half = np.diff(edges, axis=0) / 2
-    y = edges[:-1] + half * (1 + _NODES[:, None, None])
-    return half * np.tensordot(_WEIGHTS, np.exp(_log_height(order, omega, y) - log_scale), axes=1)
-
-
-def _log_upper_tail(order: Array, omega: Array, y: Array) -> Array:
-    """Return the log of the integral of the density above y."""
-    # Beyond these ends a tail is zero in floating point.
-    y = np.clip(y, -_end(-order, omega, _LOWEST), _end(order, omega, _LOWEST))
-    top = np.where(y > 0, _log_height(order, omega, y), 0.0)
-    start = np.maximum(y, -_end(-order, omega, _LEVEL))
-    edges = _edges(order, omega, start, _end(order, omega, _LEVEL - top))
-    return np.log(_integrals(order, omega, edges, top).sum(0)) + top
-
-
-def _upper_quantile(order: Array, omega: Array, q: Array, log_total: Array) -> Array:
-    """Return the y above which lies the probability q, at most one half."""
-    scale = np.maximum(np.log(q), -690.0)  # of the largest float, exp(709), a little is left
-    target = np.log(q) - scale + log_total
-    right = _end(order, omega, _LEVEL - np.log(q))
-    edges = _edges(order, omega, -_end(-order, omega, _LEVEL), right)
-    tails = np.cumsum(_integrals(order, omega, edges, scale)[::-1], axis=0)[::-1]
-    tails = np.concatenate([tails, np.zeros((1, order.size))])
-    panel = (tails[1:] >= np.exp(target)).sum(0)
-    number = np.arange(order.size)
-    y, upper, beyond = edges[panel, number], edges[panel + 1, number], tails[panel + 1, number]
-    # The log tail is concave: after the first step Newton's come from the right, and stay there.
-    for _ in range(_MOST):
-        tail = beyond + _integrals(order, omega, np.stack([y, upper]), scale)[0]
-        gap = np.log(tail) - target
-        y = np.minimum(y + gap * tail / np.exp(_log_height(order, omega, y) - scale), upper)
-        if (np.abs(gap) < _CLOSE).all():  # squared by the last step
-            break
-    return y

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.special import betainc, gammaincc, stdtr
 
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.laws import Continuous, InAnyUnit, increasing_root
+from bayesmodels.numerics.law import increasing_root
+from bayesmodels.numerics.laws import Continuous, InAnyUnit
 from bayesmodels.numerics.special import log_gamma_kernel, log_gamma_ratio, lower_gamma
 
 _STEP = 0.13  # of the trapezoidal rule; tests/numerics/test_wishart.py holds it against mpmath

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
 from scipy.special import sici
 
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.lattice import Lattice
 from bayesmodels.numerics.lattice_integral import Integral
+from bayesmodels.numerics.law import Law, by_element, increasing_root
 
 _NODES, _MOST = 60, 2000
 _NOTHING = 1e-11  # of the mass: points that are left out of tables
@@ -57,8 +57,11 @@ class Table:
         low, high = self.nodes[0], self.nodes[-1]
         if not self.below(low) < q < self.below(high):
             return float(low if q <= self.below(low) else high)
-        found: Any = brentq(lambda x: float(self.below(x)) - q, low, high, xtol=1e-300, rtol=1e-14)
-        return float(found)
+
+        def off(x: Array) -> tuple[Array, Array]:
+            return self.below(x) / q - 1, self.below(x, 1) / q
+
+        return float(increasing_root(off, low, high, (low + high) / 2))
 
 
 def table(found: Integral, number: int) -> Table:
@@ -194,7 +197,7 @@ class Number:
         return self.made()
 
 
-class LatticeLaw:
+class LatticeLaw(Law):
     """The laws of the elements of an array, used like a frozen SciPy law."""
 
     def __init__(self, shape: tuple[int, ...], numbers: Sequence[Number]) -> None:
@@ -215,40 +218,23 @@ class LatticeLaw:
         """Return the standard deviations."""
         return self._each([n.moments[1] for n in self.numbers])
 
-    def var(self) -> Array:
-        """Return the variances."""
-        return self.std() ** 2
-
     def stats(self, _moments: str) -> Array:
         """Return the excess kurtosis, the only moment that is asked for."""
         return self._each([n.moments[2] for n in self.numbers])
 
-    def ppf(self, q: float) -> Array:
-        """Return the quantiles with probability q below them."""
-        return self._each([n.curve.ppf(q) for n in self.numbers])
-
-    def isf(self, q: float) -> Array:
-        """Return the quantiles with probability q above them."""
-        return self._each([n.curve.ppf(1 - q) for n in self.numbers])
+    def _quantile(self, below: Array, _above: Array) -> Array:
+        return self._each([n.curve.ppf(float(below)) for n in self.numbers])
 
     def error(self) -> Array:
         """Return by how much distribution functions may be off."""
         return self._each([n.curve.table.error for n in self.numbers])
 
     def _at(self, verb: str, x: ArrayLike) -> Array:
-        x = np.asarray(x, dtype=float)
-        whole = np.broadcast_shapes(x.shape, self.shape)
-        flat = np.broadcast_to(x, whole).reshape(-1, len(self.numbers))
-        columns = [getattr(n.curve, verb)(flat[:, k]) for k, n in enumerate(self.numbers)]
-        return np.stack(columns, -1).reshape(whole)[()]
+        return by_element([getattr(n.curve, verb) for n in self.numbers], x, self.shape)
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of at most x."""
         return self._at("cdf", x)
-
-    def sf(self, x: ArrayLike) -> Array:
-        """Return the probability of more than x."""
-        return 1 - self.cdf(x)
 
     def pdf(self, x: ArrayLike) -> Array:
         """Return the density."""

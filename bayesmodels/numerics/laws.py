@@ -14,6 +14,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ga
 
 from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, threads
+from bayesmodels.numerics.law import Law, increasing_root
 from bayesmodels.numerics.special import (
     gaps_of_shares,
     log_dirichlet_density,
@@ -499,7 +500,7 @@ def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Ar
     return weights / weights.sum(-1, keepdims=True)
 
 
-class PointMass:
+class PointMass(Law):
     """The law of numbers that are known for certain."""
 
     def __init__(self, value: Array) -> None:
@@ -509,29 +510,22 @@ class PointMass:
         """Return the numbers."""
         return self._value
 
-    def var(self, _moments: str = "") -> Array:
+    def std(self, _moments: str = "") -> Array:
         """Return zero, as for all that a point has no shape for."""
         return 0 * self._value
 
-    std = stats = var
+    stats = std
 
     def cdf(self, x: Any) -> Array:
         """Return the probability of at most x."""
         return np.where(np.asarray(x) >= self._value, 1.0, 0.0)
 
-    def sf(self, x: Any) -> Array:
-        """Return the probability of more than x."""
-        return 1 - self.cdf(x)
-
     def logpdf(self, x: Any) -> Array:
         """Return infinity at the numbers, the density of a point."""
         return np.where(np.asarray(x) == self._value, np.inf, -np.inf)
 
-    def ppf(self, q: Any) -> Array:
-        """Return the numbers."""
-        return self._value + 0 * np.asarray(q)
-
-    isf = ppf
+    def _quantile(self, below: Array, _above: Array) -> Array:
+        return self._value + 0 * below
 
 
 class Stepped:
@@ -581,7 +575,7 @@ class Countable(Protocol):
         """Return the values of one element, and probabilities up to each."""
 
 
-class MixtureLaw:
+class MixtureLaw(Law):
     r"""Mixture of laws on the line, elementwise over an array: :math:`F(x) = \sum_t w_t F_t(x)`.
 
     Parameters of the frozen law are of shape (T, ...), weights of shape (T,).
@@ -608,13 +602,9 @@ class MixtureLaw:
         """Return the mean."""
         return self._average(self.law.mean())
 
-    def var(self) -> Array:
-        """Return the variance."""
-        return self._average(self.law.var() + (self.law.mean() - self.mean()) ** 2)
-
     def std(self) -> Array:
         """Return the standard deviation."""
-        return np.sqrt(self.var())
+        return np.sqrt(self._average(self.law.var() + (self.law.mean() - self.mean()) ** 2))
 
     def stats(self, moments: str) -> Array:
         """Return the excess kurtosis, the only one of SciPy's moments that is asked for."""
@@ -653,58 +643,16 @@ class MixtureLaw:
         rows = threads.blocks(x, threads.BLOCK // len(self.weights), least=1)
         return np.concatenate([some(x[piece]) for piece in rows])
 
-    def ppf(self, q: float) -> Array:
-        """Return the quantile with probability q below it."""
-        return self._beyond("ppf", q) if q <= _HALF else self._beyond("isf", 1 - q)
+    def _tail(self, x: Array, lower: Any) -> tuple[Array, Array]:
+        return self._sum("cdf" if lower else "sf", x), self._sum("pdf", x)
 
-    def isf(self, q: float) -> Array:
-        """Return the quantile with probability q above it."""
-        return self._beyond("isf", q) if q <= _HALF else self._beyond("ppf", 1 - q)
-
-    def _beyond(self, verb: str, q: float) -> Array:
-        """Return where a tail is q, at most one half: between the quantiles of the parts."""
-        tail, sign = ("cdf", 1.0) if verb == "ppf" else ("sf", -1.0)
+    def _bracket(self, q: Array, lower: Any) -> tuple[Array, Array, Array]:
+        """Return the least and the largest quantile of the parts, and the middle."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # SciPy's, of steps on the way
-            ends = np.asarray(getattr(self.law, verb)(q))
-
-        def log_ratio(x: Array) -> tuple[Array, Array]:
-            p = self._sum(tail, x)
-            return sign * np.log(p / q), self._sum("pdf", x) / p
-
+            ends = np.asarray(getattr(self.law, "ppf" if lower else "isf")(q))
         low, high = ends.min(0), ends.max(0)
-        return increasing_root(log_ratio, low, high, (low + high) / 2)
-
-
-_HALF = 0.5
-
-
-def increasing_root(
-    f: Callable[[Array], tuple[Array, Array]], low: Array, high: Array, x: Array
-) -> Array:
-    """Return where increasing functions are zero: Newton's steps, or else bisection.
-
-    `f` returns values and slopes, elementwise. Values are logarithms of probabilities, of which
-    the last step squares the error.
-    """
-    before = np.full(np.shape(x), np.inf)
-    with np.errstate(all="ignore"):
-        for _ in range(_STEPS):
-            value, slope = f(x)
-            low, high = np.where(value <= 0, x, low), np.where(value >= 0, x, high)
-            new = x - value / slope
-            close = np.abs(value) < _CLOSE
-            # Far out, values may be too rough for their slope.
-            fast, before = close | (np.abs(value) <= before / 2), np.abs(value)
-            inside = (low <= new) & (new <= high) & fast
-            done = (close & inside) | (high - low <= np.spacing(np.abs(x)))
-            x = np.where(inside, new, (low + high) / 2)
-            if (done | np.isnan(value)).all():
-                break
-    return x
-
-
-_STEPS, _CLOSE = 200, 1e-9
+        return low, high, (low + high) / 2
 
 
 @runtime_checkable

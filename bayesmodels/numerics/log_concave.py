@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.laws import increasing_root
+from bayesmodels.numerics.law import Law, increasing_root
 
 Rise = Callable[[Array], tuple[Array, Array]]
 """From s to L(s) and its slope."""
@@ -26,7 +26,8 @@ _LOWEST = 745.0  # exp(-745) is the smallest number
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _FEWER = np.polynomial.legendre.leggauss(12)
 # Where panels end: by how much L has fallen, and distances at which an exponential may bend it.
-_LEVELS = np.concatenate([np.arange(1, 13) ** 2 / 2, np.arange(84.0, _LOWEST, 12.0)])
+_LEVELS = np.concatenate([np.arange(1, 13) ** 2 / 2, np.arange(84.0, _LOWEST, 12.0), [_LOWEST]])
+_FLAT = np.exp(np.arange(-33.0, 0, 8))  # the same beyond all bends, where exponentials set in
 _BENDS = np.concatenate([[1.0], np.arange(2.0, 41.0, 2.0)])
 _NEAR = 0.5
 
@@ -111,7 +112,7 @@ LOGIT = Coordinate(
 )
 
 
-class LogConcave:
+class LogConcave(Law):
     """One such law, used like a frozen SciPy law.
 
     Parameters
@@ -183,10 +184,6 @@ class LogConcave:
         """Return the standard deviation."""
         return np.asarray(self._std)
 
-    def var(self) -> Array:
-        """Return the variance."""
-        return np.asarray(self._std**2)
-
     def stats(self, moments: str) -> Array:
         """Return skewness (s) or excess kurtosis (k)."""
         return np.asarray(self._shape[moments])
@@ -205,13 +202,17 @@ class LogConcave:
 
     def cdf(self, x: ArrayLike) -> Array:
         """Return the probability of at most x."""
-        with np.errstate(all="ignore"):
-            return self._tail(self._at(np.clip(x, *self.ends)), lower=True)[0][()]
+        return self._probability(x, lower=True)
 
     def sf(self, x: ArrayLike) -> Array:
         """Return the probability of more than x."""
+        return self._probability(x, lower=False)
+
+    def _probability(self, x: ArrayLike, *, lower: bool) -> Array:
+        x = np.clip(x, *self.ends)
         with np.errstate(all="ignore"):
-            return self._tail(self._at(np.clip(x, *self.ends)), lower=False)[0][()]
+            p = self._tail(self._at(x), lower)[0]
+        return np.where(x == self.ends[lower], 1.0, p)[()]
 
     def logpdf(self, x: ArrayLike) -> Array:
         """Return the log density."""
@@ -222,44 +223,23 @@ class LogConcave:
         inside = (x >= self.ends[0]) & (x <= self.ends[1])
         return np.where(inside, found, -np.inf)[()]
 
-    def pdf(self, x: ArrayLike) -> Array:
-        """Return the density."""
-        return np.exp(self.logpdf(x))
-
-    def ppf(self, q: ArrayLike) -> Array:
-        """Return the quantile with probability q below it."""
-        q = np.asarray(q, dtype=float)
-        return self._quantile(q, 1 - q)
-
-    def isf(self, q: ArrayLike) -> Array:
-        """Return the quantile with probability q above it."""
-        q = np.asarray(q, dtype=float)
-        return self._quantile(1 - q, q)
+    def _bracket(self, q: Array, lower: Any) -> tuple[Array, Array, Array]:
+        """Return the ends of panels, from the peak, and a guess as if logs of tails were linear."""
+        q = q * self._total
+        up = np.searchsorted(self._below, q, side="right") - 1
+        down = np.searchsorted(-self._above, -q, side="right") - 1
+        at = np.clip(np.where(lower, up, down), 0, len(self._edges) - 2)
+        first, last = (np.where(lower, self._below[k], self._above[k]) for k in (at, at + 1))
+        low, high = self._edges[at], self._edges[at + 1]
+        guess = low + (high - low) * np.log(q / first) / np.log(last / first)
+        return low, high, np.where((low < guess) & (guess < high), guess, (low + high) / 2)
 
     def _quantile(self, below: Array, above: Array) -> Array:
-        """Return where the smaller one of the tails is what is asked for."""
-        lower = below <= above
-        tail = np.where(lower, below, above)
-        up = np.searchsorted(self._below, below * self._total, side="right") - 1
-        down = (
-            len(self._above)
-            - 1
-            - np.searchsorted(self._above[::-1], above * self._total, side="left")
-        )
-        at = np.clip(np.where(lower, up, down), 0, len(self._edges) - 2)
-        sign = np.where(lower, 1.0, -1.0)
-
-        def log_ratio(s: Array) -> tuple[Array, Array]:
-            mass, density = self._tail(s, lower)
-            return sign * np.log(mass / tail), density / mass
-
         with np.errstate(all="ignore"):
-            left, right = self._edges[at], self._edges[at + 1]
-            s = increasing_root(log_ratio, left, right, (left + right) / 2)
-            x = self._on.away(self.peak, s)
+            x = self._on.away(self.peak, super()._quantile(below, above))
         low, high = self.ends
         x = np.where(below <= 0, low, np.where(above <= 0, high, np.clip(x, low, high)))
-        return np.where(np.isnan(below), np.nan, x)[()]
+        return np.where((below >= 0) & (above >= 0), x, np.nan)[()]
 
     def rvs(self, size: Any = None, random_state: Any = None) -> Array:
         """Draw independent numbers."""
@@ -279,7 +259,7 @@ def _edges(rise: Rise, end: float) -> Array:
     while last < end and rise(np.asarray(last))[0] > -_LOWEST:
         last *= 2
     last = min(last, end)
-    levels = np.append(_LEVELS, _LOWEST)
+    levels = np.append(_FLAT, _LEVELS) if last > _BENDS[-1] else _LEVELS
     levels = levels[levels < -rise(np.asarray(last))[0]]
 
     def below(s: Array) -> tuple[Array, Array]:

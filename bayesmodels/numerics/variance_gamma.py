@@ -22,7 +22,8 @@ import numpy as np
 from scipy.special import gammaincc, gammainccinv, gammaincinv, gammaln, kve, ndtri
 
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.laws import Continuous, InAnyUnit, increasing_root
+from bayesmodels.numerics.law import increasing_root
+from bayesmodels.numerics.laws import Continuous, InAnyUnit
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_lower_gamma, stirling_remainder
 
 _STEP = 0.7  # of the trapezoidal rule, in widths; halved, no result changes but by rounding
