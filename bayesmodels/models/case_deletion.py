@@ -30,15 +30,13 @@ from scipy.special import logsumexp
 
 from bayesmodels.belief.leave_one_out import RowsLeftOut
 from bayesmodels.input import data as checked
-from bayesmodels.numerics import Array, kernels
+from bayesmodels.numerics import Array
 from bayesmodels.numerics.crossproducts import stacked
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_ratio
-from bayesmodels.numerics.threads import run
 from bayesmodels.numerics.token_counts import log_factorials
 from bayesmodels.numerics.triangular import solution, solve_lower, solve_upper
 
 _BLOCK = 2**15  # numbers in a block of rows that the cache holds
-_SLOWER = 4  # times as many numbers as elsewhere, before compiled loops pay
 _FEW = 16  # factors that are multiplied one by one
 LEAST_LEFT = 1e-4  # part of a scale, or of a weight, that must be left without a row
 
@@ -136,15 +134,7 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     with np.errstate(all="ignore"):  # of groups without rows
         constant = log_gamma_ratio(shape, 0.5) - HALF_LOG_2PI
         constant = constant - 0.5 * np.log1p(1 / kappa) - 0.5 * np.log(after.scale)
-
         unit = 0.5 * _share(kappa) / after.scale
-
-    parameters = (after.location, unit, constant, shape)
-    if (
-        kernels.pay(given.x.size // _SLOWER)
-        and after.location.ndim == len(given.batch.lead) + given.batch.inner
-    ):
-        return _of_numbers(given, parameters)
 
     def of_rows(x: Array, batch: checked.Batch) -> tuple[Array, NDArray[np.bool_]]:
         square = x - batch.by_row(after.location)
@@ -155,24 +145,6 @@ def of_numbers(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         return batch.by_row(constant) + batch.by_row(shape) * logs, lost
 
     return RowsLeftOut(*_in_blocks(given.x, given.batch, of_rows))
-
-
-def _of_numbers(given: checked.Measured, parameters: Sequence[Array]) -> RowsLeftOut:
-    """Return the same by one compiled loop; parameters have the axes of the batch, and no more."""
-    n, batch = len(given.x), given.batch
-    x = given.x.reshape(n, -1)
-    shape = (max(1, batch.size), x.shape[1])
-    each = [np.ascontiguousarray(np.broadcast_to(p, parameters[0].shape)) for p in parameters]
-    each = [p.reshape(shape) for p in each]
-    groups = np.zeros(n, dtype=np.intp) if batch.groups is None else batch.groups
-    logs, lost = np.empty(x.shape), np.empty(x.shape, dtype=bool)
-    loop = kernels.leave_numbers_out
-
-    def work(at: slice) -> None:
-        loop(x[at], groups[at], *each, LEAST_LEFT, logs[at], lost[at])
-
-    run(work, _pieces(n, 8 * _BLOCK // shape[1]), x.size)
-    return RowsLeftOut(logs.reshape(given.x.shape), batch.rows, lost.reshape(given.x.shape))
 
 
 def of_vectors(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
@@ -263,22 +235,12 @@ def of_regression(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
         return RowsLeftOut(logs, given.rows, lost)
     n, size = len(rows.y), after.factor.shape[-1]
     logs, lost = np.empty(n), np.empty(n, dtype=bool)
-    fast = kernels.pay(n * size)
-    root = np.ascontiguousarray(after.factor.T)
-
-    def work(at: slice) -> None:
+    for at in _pieces(n, _BLOCK // size):
         # The row [x y] in units of the posterior's factor is [x R⁻¹, (y - x m) / r].
         each = stacked(rows.X, rows.y, at, ones=rows.intercept)
-        if fast:
-            leverage, square = np.empty((2, len(each)))
-            kernels.solve_rows(each, root, leverage, square)
-        else:
-            units = solve_upper(after.factor, each.T, transposed=True)
-            units *= units
-            leverage, square = units[:-1].sum(0), units[-1]
-        logs[at], lost[at] = of_rows(leverage, 2 * square)
-
-    run(work, _pieces(n, _BLOCK if fast else _BLOCK // size), n * size if fast else 0)
+        units = solve_upper(after.factor, each.T, transposed=True)
+        units *= units
+        logs[at], lost[at] = of_rows(units[:-1].sum(0), 2 * units[-1])
     return RowsLeftOut(logs, rows.row_labels(), lost)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesmodels.numerics import Array, kernels, threads
+from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.special import HALF_LOG_2PI, log_gamma_ratio
 
 Values = NDArray[Any]
@@ -165,11 +165,8 @@ def log_multivariate_student(
     )
     rate = 1 / (factor * np.where(normal, 2.0, df))
     power = np.where(normal, 1.0, 0.5 * (df + D))
-    shared, fast = root.ndim == location.ndim, kernels.pay(x.size)
-    if shared:
-        distances = _shared_squares(np.array(location), root, fast=fast)
-    else:
-        distances = _separate_squares(location, root)
+    shared = root.ndim == location.ndim
+    distances = (_shared_squares if shared else _separate_squares)(location, root)
 
     def work(block: slice) -> Array:
         result = distances(x[block])
@@ -184,7 +181,7 @@ def log_multivariate_student(
         return result
 
     # Long blocks: threads that wait for each other at every call would take turns.
-    return _densities(x, C, work, (8 if shared and fast else 2) * threads.BLOCK).T
+    return _densities(x, C, work, 2 * threads.BLOCK).T
 
 
 def _separate_squares(location: Array, root: Array) -> Squares:
@@ -201,7 +198,7 @@ def _separate_squares(location: Array, root: Array) -> Squares:
     return squares
 
 
-def _shared_squares(location: Array, root: Array, *, fast: bool) -> Squares:
+def _shared_squares(location: Array, root: Array) -> Squares:
     """Return the same for one root: only C - 1 directions tell the classes apart.
 
     Rows are turned so that these directions come first; the others are squared once for all.
@@ -211,7 +208,7 @@ def _shared_squares(location: Array, root: Array, *, fast: bool) -> Squares:
     centres = inverse @ (location - location[:1]).T
     turn = linalg.qr(centres[:, 1:])[0] if C > 1 else np.eye(D)
     apart = min(C - 1, D)
-    turned, centres = turn.T @ inverse, np.ascontiguousarray((turn.T @ centres)[:apart])
+    turned, centres = turn.T @ inverse, (turn.T @ centres)[:apart]
 
     def squares(rows: Values) -> Array:
         place = threads.product(turned, (rows - location[0]).T)
@@ -220,18 +217,7 @@ def _shared_squares(location: Array, root: Array, *, fast: bool) -> Squares:
         result += np.einsum("dn,dn->n", place[apart:], place[apart:])
         return result
 
-    if not fast:
-        return squares
-    if apart < D:  # only lengths count in the other directions: turn them until half is zero
-        turned[apart:] = linalg.qr(turned[apart:], mode="r")[0]
-    loop = kernels.square_distances
-
-    def fast_squares(rows: Values) -> Array:
-        result = np.empty((C, len(rows)))
-        loop(np.require(rows, np.float64, ["C", "W"]), location[0], turned, centres, result)
-        return result
-
-    return fast_squares
+    return squares
 
 
 def log_table(codes: Values, logs: Array) -> Array:

@@ -1,12 +1,17 @@
 """Loops over the cells of large tables, which Numba compiles where there are enough of them.
 
 The loops write no arrays in between, which is what takes the time of NumPy's and SciPy's functions;
-these do the same where there are few cells, and need no compiler.
+these do the same where there are few cells, and need no compiler. A loop is here only because a row
+would fall behind a peer without it:
+
+- `add_products`: "regression, normal prior" beside conjugate-models in docs/peers.md (0.7 of its
+  time at a million rows; with NumPy 2, since that takes 3.4 times as long as ``X.T @ X``);
+- `add_cells`, `add_rows`, `add_tokens`: "MultinomialNB fit" and "MultinomialNB probabilities" in
+  docs/speed.md (0.8 and 0.7 of scikit-learn's time; with SciPy's sparse matrices 9 and 2.3).
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from functools import cached_property, partial, update_wrapper
@@ -20,7 +25,6 @@ from bayesmodels.numerics import Array
 # Loading Numba takes as long as it saves in three calls on so many cells.
 PAYS_FROM = 2**22
 PAYS_IF_LOADED_FROM = 2**16
-SMALL_SHARE = 1e-3  # below it, five terms of ln(1 - share) are exact but for rounding
 
 
 def pay(cells: int) -> bool:
@@ -167,148 +171,3 @@ def add_products(  # noqa: C901, PLR0912 - plain loops within each other, to be 
             total[j, k] += sums[j, k]
             if k < j:
                 total[k, j] += sums[j, k]
-
-
-@_threaded
-def add_moments(  # noqa: C901 - plain loops within each other, to be compiled
-    x: Array, codes: NDArray[Any], weights: Array, n: Array, mean: Array, scatter: Array
-) -> None:
-    """Put the moments of the rows of each group into zeros: see `bayesmodels.numerics.moments`."""
-    rows, width = x.shape
-    for i in range(rows):
-        c, weight = codes[i], weights[i]
-        n[c] += weight
-        for j in range(width):
-            mean[c, j] += weight * x[i, j]
-    for c in range(len(n)):
-        for j in range(width):
-            if n[c] > 0:
-                mean[c, j] /= n[c]
-    rest = np.zeros(mean.shape)  # the error of these means
-    for i in range(rows):
-        c, weight = codes[i], weights[i]
-        for j in range(width):
-            gap = x[i, j] - mean[c, j]
-            rest[c, j] += weight * gap
-            scatter[c, j] += weight * gap * gap
-    for c in range(len(n)):
-        for j in range(width):
-            if n[c] > 0:
-                rest[c, j] /= n[c]
-                mean[c, j] += rest[c, j]
-                scatter[c, j] = max(scatter[c, j] - n[c] * rest[c, j] ** 2, 0.0)
-
-
-@_threaded
-def leave_numbers_out(
-    x: Array,
-    groups: NDArray[Any],
-    location: Array,
-    unit: Array,
-    constant: Array,
-    shape: Array,
-    least: float,
-    logs: Array,
-    lost: NDArray[Any],
-) -> None:
-    """Put ``constant + shape ln(1 - share)`` of each number into `logs`.
-
-    The share is the square of ``x - location`` by `unit`; where it leaves no more than
-    `least`, it counts as none and `lost` is true. Numbers, `logs` and `lost` are of shape (n, D),
-    `groups` of shape (n,) and parameters of shape (groups, D).
-    """
-    for i in range(len(x)):
-        g = groups[i]
-        for j in range(x.shape[1]):
-            away = x[i, j] - location[g, j]
-            share = away * away * unit[g, j]
-            left = 1 - share
-            log, there = 0.0, left > least  # not if it is NaN
-            if there and share < SMALL_SHARE:  # nearly all rows, if there are many
-                log = -share * (1 + share * (1 / 2 + share * (1 / 3 + share * (1 / 4 + share / 5))))
-            elif there:  # log1p takes three times as long
-                log = math.log(left) * (share / (1 - left))
-            lost[i, j] = not there
-            logs[i, j] = constant[g, j] + shape[g, j] * log
-
-
-@_threaded
-def solve_rows(  # noqa: C901 - plain loops within each other, to be compiled
-    rows: Array, root: Array, leverage: Array, square: Array
-) -> None:
-    """Solve ``root u = row`` for each row, and keep of u the square of its last entry and the rest.
-
-    `root` is lower triangular, of shape (p + 1, p + 1); `square` is that of the last entry of u,
-    `leverage` the sum of the squares of the others. A zero on the diagonal makes them NaN.
-    """
-    n, size, lanes = len(rows), len(root), 64  # rows at a time, side by side in memory
-    unit = np.empty((size, lanes))
-    for start in range(0, n, lanes):
-        here = min(lanes, n - start)
-        for i in range(here):
-            leverage[start + i] = 0.0
-            for j in range(size):
-                unit[j, i] = rows[start + i, j]
-        for j in range(size):
-            for k in range(j):
-                factor = root[j, k]
-                for i in range(here):
-                    unit[j, i] -= factor * unit[k, i]
-            length = root[j, j] if root[j, j] != 0 else np.nan
-            for i in range(here):
-                unit[j, i] /= length
-            if j < size - 1:
-                for i in range(here):
-                    leverage[start + i] += unit[j, i] * unit[j, i]
-        for i in range(here):
-            square[start + i] = unit[size - 1, i] * unit[size - 1, i]
-
-
-@_in_any_order
-def square_distances(  # noqa: C901, PLR0912 - plain loops within each other, to be compiled
-    rows: Array, centre: Array, turned: Array, centres: Array, out: Array
-) -> None:
-    """Put squared distances of rows from each class into `out`, of shape (C, rows).
-
-    ``turned @ (row - centre)`` is a row's place; `centres`, of shape (apart, C), those of the
-    classes, which differ in the first coordinates only. The other rows of `turned` begin with
-    zeros, each with one more than the row before it.
-    """
-    size, width = rows.shape
-    apart, classes = centres.shape
-    lanes = 128  # rows at a time, such that inner loops run over neighbours in memory
-    even = width + -width % 4
-    weight, middle = np.zeros((even, even)), np.zeros((even, classes))
-    weight[:width, :width], middle[:apart] = turned, centres
-    block, squares = np.zeros((even, lanes)), np.empty((classes, lanes))
-    y, z, tail = np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    for start in range(0, size, lanes):
-        here = min(lanes, size - start)
-        for i in range(here):
-            for d in range(width):
-                block[d, i] = rows[start + i, d] - centre[d]
-        tail[:] = 0.0
-        squares[:] = 0.0
-        for d in range(0, width, 2):
-            y[:] = 0.0
-            z[:] = 0.0
-            # Two places by four columns: each number that is read takes part in several products.
-            for e in range(max(0, d - apart) // 4 * 4, width, 4):
-                p, q, r, s = weight[d, e], weight[d, e + 1], weight[d, e + 2], weight[d, e + 3]
-                below = weight[d + 1]
-                t, u, v, w = below[e], below[e + 1], below[e + 2], below[e + 3]
-                for i in range(lanes):
-                    one, two = block[e, i], block[e + 1, i]
-                    three, four = block[e + 2, i], block[e + 3, i]
-                    y[i] += p * one + q * two + r * three + s * four
-                    z[i] += t * one + u * two + v * three + w * four
-            if d < apart:
-                for c in range(classes):
-                    for i in range(lanes):
-                        squares[c, i] += (y[i] - middle[d, c]) ** 2 + (z[i] - middle[d + 1, c]) ** 2
-            else:
-                for i in range(lanes):
-                    tail[i] += y[i] * y[i] + z[i] * z[i]
-        for c in range(classes):
-            for i in range(here):
-                out[c, start + i] = squares[c, i] + tail[i]

@@ -16,7 +16,6 @@ from bayesmodels.errors import DataError
 from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.law import Law, increasing_root
 from bayesmodels.numerics.special import (
-    gaps_of_shares,
     log_dirichlet_density,
     log_dirichlet_multinomial,
     log_gamma_kernel,
@@ -477,6 +476,17 @@ def sum_of_others(x: Array) -> Array:
     ahead = np.cumsum(np.concatenate([edge, x[..., :-1]], -1), -1)
     behind = np.cumsum(np.concatenate([edge, np.flip(x, -1)[..., :-1]], -1), -1)
     return ahead + np.flip(behind, -1)
+
+
+def gaps_of_shares(theta: ArrayLike, alpha: ArrayLike) -> Array:
+    r"""Return :math:`\theta_k \sum_j \alpha_j - \alpha_k`, each rounded but once or twice.
+
+    It is formed of what differs, in NumPy's longest numbers: a point a few standard deviations from
+    the mean is so near to it that plain subtraction would leave few digits.
+    """
+    theta, alpha = np.broadcast_arrays(numbers(theta), np.asarray(alpha, dtype=np.longdouble))
+    gaps = theta * sum_of_others(alpha) - (np.longdouble(1) - theta) * alpha
+    return np.asarray(gaps.astype(theta.dtype))
 
 
 def dirichlet_draws(alpha: ArrayLike, size: int, rng: np.random.Generator) -> Array:

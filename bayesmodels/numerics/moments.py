@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesmodels.numerics import Array, kernels
+from bayesmodels.numerics import Array
 from bayesmodels.numerics.threads import blocks, gram
 
 Values = NDArray[Any]
@@ -121,13 +121,9 @@ def moments(x: Values, groups: Groups, size: int, weights: Array | None = None) 
     """
     empty = np.zeros((size, math.prod(x.shape[1:])))
     total: Moments = (np.zeros(size), empty, empty)
-    fast = kernels.pay(x.size)
-    of_rows = _looped_moments if fast else _moments
-    # The loop takes columns that lie one after the other as well.
-    as_they_are = fast and x.dtype == np.float64 and x.ndim == 2 and x.flags.writeable  # noqa: PLR2004
     for block in blocks(x, least=size):
-        rows = x[block] if as_they_are else _flat(x, block)
-        part = of_rows(rows, None if groups is None else groups[block], size, _part(weights, block))
+        own = None if groups is None else groups[block]
+        part = _moments(_flat(x, block), own, size, _part(weights, block))
         total = _merged(total, part, np.square)
     n, mean, scatter = total
     return n, mean.reshape(size, *x.shape[1:]), scatter.reshape(size, *x.shape[1:])
@@ -142,13 +138,6 @@ def _moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments
     rest = _ratio(add(centred), n)
     np.multiply(centred, centred, out=centred)
     return n, mean + rest, np.maximum(add(centred) - n[:, None] * rest**2, 0)
-
-
-def _looped_moments(rows: Array, groups: Groups, size: int, w: Array | None) -> Moments:
-    part = (np.zeros(size), *np.zeros((2, size, rows.shape[1])))
-    weights = np.ones(len(rows)) if w is None else w
-    kernels.add_moments(rows, group_of(groups, len(rows)), weights, *part)
-    return part
 
 
 def scatters(x: Values, groups: Groups, size: int, weights: Array | None = None) -> Moments:

@@ -5,13 +5,7 @@ every digit for large counts: ``lnΓ(1e12 + 3) - lnΓ(1e12)`` is 82.9, the diffe
 near 2.7e13. The functions here take the difference on paper first (Stirling's series, and the
 saddle-point deviance of Loader, 2000, "Fast and accurate computation of binomial
 probabilities"), so that what is added up in floating point is of the size of the result.
-
-Of a few numbers, what takes the time are NumPy's calls and not the arithmetic: these go through the
-same formulas in Python's own floats, ten to forty times faster.
 """
-
-from collections.abc import Callable
-from math import inf, lgamma, log, log1p, nan
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +15,6 @@ from bayesmodels.numerics import Array
 
 HALF_LOG_2PI = 0.9189385332046727
 _SERIES_FROM, _LEAST = 16.0, 1e-300
-_FEW = 32  # numbers that are taken one by one
 # Stirling's series for lnΓ, B_2k / (2k (2k - 1)): seven terms reach 1e-17 from x = 16 on.
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 # (artanh(r) - r) / r^3 in powers of r^2, the highest first: enough for r up to 1/3.
@@ -32,103 +25,6 @@ def numbers(x: ArrayLike) -> Array:
     """Return an array of doubles; complex numbers stay, so that a complex step differentiates."""
     array = np.asarray(x)
     return array if np.iscomplexobj(array) else array.astype(float, copy=False)
-
-
-# --- a few numbers -------------------------------------------------------------------------------
-
-
-def _one_by_one(
-    of_one: Callable[[list[float], list[float]], float], first: Array, second: Array
-) -> Array | None:
-    """Return a function of pairs of rows, along the last axis; None if there are many numbers."""
-    if first.size > _FEW or second.size > _FEW:
-        return None
-    if first.shape != second.shape:
-        first, second = np.broadcast_arrays(first, second)
-        if first.size > _FEW:
-            return None
-    rows = (x.reshape(-1, first.shape[-1]).tolist() for x in (first, second))
-    return np.array([of_one(*pair) for pair in zip(*rows, strict=True)]).reshape(first.shape[:-1])
-
-
-def _stirling_remainder(x: float) -> float:
-    if x < _SERIES_FROM:
-        return lgamma(x) - (x - 0.5) * log(x) + x - HALF_LOG_2PI
-    inverse = 1 / x
-    square, series = inverse * inverse, 0.0
-    for coefficient in reversed(_STIRLING):
-        series = series * square + coefficient
-    return series * inverse
-
-
-def _log1p_minus(x: float) -> float:
-    if abs(x) >= 0.5:  # noqa: PLR2004 - as in log1p_minus
-        return log1p(x) - x
-    ratio = x / (2 + x)
-    square, series = ratio * ratio, 0.0
-    for coefficient in _ARTANH:
-        series = series * square + coefficient
-    return 2 * ratio * square * series - ratio * x
-
-
-def _log_gamma_ratio(x: list[float], step: list[float]) -> float:
-    (a,), (d,) = x, step
-    if a <= 0:  # where lgamma has poles: of an improper law, that nobody reads
-        return nan
-    if a < _SERIES_FROM:
-        return lgamma(a + d) - lgamma(a) if d else 0.0
-    small = (a - 0.5) * _log1p_minus(d / a) - 0.5 * d / a
-    return small + d * log(a + d) + (_stirling_remainder(a + d) - _stirling_remainder(a))
-
-
-def _log_gamma_rest(x: float) -> float:
-    """Return lnΓ(x) - x ln x + x."""
-    return _stirling_remainder(x) - 0.5 * log(x) + HALF_LOG_2PI
-
-
-def _log_factorial_rest(x: float) -> float:
-    """Return ln x! - x ln x + x."""
-    return _stirling_remainder(x) + 0.5 * log(x) + HALF_LOG_2PI if x else 0.0
-
-
-def _deviance(first: list[float], second: list[float]) -> float:
-    """Return the deviance from independence of the table with these two rows, neither empty."""
-    total, other_total = sum(first), sum(second)
-    both, found = total + other_total, 0.0
-    for pair in zip(first, second, strict=True):
-        for (x, other), t, u in ((pair, total, other_total), (pair[::-1], other_total, total)):
-            expected = (x + other) * (t / both)
-            relative = (other / x - u / t) / (1 + u / t) if x else inf
-            if abs(relative) < 0.5:  # noqa: PLR2004 - the series' range
-                found -= x * _log1p_minus(relative)
-            elif x:
-                found += x * (log(x) - log(x + other) + log(both) - log(t)) + (expected - x)
-            else:
-                found += expected
-    return found
-
-
-def _log_dirichlet_multinomial(counts: list[float], alpha: list[float]) -> float:
-    total, mass = sum(counts), sum(alpha)
-    if not total:
-        return 0.0
-    found = _log_gamma_rest(mass) + _log_factorial_rest(total) - _log_gamma_rest(mass + total)
-    for n, a in zip(counts, alpha, strict=True):
-        found += _log_gamma_rest(a + n) - _log_gamma_rest(a) - _log_factorial_rest(n)
-    return found - _deviance(counts, alpha)
-
-
-def _log_split(first: list[float], second: list[float]) -> float:
-    n, m = sum(first), sum(second)
-    if not n or not m:
-        return 0.0
-    found = _log_factorial_rest(n) + _log_factorial_rest(m) - _log_factorial_rest(n + m)
-    for x, y in zip(first, second, strict=True):
-        found += _log_factorial_rest(x + y) - _log_factorial_rest(x) - _log_factorial_rest(y)
-    return found - _deviance(first, second)
-
-
-# --- many ----------------------------------------------------------------------------------------
 
 
 def stirling_remainder(x: ArrayLike) -> Array:
@@ -172,9 +68,6 @@ def log_gamma_ratio(x: ArrayLike, step: ArrayLike) -> Array:
     for ``x`` from 1e-300 to 1e15.
     """
     x, step = np.asarray(x, dtype=float), np.asarray(step, dtype=float)
-    few = _one_by_one(_log_gamma_ratio, x[..., None], step[..., None])
-    if few is not None:
-        return few
     x, step = np.broadcast_arrays(x, step)
     large = np.maximum(x, _SERIES_FROM)
     ratio = step / large
@@ -203,13 +96,16 @@ def _log_rising_over_factorial(start: Array, count: Array) -> Array:
     return np.where(some, value, 0.0)
 
 
-def _deviance_from_independence(row: Array, other: Array) -> Array:
-    """Return each cell's part of the deviance of one row of a table with two rows.
+def _deviance_from_independence(first: Array, second: Array) -> Array:
+    """Return the deviance of the table of these two rows.
 
     What independence expects of the row's cells is formed relative to them, not by subtraction: a
     row of 1e100 beside counts of 10 would otherwise round to a deviance of 1e68.
     """
-    total, other_total = row.sum(-1, keepdims=True), other.sum(-1, keepdims=True)
+    row = np.stack(np.broadcast_arrays(first, second))
+    other = row[::-1]
+    total = row.sum(-1, keepdims=True)
+    other_total = total[::-1]
     some = row > 0
     o = np.where(some, row, 1.0)
     t = np.where(total > 0, total, 1.0)
@@ -219,7 +115,9 @@ def _deviance_from_independence(row: Array, other: Array) -> Array:
     near = np.abs(relative) < 0.5  # noqa: PLR2004 - the series' range
     series = -o * log1p_minus(np.where(near, relative, 0.0))
     logs = np.log(o) - np.log(o + other) + np.log(t + other_total) - np.log(t)
-    return np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
+    each = np.where(some, np.where(near, series, o * logs + (expected - o)), expected)
+    result: Array = each.sum((0, -1))
+    return result
 
 
 def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
@@ -237,14 +135,10 @@ def log_dirichlet_multinomial(counts: ArrayLike, alpha: ArrayLike) -> Array:
     # Only along the last axis, so that functions of shared concentrations are taken once.
     size = np.broadcast_shapes(counts.shape[-1:], alpha.shape[-1:])
     counts, alpha = (np.broadcast_to(x, x.shape[:-1] + size) for x in (counts, alpha))
-    few = _one_by_one(_log_dirichlet_multinomial, counts, alpha)
-    if few is not None:
-        return few
     total, mass = counts.sum(-1), alpha.sum(-1)
-    gap = _deviance_from_independence(counts, alpha) + _deviance_from_independence(alpha, counts)
     return np.where(
         total > 0,
-        -gap.sum(-1)
+        -_deviance_from_independence(counts, alpha)
         + _log_rising_over_factorial(alpha, counts).sum(-1)
         - _log_rising_over_factorial(mass, total),
         0.0,
@@ -268,25 +162,12 @@ def log_split(first: ArrayLike, second: ArrayLike) -> Array:
     terms of logarithmic size, where the three coefficients would cancel.
     """
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    few = _one_by_one(_log_split, first, second)
-    if few is not None:
-        return few
-    first, second = np.broadcast_arrays(first, second)
-    both = first + second
-    n, m = first.sum(-1), second.sum(-1)
-    gap = _deviance_from_independence(first, second) + _deviance_from_independence(second, first)
-
-    def rest(x: Array) -> Array:  # ln x! = x ln x - x + rest(x)
-        safe = np.where(x > 0, x, 1.0)
-        return np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
-
-    return (
-        -gap.sum(-1)
-        + rest(n)
-        + rest(m)
-        - rest(n + m)
-        + (rest(both) - rest(first) - rest(second)).sum(-1)
-    )
+    table = np.stack([*np.broadcast_arrays(first, second), first + second])
+    x = np.concatenate([table, table.sum(-1, keepdims=True)], -1)
+    safe = np.where(x > 0, x, 1.0)  # of ln x! = x ln x - x + rest
+    rest = np.where(x > 0, 0.5 * np.log(safe) + HALF_LOG_2PI + stirling_remainder(safe), 0.0)
+    rest = rest[2] - rest[0] - rest[1]
+    return rest[..., :-1].sum(-1) - rest[..., -1] - _deviance_from_independence(first, second)
 
 
 def log_given_total(
@@ -405,7 +286,7 @@ def log_dirichlet_density(gaps: ArrayLike, log_theta: ArrayLike, alpha: ArrayLik
         r_k = g_k / \alpha_k
 
     A deviance, which is never positive, and terms of logarithmic size, by Stirling's formula. Gaps
-    are :math:`g_k = \theta_k \sum_j \alpha_j - \alpha_k`; see `gaps_of_shares`.
+    are :math:`g_k = \theta_k \sum_j \alpha_j - \alpha_k`; see `laws.gaps_of_shares`.
     """
     gaps, logs, alpha = np.broadcast_arrays(*(numbers(part) for part in (gaps, log_theta, alpha)))
     total = alpha.sum(-1, keepdims=True)
@@ -430,49 +311,3 @@ def times_logs(factor: Array, logs: Array) -> Array:
         return factor * logs
     with np.errstate(invalid="ignore"):
         return np.where((factor == 0) & np.isinf(logs), 0.0, factor * logs)
-
-
-def gaps_of_shares(theta: ArrayLike, alpha: ArrayLike) -> Array:
-    r"""Return :math:`\theta_k \sum_j \alpha_j - \alpha_k`, each rounded but once or twice.
-
-    Products and sums are taken with what rounding takes from them: a point a few standard
-    deviations from the mean is so near to it that plain subtraction would leave few digits.
-    """
-    theta, alpha = np.broadcast_arrays(numbers(theta), np.asarray(alpha, dtype=float))
-    total, rest = np.zeros(alpha.shape[:-1]), np.zeros(alpha.shape[:-1])
-    for k in range(alpha.shape[-1]):
-        total, lost = two_sum(total, alpha[..., k])
-        rest = rest + lost
-    product, lost = two_product(theta, total[..., None])
-    return (product - alpha) + (lost + theta * rest[..., None])
-
-
-def two_product(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    """Return a b as rounded, and what the rounding took away, exactly below 1e290.
-
-    Dekker (1971), *A floating-point technique for extending the available precision*.
-    """
-    a, b = numbers(a), np.asarray(b, dtype=float)
-    product = a * b
-    with np.errstate(over="ignore", invalid="ignore"):
-        (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-        rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return product, np.where(np.isfinite(rest), rest, 0.0)
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Split doubles into two numbers of 26 bits."""
-    wide = (2.0**27 + 1) * x
-    high = wide - (wide - x)
-    return high, x - high
-
-
-def two_sum(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    """Return a + b as rounded, and what the rounding took away, exactly.
-
-    Knuth (1997), *The Art of Computer Programming*, volume 2, theorem 4.2.2B.
-    """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    total = a + b
-    of_b = total - a
-    return total, (a - (total - of_b)) + (b - of_b)

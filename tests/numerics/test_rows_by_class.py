@@ -81,12 +81,9 @@ def test_sums(drawn):
     np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("fast", [False, True])
 @given(drawn=rows(WHOLE))
-def test_moments(fast, drawn):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels, "pay", lambda _: fast)
-        n, mean, scatter = moments.moments(*drawn)
+def test_moments(drawn):
+    n, mean, scatter = moments.moments(*drawn)
     for g, (part, w) in enumerate(parts(*drawn)):
         assert n[g] == pytest.approx(w.sum(), rel=1e-13)
         if w.sum() == 0:
@@ -114,10 +111,8 @@ def test_scatters(drawn):
 
 @pytest.mark.parametrize("block", [2**12, 2**17])
 @pytest.mark.parametrize("kernel", [moments.moments, moments.scatters])
-@pytest.mark.parametrize("fast", [False, True])
-def test_moments_far_from_zero(monkeypatch, kernel, block, fast):
+def test_moments_far_from_zero(monkeypatch, kernel, block):
     monkeypatch.setattr(threads, "BLOCK", block)
-    monkeypatch.setattr(kernels, "pay", lambda _: fast)
     rng = np.random.default_rng(3)
     x = 1e8 + rng.normal(size=(5000, 2))
     groups = np.sort(rng.integers(0, 3, 5000))  # whole blocks lack a group
@@ -320,49 +315,20 @@ def test_loops_read_as_python():
     )
     assert logs.tolist() == [3, 0, 4]
     assert sums[:, :2].tolist() == [[1 + 30, 3 + 30], [0, 0], [20 + 3, 30 + 3]]
-    distances = np.empty((2, 3))
-    rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
-    turn = np.array([[0.0, 1.0], [2.0, 0.0]])
-    kernels.square_distances.__wrapped__(
-        rows, np.array([1.0, 0.0]), turn, np.array([[0.0, 1.0]]), distances
-    )
-    assert distances.tolist() == [[4, 0, 9], [5, 1, 4]]
     total = np.zeros((2, 3))
     groups, weights = np.array([0, 0, 1]), np.array([1.0, 1.0, 0.5])
     kernels.add_cells.__wrapped__(x.data.astype(float), x.indices, x.indptr, groups, weights, total)
     assert total.tolist() == [[1, 0, 2], [0, 1.5, 0.5]]
-    x, logs, lost = np.array([[1.0, 3.0], [2.0, 9.0]]), np.empty((2, 2)), np.empty((2, 2), bool)
-    zeros, ones = np.zeros((1, 2)), np.ones((1, 2))
-    kernels.leave_numbers_out.__wrapped__(
-        x, np.zeros(2, int), ones, 0.1 * ones, 5 * ones, 2 * ones, 1e-4, logs, lost
-    )
-    np.testing.assert_allclose(logs, 5 + 2 * np.log1p([[0, -0.4], [-0.1, 0]]))
-    assert lost.tolist() == [[False, False], [False, True]]
-    x = 1 + np.sqrt([[1e-12, 1e-6], [0.999e-3, 1.001e-3]])
-    kernels.leave_numbers_out.__wrapped__(
-        x, np.zeros(2, int), ones, ones, zeros, ones, 1e-4, logs, lost
-    )
-    np.testing.assert_allclose(logs, np.log1p(-((x - 1) ** 2)), rtol=1e-15)
-    leverage, square = np.empty((2, 2))
-    root = np.array([[2.0, 0.0], [1.0, 4.0]])
-    kernels.solve_rows(np.array([[4.0, 6.0], [2.0, 1.0]]), root, leverage, square)
-    assert (leverage.tolist(), square.tolist()) == ([4, 1], [1, 0])
 
 
 def test_sums_read_as_python():
-    """The same of the loops that add up: rows beyond whole lanes, weights, an empty group."""
+    """The same of the loop that adds up products: rows beyond whole lanes."""
     rng = np.random.default_rng(1)
     x, y, shift = rng.normal(size=(301, 3)), rng.normal(size=301), np.array([1.0, 2.0, 0.0, -1.0])
     total = np.zeros((5, 5))
     kernels.add_products(x, y, shift, total)
     wide = np.c_[np.c_[x, y] - shift, np.ones(301)]
     np.testing.assert_allclose(total, wide.T @ wide, rtol=1e-12, atol=1e-12)
-    codes, w = rng.integers(0, 2, 301), rng.uniform(size=301)
-    part = (np.zeros(3), *np.zeros((2, 3, 3)))
-    kernels.add_moments(x, codes, w, *part)
-    wanted = moments._moments(x, codes, 3, w)
-    for found, right in zip(part, wanted, strict=True):
-        np.testing.assert_allclose(found, right, rtol=1e-12, atol=1e-12)
 
 
 def test_compiled_loops_are_for_many_cells(monkeypatch):
@@ -467,7 +433,6 @@ def test_log_normal(n, F, missing):
     np.testing.assert_allclose(result, np.nansum(terms, -1), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("C", [1, 2, 3, 7])
 @pytest.mark.parametrize("D", [1, 2, 5, 40])
 @pytest.mark.parametrize("n", [1, 400])
@@ -498,7 +463,6 @@ def test_log_multivariate_student(n, C, D):
         np.testing.assert_allclose(shared[:, c], np.atleast_1d(law.logpdf(x)), rtol=1e-10)
 
 
-@pytest.mark.usefixtures("compiled")
 def test_classes_far_apart_are_told_to_all_digits():
     location = np.array([[0.0, 0.0, 0.0], [1e8, 1e8, 0.0], [-1e8, 3e8, 1e8]])
     x = location + np.array([0.5, -0.25, 1.0])
@@ -547,7 +511,6 @@ def test_log_bits(n, F, missing, dtype):
     np.testing.assert_allclose(result, expected, rtol=1e-13)
 
 
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("layout", ["C", "fortran"])
 @pytest.mark.parametrize("shape", [(0, 3), (500, 3), (1, 1), (2, 100, 4)])
 def test_normalise(shape, layout):

@@ -9,7 +9,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.numerics.laws import beta, inverse_gamma, student_t
-from bayesmodels.numerics.special import lower_gamma, two_product
+from bayesmodels.numerics.special import lower_gamma
 from tests.reference.accuracy import BY_KEY, FAR, LIMITS, answers, error, grid, limit
 from tests.reference.make_grid import value_at
 
@@ -113,8 +113,3 @@ def test_densities_at_the_ends():
     assert beta(1, 1).logpdf([0.0, 1.0]) == pytest.approx(0, abs=1e-15)
     assert beta(2, 0.5).logpdf([0.0, 1.0]).tolist() == [-np.inf, np.inf]
     assert np.isnan(beta(2, 2).logpdf(np.nan))
-
-
-def test_products_with_their_rounding():
-    product, rest = two_product(1 / 3, 3.0)
-    assert mp.mpf(float(product)) + mp.mpf(float(rest)) == mp.mpf(1 / 3) * 3
