@@ -238,8 +238,8 @@ def of_regression(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     for at in _pieces(n, _BLOCK // size):
         # The row [x y] in units of the posterior's factor is [x R⁻¹, (y - x m) / r].
         each = stacked(rows.X, rows.y, at, ones=rows.intercept)
-        units = solve_upper(after.factor, each.T, transposed=True)
-        units *= units
+        with np.errstate(all="ignore"):  # of coefficients that no row tells
+            units = solve_lower(after.factor.T, each.T) ** 2
         logs[at], lost[at] = of_rows(units[:-1].sum(0), 2 * units[-1])
     return RowsLeftOut(logs, rows.row_labels(), lost)
 

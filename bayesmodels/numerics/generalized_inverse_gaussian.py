@@ -151,11 +151,11 @@ class GeneralizedInverseGaussian(Law):
     @cached_property
     def _each(self) -> list[LogConcave]:
         """The law of each element's y."""
-        pairs = zip(self.order.ravel(), self._omega.ravel(), strict=True)
-        return [
-            LogConcave(lambda _, o=order, w=omega: partial(_rise, o, w), LINE, LINE.ends, 0.0)
-            for order, omega in pairs
-        ]
+
+        def law(order: float, omega: float) -> LogConcave:
+            return LogConcave(lambda _: partial(_rise, order, omega), LINE, LINE.ends, 0.0)
+
+        return list(map(law, self.order.ravel(), self._omega.ravel()))
 
     def _of_each(self, verb: str, x: ArrayLike) -> Array:
         return by_element([getattr(law, verb) for law in self._each], x, self.order.shape)
@@ -191,7 +191,7 @@ def _slope(order: Array, omega: Array, y: Array) -> Array:
     return -(grown + _root_delta(order, omega) ** 2 * np.sinh(y))
 
 
-def _rise(order: Array, omega: Array, y: Array) -> tuple[Array, Array]:
+def _rise(order: Any, omega: Any, y: Array) -> tuple[Array, Array]:
     return _log_height(order, omega, y), _slope(order, omega, y)
 
 
