@@ -3,10 +3,6 @@
 Each scalar is put through its own distribution function, and the result, which is uniform if the
 draws are right, through functions whose exact mean and variance are known (`scores`). How several
 scalars vary together is seen among exact draws (`joint`).
-
-Of a nominal variable, each value's probability is compared with the frequency of visits. Among n
-effective draws a rare value is visited a few times or never, where no normal law holds: the tails
-are those of the binomial law, continued to an effective number that is not whole.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 from scipy.interpolate import PchipInterpolator
-from scipy.special import betainc, betaincc, ndtr
+from scipy.special import ndtr
 from scipy.stats.distributions import rv_frozen
 
 from bayesmodels.belief.protocol import Belief
@@ -31,10 +27,11 @@ from bayesmodels.numerics.convergence import convergence
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
-from bayesmodels.referee.dependence import joint_tests
-from bayesmodels.referee.extremes import beyond_others, extreme_tests, tail_probabilities
-from bayesmodels.referee.pit import TINY, Test, largest, score_tests, slopes
 from bayesmodels.referee.scalars import LawDraws, Scalars, law_draws
+from bayesmodels.referee.tests import Test, frequencies, largest, score_tests
+from bayesmodels.referee.tests.dependence import joint_tests
+from bayesmodels.referee.tests.extremes import beyond_others, extreme_tests, tail_probabilities
+from bayesmodels.referee.tests.shift import slopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +71,7 @@ def one_sample_tests(
     found: list[Test] = []
     for name in nominal:
         mass = np.asarray(law.mean()[name])
-        found += _frequencies([(label, mass[at], x) for label, n, at, x in every if n == name])
+        found += frequencies.judge([(label, mass[at], x) for label, n, at, x in every if n == name])
     labels: list[str] = []
     u: list[Array] = []
     rates: list[Array] = []
@@ -191,31 +188,6 @@ def _uniform(law: Any, x: Array, rng: np.random.Generator) -> Array:
                 PchipInterpolator(knots, known)(x[(..., *at)]) if len(knots) > 1 else known[0]
             )
     return result
-
-
-def _frequencies(every: list[tuple[str, float, Array]]) -> list[Test]:
-    """Test how often each value was visited, of label, probability and indicator (chain, draw)."""
-    from arviz_stats.sampling_diagnostics import ess
-
-    known, variance = {}, {}
-    for label, mass, x in every:
-        if np.ptp(x) > 0 and mass * (1 - mass) > 0:
-            known[label] = min(float(ess(x, method="mean")), x.size)
-            variance[label] = mass * (1 - mass)
-    # A few visits say little about their own effective size; what all visits say bounds it.
-    noise = sum(variance[label] / known[label] for label in known)
-    typical = sum(variance.values()) / noise if known else 1.0
-    found = []
-    for label, mass, x in every:
-        sure = mass in (0, 1) and bool((x == mass).all())
-        number = float(x.size) if sure else min(known.get(label, typical), typical)
-        visits = float(x.mean()) * number
-        few = 1.0 if visits >= number else float(betaincc(visits + 1, number - visits, mass))
-        many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
-        p = min(1.0, 2 * max(min(few, many), TINY))
-        z = float(stats.norm.isf(p / 2)) * (1 if many < few else -1) + 0.0  # not -0.0
-        found.append(Test(label, "probability", z, number, p))
-    return found
 
 
 def _table(

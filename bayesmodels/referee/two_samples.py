@@ -25,21 +25,21 @@ from bayesmodels.numerics.convergence import convergence, ranks
 from bayesmodels.numerics.ess import effective_draws
 from bayesmodels.referee.bounds import PROB, Bounds, Known, bounds
 from bayesmodels.referee.copies import copies, copies_between, side_by_side
-from bayesmodels.referee.dependence import FEW, chosen_pairs, names_of, products, signed_sums
-from bayesmodels.referee.extremes import beyond_others, extreme_tests
 from bayesmodels.referee.one_sample import moments
-from bayesmodels.referee.pit import (
-    KINDS,
-    PER,
-    Kind,
-    Test,
-    chain_tests,
-    functions,
-    largest,
-    polynomials,
-    tests,
-)
 from bayesmodels.referee.scalars import LEAST_CHAINS
+from bayesmodels.referee.tests import Test, largest, polynomials, quartiles
+from bayesmodels.referee.tests.chains import chain_tests
+from bayesmodels.referee.tests.dependence import (
+    CORRELATION,
+    FEW,
+    chosen_pairs,
+    names_of,
+    products,
+    signed_sums,
+)
+from bayesmodels.referee.tests.extremes import beyond_others, extreme_tests
+from bayesmodels.referee.tests.kind import Kind, t_tests
+from bayesmodels.referee.tests.polynomials import LOCATION
 from bayesmodels.referee.wording import of_copies, of_resampled, of_sets
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     once = [pair for pair in every if first[pair[1].tobytes(), pair[2].tobytes()][0] == pair[0]]
     varied = [(label, x, y) for label, x, y in once if np.ptp([x.min(), x.max(), y.min(), y.max()])]
     found = [
-        Test(label, "location", 0.0, float(min(x.size, y.size)), 1.0, 0.0)
+        Test(label, LOCATION.name, 0.0, float(min(x.size, y.size)), 1.0, 0.0)
         for label, x, y in once
         if not np.ptp([x.min(), x.max(), y.min(), y.max()])
     ]
@@ -178,9 +178,12 @@ def _of_scalar(pair: Pair) -> tuple[list[Test], tuple[Array, Array]]:
     """Return the tests of one scalar, and its ranks in both sets."""
     label, x, y = pair
     u, v = _ranked(x, y)
-    found = _between([label] * len(KINDS), KINDS, PER, functions(u), functions(v))
+    both = [polynomials.polynomials(side) for side in (u, v)]
+    found = _between(label, polynomials.KINDS, polynomials.UNITS, *both)
+    sides = [quartiles.indicators(side) for side in (u, v)]
+    found += _between(label, quartiles.KINDS, quartiles.UNITS, *sides)
     found += _outermost(label, x, y)
-    for moving in (polynomials(u)[:2], polynomials(v)[:2]):
+    for moving in (side[:2] for side in both):
         spread = moving.std((-2, -1), keepdims=True)
         varies = np.where(spread > 0, spread, 1.0)
         found += chain_tests([label], (moving / varies)[:, None])
@@ -237,17 +240,22 @@ def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -
     found: list[Test] = []
     flat = [part.reshape(len(part), -1) for part in (u, v)]
     if len(pairs := chosen_pairs(*flat)):
-        kinds: list[Kind] = ["correlation"] * len(pairs)
         sides = products(u, pairs), products(v, pairs)
-        found += _between(names_of(labels, pairs), kinds, np.ones(len(pairs)), *sides)
+        kinds, ones = [CORRELATION] * len(pairs), np.ones(len(pairs))
+        found += _compared(names_of(labels, pairs), kinds, ones, *sides)
     if len(labels) > FEW:
         for number, (along, too) in enumerate(signed_sums(rng, u, v)):
-            f, g = (polynomials(part)[:2] for part in _ranked(along, too))
-            found += _between([f"random direction {number}"] * 2, KINDS[:2], PER, f, g)
+            f, g = (polynomials.polynomials(part)[:2] for part in _ranked(along, too))
+            label = f"random direction {number}"
+            found += _between(label, polynomials.KINDS[:2], polynomials.UNITS[:2], f, g)
     return found
 
 
-def _between(
+def _between(label: str, kinds: Sequence[Kind], unit: Array, f: Array, g: Array) -> list[Test]:
+    return _compared([label] * len(kinds), kinds, unit, f, g)
+
+
+def _compared(
     labels: Sequence[str], kinds: Sequence[Kind], unit: Array, f: Array, g: Array
 ) -> list[Test]:
     """Compare averages of functions, of shape (function, chain, draw)."""
@@ -258,7 +266,7 @@ def _between(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = gap / (spread * np.sqrt(1 / one + 1 / other))
     least = np.minimum(one, other), np.minimum(freedom, freedom_too)
-    found = tests(labels, kinds, z, *least, gap / unit[: len(gap)])
+    found = t_tests(labels, kinds, z, *least, gap / unit)
     # Nothing below a quantile, of values that are often the same, is no test.
     return [test for test, varies in zip(found, spread > 0, strict=True) if varies]
 

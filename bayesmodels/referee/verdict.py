@@ -18,16 +18,17 @@ from bayesmodels.input.parameters import proportion, randomness
 from bayesmodels.numerics import AnyFloat
 from bayesmodels.numerics.multiple_testing import holm
 from bayesmodels.referee.bounds import CONFIDENCE, Bounds
-from bayesmodels.referee.class_probabilities import class_probabilities
 from bayesmodels.referee.copies import copies, side_by_side
-from bayesmodels.referee.extremes import log_densities, support_tests
 from bayesmodels.referee.named_laws import NamedLaws, are_laws, invariant_law
 from bayesmodels.referee.one_sample import one_sample
-from bayesmodels.referee.pit import Test, name_of
 from bayesmodels.referee.scalars import LEAST_CHAINS, LawDraws, law_draws
 from bayesmodels.referee.sequential import until_decided
+from bayesmodels.referee.tests import KINDS, Test, name_of, sentence
+from bayesmodels.referee.tests.class_probabilities import class_probabilities
+from bayesmodels.referee.tests.polynomials import LOCATION, SPREAD
+from bayesmodels.referee.tests.support import log_densities, support_tests
 from bayesmodels.referee.two_samples import in_both, two_samples
-from bayesmodels.referee.wording import divergences, of_copies, of_resampled, sentence
+from bayesmodels.referee.wording import divergences, of_copies, of_resampled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,19 +52,6 @@ _FIRST = 1000
 """Draws a chain that a sampler is asked for at first."""
 _TIMES_LOOSER = 2.0
 """Times the tolerance that means may be off where ranks are within it."""
-_WEIGHTS = {
-    "shift": 96.0, "location": 8.0, "spread": 8.0, "low tail": 2.0, "high tail": 2.0, "chain": 3.0,
-    "probability": 8.0, "class probability": 8.0, "correlation": 0.25,
-    "extreme": 0.25,
-}  # fmt: skip
-"""Of the level, by what a test looks at; all others have 1, and so has a location where there is a
-test of a shift, which says more of it. Of two scalars there are four correlations. Means are what
-is reported first: of one scalar, shifts may use four fifths of the level. The price is paid by the
-others where draws are few."""
-
-_NO_ESS_NEEDED = ("probability", "extreme", "support")
-"""What is judged by laws that hold for few effective draws, too."""
-_GRAVEST = ("extreme", "support")
 
 _SURE = float(stats.norm.ppf(CONFIDENCE))
 _SEED = 20260519  # the same draws always get the same verdict
@@ -137,6 +125,8 @@ class Verdict:
     def _from_file(cls, **fields: Any) -> Self:
         """Return a verdict whose parts go together."""
         made = cls(**fields)
+        if unknown := {test.kind for test in made.tests} - KINDS.keys():
+            raise DataError(f"tests: must be of the kinds {sorted(KINDS)}; got {sorted(unknown)}.")
         if not made.tests or bool(made.findings) == (made.outcome == "agree"):
             raise DataError("tests, findings: there must be tests, and findings unless it agrees.")
         positive = 0 < made.level < 1 and made.tolerance > 0
@@ -376,9 +366,7 @@ def _decided(
     **more: Any,
 ) -> Verdict:
     """Return the verdict on all tests, and on chains and draws that are copies, if there are."""
-    sizes = [
-        test for test in found if test.kind in ("location", "spread") and test.label in table.index
-    ]
+    sizes = [test for test in found if KINDS[test.kind].measures and test.label in table.index]
     loose = max(sizes, key=_bound, default=None)
     bound = 0.0 if loose is None else _bound(loose)
     given = {"tolerance": tolerance, "bound": bound, "bounds": bounds, **more}
@@ -396,21 +384,20 @@ def _decided(
 
     if wrong := significant(found, level):
         # What is wrong of one scalar explains more than what is wrong of all together.
-        order = {kind: place for place, kind in enumerate(_GRAVEST)}
-        wrong.sort(key=lambda t: (order.get(t.kind, len(order)), t.label not in table.index))
-        shifts = {test.label for test in wrong if test.kind == "shift"}
+        wrong.sort(key=lambda t: (KINDS[t.kind].order, t.label not in table.index))
+        significant_kinds = {(test.label, test.kind) for test in wrong}
         rows = table.to_dict(orient="index")
         said = [
             sentence(test, rows.get(test.label))
             for test in wrong
-            if not (test.kind == "location" and test.label in shifts)  # the same again
+            if (test.label, KINDS[test.kind].yields_to) not in significant_kinds  # the same again
         ]
         return verdict("disagree", [*said, copied] if copied else said)
     mixed = table["r_hat"].to_dict()
     standing = [
         test.label
         for test in sizes
-        if test.kind == "location" and stands_still(test.ess, mixed[test.label])
+        if test.kind == LOCATION.name and stands_still(test.ess, mixed[test.label])
     ]
     if standing or copied:
         said = [still(standing)] if standing else []
@@ -420,7 +407,7 @@ def _decided(
     factors = [LEAST_ESS / worst.ess] if open_questions else []
     if loose is not None and bound > tolerance:
         factors.append(_factor(sizes, tolerance))
-        unit = "" if loose.kind == "spread" else " standard deviations"
+        unit = "" if loose.kind == SPREAD.name else " standard deviations"
         open_questions.append(
             f"the {loose.kind} of {loose.label} is only known to within {bound:.2g}{unit}, "
             f"and {tolerance:g} are allowed."
@@ -486,19 +473,20 @@ def significant(found: Sequence[Test], level: float) -> list[Test]:
     """
     least: dict[str, float] = {}
     for test in found:
-        if test.kind in ("location", "spread"):
+        if KINDS[test.kind].measures:
             least[test.label] = min(test.ess, least.get(test.label, np.inf))
 
     def counts(test: Test) -> bool:
-        known = test.ess if test.kind == "chain" else min(test.ess, least.get(test.label, np.inf))
-        return known >= LEAST_TO_DISAGREE or test.kind in _NO_ESS_NEEDED
+        kind = KINDS[test.kind]
+        known = test.ess if kind.own_ess else min(test.ess, least.get(test.label, np.inf))
+        return known >= LEAST_TO_DISAGREE or not kind.needs_ess
 
     p = [test.p if counts(test) else 1.0 for test in found]
-    shifts = {test.label for test in found if test.kind == "shift"}
+    made = {(test.label, test.kind) for test in found}
 
     def weight(test: Test) -> float:
-        less = test.kind == "location" and test.label in shifts
-        return 1.0 if less else _WEIGHTS.get(test.kind, 1.0)
+        kind = KINDS[test.kind]
+        return 1.0 if (test.label, kind.yields_to) in made else kind.weight
 
     weights = [weight(test) for test in found]
     return [found[number] for number in holm(p, level, weights)]

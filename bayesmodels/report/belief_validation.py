@@ -24,9 +24,9 @@ from bayesmodels.referee import (
     diagnose,
 )
 from bayesmodels.referee.bridge import EvidenceEstimate, estimated
-from bayesmodels.referee.class_probabilities import telling_rows
 from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
+from bayesmodels.referee.tests.class_probabilities import telling_rows
 from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.classes import learnt

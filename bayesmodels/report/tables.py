@@ -27,8 +27,8 @@ from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee.bounds import PROB
 from bayesmodels.referee.named_laws import InvariantLaw
-from bayesmodels.referee.pit import name_of
 from bayesmodels.referee.scalars import scalar_draws
+from bayesmodels.referee.tests import name_of
 from bayesmodels.referee.two_samples import pairs
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests

@@ -41,8 +41,8 @@ from bayesmodels.input.wrappers import PER_ROW
 from bayesmodels.numerics import Array
 from bayesmodels.referee.one_sample import one_sample_tests
 from bayesmodels.referee.sbc import simulated
+from bayesmodels.referee.tests import sentence
 from bayesmodels.referee.verdict import significant
-from bayesmodels.referee.wording import sentence
 from bayesmodels.testing.moves import flat, largest_change, proposed
 
 LEVEL = 1e-4

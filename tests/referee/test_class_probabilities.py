@@ -6,8 +6,8 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesmodels as bm
-from bayesmodels.referee import class_probabilities as referee
-from bayesmodels.referee.class_probabilities import class_probabilities, telling_rows
+from bayesmodels.referee.tests import class_probabilities as referee
+from bayesmodels.referee.tests.class_probabilities import class_probabilities, telling_rows
 
 RNG = np.random.default_rng(1)
 

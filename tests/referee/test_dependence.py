@@ -6,7 +6,8 @@ from scipy import special
 
 import bayesmodels as bm
 from bayesmodels.numerics.multiple_testing import holm
-from bayesmodels.referee import dependence, one_sample
+from bayesmodels.referee import one_sample
+from bayesmodels.referee.tests import dependence
 
 
 def regression(columns, rho=0.7):

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from scipy import signal, special, stats
 
-from bayesmodels.referee.pit import (
-    KINDS,
-    chain_tests,
-    functions,
-    polynomials,
-    score_tests,
-    slopes,
-)
+from bayesmodels.referee.tests import polynomials as legendre
+from bayesmodels.referee.tests import quartiles, score_tests
+from bayesmodels.referee.tests.chains import chain_tests
+from bayesmodels.referee.tests.polynomials import polynomials
+from bayesmodels.referee.tests.shift import slopes
 
 NAMES = [str(i) for i in range(200)]
 SKEWED = stats.beta(5, 19)
@@ -39,7 +36,7 @@ def of_law(law, size):
 
 def test_functions_have_mean_zero_and_variance_one():
     u = (np.arange(1_000_000) + 0.5) / 1_000_000
-    f = functions(u)
+    f = np.concatenate([polynomials(u), quartiles.indicators(u)])
     np.testing.assert_allclose(f.mean(-1), 0, atol=1e-6)
     np.testing.assert_allclose(f.var(-1), 1, rtol=1e-5)
     np.testing.assert_allclose(polynomials(u) @ polynomials(u).T / u.size, np.eye(4), atol=1e-5)
@@ -60,7 +57,8 @@ def test_functions_have_mean_zero_and_variance_one():
 def test_right_draws_keep_the_level_of_every_function(make):
     u = make(np.random.default_rng(1))
     found = score_tests(NAMES, u, rates=of_law(SKEWED, 200))
-    for kind in (*KINDS, "shift", "low tail", "high tail", "chain"):
+    single = [kind.name for file in (legendre, quartiles) for kind in file.KINDS]
+    for kind in (*single, "shift", "low tail", "high tail", "chain"):
         p = np.array([test.p for test in found if test.kind == kind])
         assert len(p) == 200
         # At 2 %, 4 of 200 are expected; more than 12 has probability below 5e-4.
@@ -181,3 +179,19 @@ def test_chains_too_short_to_know_their_own_autocorrelation_are_not_told_apart()
     found = chain_tests([str(k) for k in range(1000)], polynomials(u)[:2])
     # At a level of 0.1 % more than 5 of 1000 have a probability below 1e-3.
     assert sum(test.p < 1e-3 for test in found) <= 5
+
+
+def test_a_kind_of_test_is_stated_in_one_file():
+    """A new one is a file, and its name in the list of files."""
+    from pathlib import Path
+
+    from bayesmodels.referee import tests
+
+    folder = Path(tests.__file__).parent
+    listed = {file.__name__.split(".")[-1] for file in (*tests.OF_SCALARS, *tests.OTHERS)}
+    assert listed == {file.stem for file in folder.glob("*.py")} - {"__init__", "kind"}
+    names = [kind.name for file in (*tests.OF_SCALARS, *tests.OTHERS) for kind in file.KINDS]
+    assert len(names) == len(set(names)) == len(tests.KINDS) == 16
+    others = [f for f in folder.parent.glob("*.py") if f.name != "__init__.py"]
+    for name in ("low tail", "high tail", "q25", "class probability", "support", "extreme"):
+        assert not [f.name for f in others if f'"{name}"' in f.read_text()], name

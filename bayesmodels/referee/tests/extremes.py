@@ -22,12 +22,16 @@ import numpy as np
 from scipy import stats
 from scipy.stats.distributions import rv_frozen
 
-from bayesmodels.errors import DataError
-from bayesmodels.numerics import Array, threads
-from bayesmodels.referee.pit import TINY, Test
+from bayesmodels.numerics import Array
+from bayesmodels.referee.tests.kind import TINY, Kind, Test
 
 _AS_FAR = 1e-3
 """Expected number of draws so far out, by which the draws that are far out are counted."""
+EXTREME = Kind(
+    "extreme", "extreme", "{draws} farther out than any should be, the {way} {value:.6g}.",
+    ("highest", "lowest"), weight=0.25, needs_ess=False, order=0,
+)  # fmt: skip
+KINDS = (EXTREME,)
 
 
 def extreme_tests(labels: list[str], x: Array, u: Array, below: Array, above: Array) -> list[Test]:
@@ -44,7 +48,7 @@ def extreme_tests(labels: list[str], x: Array, u: Array, below: Array, above: Ar
     count = np.maximum(out.sum(1), 1)
     rows = zip(labels, *(v.tolist() for v in (z, p, value, count)), strict=True)
     return [
-        Test(label, "extreme", z, float(number), p, value, draws=count)
+        Test(label, EXTREME.name, z, float(number), p, value, draws=count)
         for label, z, p, value, count in rows
     ]
 
@@ -82,57 +86,3 @@ def beyond_others(x: Array, others: Array) -> tuple[Array, Array]:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found.append(np.where((far > usual) & (usual > 0), 1 / (n + m * far / usual), 1.0))
     return found[0], found[1]
-
-
-def log_densities(law: Any, draws: dict[str, Array], axes: int) -> Array:
-    """Return joint log densities over leading axes of draws; of separate problems, of all together.
-
-    It is -inf where there is none, such as at a matrix that is not positive definite.
-    """
-    sizes = next(iter(draws.values())).shape[:axes]
-    flat = {name: x.reshape(-1, *x.shape[axes:]) for name, x in draws.items()}
-
-    def some(piece: slice) -> Array:
-        own = {name: x[piece] for name, x in flat.items()}
-        with np.errstate(all="ignore"):
-            try:
-                value = np.asarray(law.log_density(own))
-            except (np.linalg.LinAlgError, DataError):
-                number = len(next(iter(own.values())))
-                if number == 1:
-                    return np.array([-np.inf])
-                start = piece.start
-                return np.concatenate(
-                    [some(slice(start + k, start + k + 1)) for k in range(number)]
-                )
-            return value.reshape(len(value), -1).sum(-1)
-
-    largest = max(flat.values(), key=np.size)
-    # One after the other: compiled graphs of PyTensor must not run on two threads at once.
-    value = np.concatenate([some(piece) for piece in threads.blocks(largest)]).reshape(sizes)
-    return np.where(np.isnan(value), -np.inf, value)
-
-
-def support_tests(
-    law: Any, draws: dict[str, Array], seen: Array, rng: np.random.Generator
-) -> list[Test]:
-    """Return a test of each variable that has impossible values, where `seen` densities are zero.
-
-    If the density stays zero beside exact draws of all others, the variable alone is to blame.
-    """
-    impossible = seen == -np.inf
-    number = int(impossible.sum())
-    if not number:
-        return []
-    exact = law.sample(number, rng)
-    found = {}
-    for name, x in draws.items():
-        alone = log_densities(law, {**exact, name: x[impossible]}, 1)
-        if count := int((alone == -np.inf).sum()):
-            found[name] = count
-    found = found or {" and ".join(draws): number}
-    z = float(stats.norm.isf(TINY / 2))
-    return [
-        Test(name, "support", -z, float(seen.size), TINY, draws=count)
-        for name, count in found.items()
-    ]

@@ -27,9 +27,10 @@ from bayesmodels.numerics import Array, threads
 from bayesmodels.numerics.convergence import ranks
 from bayesmodels.numerics.empirical_law import EmpiricalLaw
 from bayesmodels.numerics.ess import effective_draws
-from bayesmodels.referee.extremes import log_densities, support_tests
-from bayesmodels.referee.pit import PER_SHIFT, PER_SPREAD, Kind, Test, polynomials, tests
 from bayesmodels.referee.scalars import LawDraws
+from bayesmodels.referee.tests.kind import Kind, Test, t_tests
+from bayesmodels.referee.tests.polynomials import LOCATION, SPREAD, UNITS, polynomials
+from bayesmodels.referee.tests.support import log_densities, support_tests
 
 Pairs = NDArray[np.intp]
 
@@ -43,6 +44,12 @@ _MOST = 300
 _ROWS = 1000  # of a matrix of correlations, at a time
 _DIRECTIONS = 16
 _FARTHEST = 1e-9  # of a transform from its ends, as a normal score
+CORRELATION = Kind(
+    "correlation", "rank correlation",
+    "the rank correlation of {label} is {effect:.2g} too {way} ({size}).", weight=0.25,
+)  # fmt: skip
+"""Of two scalars there are four."""
+KINDS = (CORRELATION,)
 
 
 def joint_tests(
@@ -103,8 +110,7 @@ def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[tuple[Array
 def _moved(label: str, u: Array) -> list[Test]:
     """Test location and spread of one scalar whose law is known by exact draws."""
     f, none, one = polynomials(u)[:2], np.zeros(2), np.ones(2)
-    kinds: list[Kind] = ["location", "spread"]
-    return _tests([label] * 2, kinds, f, none, one, np.array([PER_SHIFT, PER_SPREAD]))
+    return _tests([label] * 2, [LOCATION, SPREAD], f, none, one, UNITS[:2])
 
 
 def chosen_pairs(*every: Array) -> Pairs:
@@ -163,7 +169,7 @@ def products(u: Array, pairs: Pairs) -> Array:
 
 def _correlations(labels: list[str], pairs: Pairs, u: Array, own: Array) -> list[Test]:
     """Test rank correlations."""
-    kinds: list[Kind] = ["correlation"] * len(pairs)
+    kinds = [CORRELATION] * len(pairs)
     f, known = products(u, pairs), products(own, pairs)
     one = np.ones(len(pairs))
     return _tests(names_of(labels, pairs), kinds, f, known.mean(-1), known.std(-1), one)
@@ -176,4 +182,4 @@ def _tests(
     number, freedom = effective_draws(f)
     gap = f.mean((-2, -1)) - mean
     z = gap / (sd * np.sqrt(1 / number + 1 / REFERENCE))
-    return tests(labels, kinds, z, number, freedom, gap / unit)
+    return t_tests(labels, kinds, z, number, freedom, gap / unit)

@@ -28,13 +28,17 @@ from scipy.special import logsumexp
 
 from bayesmodels.belief.rows import row_labels, rows_at
 from bayesmodels.numerics import Array
-from bayesmodels.referee.pit import Test
 from bayesmodels.referee.scalars import law_draws
+from bayesmodels.referee.tests.kind import Kind, Test
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
+CLASS_PROBABILITY = Kind(
+    "class probability", "probability",
+    "the predicted class probability ({label}) is {size} too {way}.", weight=8,
+)  # fmt: skip
+KINDS = (CLASS_PROBABILITY,)
 DRAWS_FOR_KURTOSIS = 50
 """Effective draws needed for each unit of kurtosis; the average's skewness is then at most 0.14."""
 _MANY = 4000  # draws, of the usual number of chains
@@ -79,7 +83,7 @@ def class_probabilities(law: Any, draws: Any, rows: Any) -> tuple[list[Test], pd
             mcse = spread / np.sqrt(number)
             z = float(h.mean()) / mcse
             p = float(2 * stats.t.sf(abs(z), number))
-            tests.append(Test(labels[-1], "class probability", z, number, p))
+            tests.append(Test(labels[-1], CLASS_PROBABILITY.name, z, number, p))
         table.append([float(probability[row, c]), float(sampled[row, c]), mcse, z])
     return tests, pd.DataFrame(table, labels, columns=["exact", "sampled", "mcse", "z"])
 
