@@ -122,6 +122,13 @@ def need_rows(n: Any) -> None:
         raise DataError("data: the maximum-likelihood estimate needs at least one row; got none.")
 
 
+def ratio(part: Any, whole: Any, otherwise: Any) -> Any:
+    """Return part / whole, and what there is otherwise where the whole is 0."""
+    shape = np.broadcast_shapes(np.shape(part), np.shape(whole))
+    filled = np.broadcast_to(otherwise, shape).astype(float)
+    return np.divide(part, whole, out=filled, where=whole > 0)
+
+
 def dims(*variables: str) -> Any:
     """Return the property that names the axes of variables: those of the batch."""
 

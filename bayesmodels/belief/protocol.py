@@ -7,7 +7,7 @@ share is written once, as functions over this protocol, in `bayesmodels.belief.r
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -386,3 +386,24 @@ class FeatureFamily(Protocol):
 
     def log_plug_in(self, parameters: Draws, x: Any) -> Array:
         """Return the same with parameters as if known."""
+
+
+@runtime_checkable
+class LatentFamily(FeatureFamily, Protocol):
+    """A belief about features of classes that need not be known: rows are a class's by parts."""
+
+    statistic_type: ClassVar[type]
+    least_pseudo_count: Any
+
+    def statistic_of_cells(self, x: Any) -> Any:
+        """Return the statistic of each single cell of rows (n, inner...)."""
+
+    def weighted_statistic(self, x: Any, weights: Array, coords: Coords) -> Any:
+        """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
+
+    def maximum(self, s: Any, *, prior: bool) -> dict[str, Array]:
+        """Return where the likelihood (times the `prior`'s density) is largest."""
+
+    @staticmethod
+    def declared_terms(s: Any, variables: Mapping[str, Any]) -> Any:
+        """Return the log likelihood of a statistic, elementwise, by PyMC's variables."""

@@ -14,6 +14,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.3.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
@@ -194,6 +195,7 @@ class BetaBernoulli:
     beta: Array
     coords: Coords
 
+    statistic_type: ClassVar = BernoulliStatistic
     title: ClassVar = "Beta–Bernoulli"
     equations: ClassVar = (
         ("Prior", r"\theta \sim \mathrm{Beta}(\alpha, \beta)"),
@@ -421,6 +423,34 @@ class BetaBernoulli:
             rows = x.reshape(len(x), prod(x.shape[1:]))
             return log_bits(rows, np.log(theta), np.log1p(-theta))
 
+    def statistic_of_cells(self, x: NDArray[Any]) -> BernoulliStatistic:
+        """Return the statistic of each single cell, NaN being missing."""
+        x = np.asarray(x, dtype=float)
+        bits = (np.equal(x, level).astype(float) for level in (1, 0))
+        return checked.made(BernoulliStatistic, *bits, np.zeros(x.shape), {})
+
+    def weighted_statistic(
+        self, x: NDArray[Any], weights: Array, coords: Coords
+    ) -> BernoulliStatistic:
+        """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
+        s = self.statistic_of_cells(x)
+        ones, zeros = (np.tensordot(weights, part, 1) for part in (s.ones, s.zeros))
+        given = -log_multinomial_coefficient(np.stack([ones, zeros], axis=-1))
+        return checked.made(BernoulliStatistic, ones, zeros, given, coords)
+
+    @property
+    def least_pseudo_count(self) -> float:
+        """What must be at least 1 for the density to have a bound."""
+        return float(min(self.alpha.min(), self.beta.min()))
+
+    def maximum(self, s: BernoulliStatistic, *, prior: bool) -> dict[str, Array]:
+        """Return where the likelihood (times the `prior`'s density) is largest, borders included.
+
+        Where there is neither, the mean.
+        """
+        ones, zeros = s.ones + prior * (self.alpha - 1), s.zeros + prior * (self.beta - 1)
+        return {"theta": conjugate.ratio(ones, ones + zeros, self.alpha / (self.alpha + self.beta))}
+
     def marginals(self) -> dict[str, Law]:
         """Return the Beta law of theta."""
         return {"theta": beta_law(self.alpha, self.beta)}
@@ -539,6 +569,14 @@ class BetaBernoulli:
         x = d.successes.astype(np.uint8) if d.trials is None else d.successes
         return {"x": (x, {"row": tuple(d.batch.rows), **batch})}
 
+    @staticmethod
+    def declared_terms(s: BernoulliStatistic, variables: Mapping[str, Any]) -> Any:
+        """Return the log likelihood of a statistic, elementwise, by PyMC's variables."""
+        from pymc import math
+
+        theta = variables["theta"]
+        return s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
+
     leave_rows_out = case_deletion.of_trials
     digits_lost = conditioning.none_lost
 
@@ -547,13 +585,11 @@ class BetaBernoulli:
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model; see `declare`."""
         import pymc as pm
-        from pymc import math
 
         prior, s = prior_and_statistic(self, data, likelihood)
         theta = pm.Beta(names("theta"), prior.alpha, prior.beta, dims=names.labelled(prior.coords))
         if likelihood == "statistic":
-            terms = s.ones * math.log(theta) + s.zeros * math.log1p(-theta) + s.log_coefficient
-            pm.Potential(names("likelihood"), terms.sum())
+            pm.Potential(names("likelihood"), self.declared_terms(s, {"theta": theta}).sum())
             return
         ((x, rows),) = self.observed(data).values()
         d, axes = checked.trials(data), names.labelled(rows)

@@ -14,13 +14,13 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln, xlogy
 
@@ -206,6 +206,7 @@ class DirichletCategorical:
     other: Hashable | None
     coords: Coords
 
+    statistic_type: ClassVar = CategoricalStatistic
     title: ClassVar = "Dirichlet–categorical"
     equations: ClassVar = (
         ("Prior", r"\theta \sim \mathrm{Dirichlet}(\alpha)"),
@@ -416,6 +417,42 @@ class DirichletCategorical:
         wide = logs.reshape(*logs.shape[: logs.ndim - 1 - inner], -1, size)
         return log_table(x.reshape(len(x), prod(x.shape[1:])), wide)
 
+    def statistic_of_cells(self, x: NDArray[Any]) -> CategoricalStatistic:
+        """Return the statistic of each single cell, -1 being missing, or of each row of counts."""
+        counted = self.counts_categories(x)
+        levels = np.arange(self.alpha.shape[-1])
+        counts = (x if counted else np.equal(x[..., None], levels)).astype(float)
+        return checked.made(CategoricalStatistic, counts, np.zeros(counts.shape[:-1]), {})
+
+    def weighted_statistic(self, x: Any, weights: Array, coords: Coords) -> CategoricalStatistic:
+        """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
+        given: Any = 0.0
+        if self.counts_categories(x):
+            given = weights @ count_log_coefficients(x, np.arange(x.shape[0]), x.shape[0])
+        if checked.sparse(x):
+            counts = np.moveaxis(x.T @ weights.reshape(-1, x.shape[0]).T, 0, -1)
+            counts = counts.reshape(*weights.shape[:-1], x.shape[1])
+        else:
+            counts = np.tensordot(weights, self.statistic_of_cells(x).counts, 1)
+        named = labels.without(coords, "category")
+        named |= _event(coords.get("category"), counts.shape[-1])
+        given = given - log_multinomial_coefficient(counts)
+        return checked.made(CategoricalStatistic, counts, given, named)
+
+    @property
+    def least_pseudo_count(self) -> float:
+        """What must be at least 1 for the density to have a bound."""
+        return float(self.alpha.min())
+
+    def maximum(self, s: CategoricalStatistic, *, prior: bool) -> dict[str, Array]:
+        """Return where the likelihood (times the `prior`'s density) is largest, borders included.
+
+        Where there is neither, the mean.
+        """
+        counts = s.counts + prior * (self.alpha - 1)
+        mean = self.alpha / self.alpha.sum(-1, keepdims=True)
+        return {"theta": conjugate.ratio(counts, counts.sum(-1, keepdims=True), mean)}
+
     def marginals(self) -> dict[str, Law]:
         """Return the law of each theta_k: Beta(alpha_k, sum of the other alphas)."""
         return {"theta": beta(self.alpha, sum_of_others(self.alpha))}
@@ -529,6 +566,13 @@ class DirichletCategorical:
         """Labels of the values 0, 1, ... of a row, if they have any."""
         return self.categories
 
+    @staticmethod
+    def declared_terms(s: CategoricalStatistic, variables: Mapping[str, Any]) -> Any:
+        """Return the log likelihood of a statistic, elementwise, by PyMC's variables."""
+        from pymc import math
+
+        return (s.counts * math.log(variables["theta"])).sum(-1) + s.log_coefficient
+
     leave_rows_out = case_deletion.of_categories
     digits_lost = conditioning.none_lost
 
@@ -537,7 +581,6 @@ class DirichletCategorical:
     def add_to_model(self, data: Any, likelihood: Likelihood, names: Names) -> None:
         """Write prior and likelihood into the current PyMC model; see `declare`."""
         import pymc as pm
-        from pymc import math
 
         from bayesmodels.models.simplex_pymc import Simplex
 
@@ -549,8 +592,7 @@ class DirichletCategorical:
             default_transform=Simplex(),
         )
         if likelihood == "statistic":
-            terms = (s.counts * math.log(theta)).sum(-1) + s.log_coefficient
-            pm.Potential(names("likelihood"), terms.sum())
+            pm.Potential(names("likelihood"), self.declared_terms(s, {"theta": theta}).sum())
             return
         ((x, rows),) = prior.observed(data).values()
         d, axes = self._checked(data), names.labelled(rows)

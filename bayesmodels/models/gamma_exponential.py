@@ -29,7 +29,6 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models import rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_densities import flat_members
 from bayesmodels.numerics.laws import beta, lomax
 
 
@@ -73,6 +72,7 @@ class GammaExponential:
     rate: Array
     coords: Coords
 
+    statistic_type: ClassVar = EventStatistic
     title: ClassVar = "Gamma–exponential"
     equations: ClassVar = (
         ("Prior", r"\lambda \sim \mathrm{Gamma}(a, b)"),
@@ -157,10 +157,12 @@ class GammaExponential:
         shape, rate = rates.members(self, x)
         return rates.of_cells(x, lambda rows: _log_lomax(1.0, rows, shape, rate))
 
-    def log_plug_in(self, parameters: Draws, x: Array) -> Array:
-        """Return the same with `parameters` as if known; (..., n, members)."""
-        lam = flat_members(parameters["lam"], x.ndim - 1)[..., None, :, :]
-        return rates.of_cells(x, lambda rows: np.log(lam) - lam * rows)
+    statistic_of_cells = rates.statistic_of_cells
+    weighted_statistic = rates.weighted_statistic
+    log_plug_in = rates.log_plug_in
+    least_pseudo_count = property(rates.least_pseudo_count)
+    maximum = rates.maximum
+    declared_terms = staticmethod(rates.declared_terms)
 
     marginals = rates.marginals
     mean = reading.mean
@@ -201,9 +203,14 @@ class GammaExponential:
         return simulation.told(self, simulation.replaced(self, design, new[0], ended))
 
     observed = rates.observed
-    told = rates.told
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost
+
+    @staticmethod
+    def _told(x: Array) -> tuple[Array, Array, Array]:
+        """Return events, exposures, and what of log densities no rate changes; NaN is missing."""
+        here = ~np.isnan(x)
+        return here.astype(float), np.where(here, x, 0.0), np.zeros(x.shape)
 
     @staticmethod
     def _log_row(d: checked.Exposed, shape: Array, rate: Array) -> Array:

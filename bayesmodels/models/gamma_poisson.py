@@ -30,8 +30,8 @@ from bayesmodels.input.labels import Coords
 from bayesmodels.models import rates
 from bayesmodels.models.rates import EventStatistic
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_densities import flat_members
 from bayesmodels.numerics.laws import Stepped, log_poisson, negative_binomial
+from bayesmodels.numerics.token_counts import log_factorials
 
 MOST_EVENTS = 9e18  # expected ones: NumPy draws whole numbers of 64 bits
 
@@ -79,6 +79,7 @@ class GammaPoisson:
     rate: Array
     coords: Coords
 
+    statistic_type: ClassVar = EventStatistic
     title: ClassVar = "Gamma–Poisson"
     equations: ClassVar = (
         ("Prior", r"\lambda \sim \mathrm{Gamma}(a, b)"),
@@ -173,10 +174,12 @@ class GammaPoisson:
         law = negative_binomial(*rates.members(self, x), 1.0)
         return rates.of_cells(x, law.logpmf)
 
-    def log_plug_in(self, parameters: Draws, x: Array) -> Array:
-        """Return the same with `parameters` as if known; (..., n, members)."""
-        lam = flat_members(parameters["lam"], x.ndim - 1)[..., None, :, :]
-        return rates.of_cells(x, lambda rows: log_poisson(rows, lam))
+    statistic_of_cells = rates.statistic_of_cells
+    weighted_statistic = rates.weighted_statistic
+    log_plug_in = rates.log_plug_in
+    least_pseudo_count = property(rates.least_pseudo_count)
+    maximum = rates.maximum
+    declared_terms = staticmethod(rates.declared_terms)
 
     marginals = rates.marginals
     mean = reading.mean
@@ -210,9 +213,15 @@ class GammaPoisson:
         return {"x": checked.randomness(rng).poisson(mean).astype(float)}
 
     observed = rates.observed
-    told = rates.told
     leave_rows_out = rates.leave_rows_out
     digits_lost = conditioning.none_lost
+
+    @staticmethod
+    def _told(x: Array) -> tuple[Array, Array, Array]:
+        """Return events, exposures, and what of log densities no rate changes; NaN is missing."""
+        here = ~np.isnan(x)
+        events = np.where(here, x, 0.0)
+        return events, here.astype(float), -log_factorials(events)
 
     @staticmethod
     def _log_row(d: checked.Exposed, shape: Array, rate: Array) -> Array:

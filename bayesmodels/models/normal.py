@@ -15,6 +15,7 @@ Murphy, *Machine Learning: A Probabilistic Perspective* (2012), section 4.6.3.7.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -105,6 +106,10 @@ class NormalStatistic:
 
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
+
+    def moved(self, by: ArrayLike) -> Self:
+        """Return the statistic of the rows plus a number."""
+        return conjugate.like(self, self.coords, self.n, self.mean + by, self.scatter)
 
     def _times(self, rho: float) -> Self:
         return conjugate.like(self, self.coords, rho * self.n, self.mean, rho * self.scatter)
@@ -207,6 +212,7 @@ class NormalInverseGamma:
     scale: Array
     coords: Coords
 
+    statistic_type: ClassVar = NormalStatistic
     title: ClassVar = "Normal–inverse-gamma"
     equations: ClassVar = (
         ("Prior", r"\mu \mid \sigma^2 \sim \mathrm{Normal}(m, \sigma^2 / \kappa)"),
@@ -383,6 +389,38 @@ class NormalInverseGamma:
             )
         return log_normal(x.reshape(len(x), prod(x.shape[1:])), mu, sigma2)
 
+    def statistic_of_cells(self, x: Array) -> NormalStatistic:
+        """Return the statistic of each single cell, NaN being missing."""
+        here = ~np.isnan(x)
+        parts = here.astype(float), np.where(here, x, 0.0), np.zeros(x.shape)
+        return checked.made(NormalStatistic, *parts, {})
+
+    def weighted_statistic(self, x: Array, weights: Array, coords: Coords) -> NormalStatistic:
+        """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
+        s = self.statistic_of_cells(x)
+        n, centre = np.tensordot(weights, s.n, 1), conjugate.ratio(s.mean.sum(0), s.n.sum(0), 0.0)
+        near = s.n * (s.mean - centre)
+        shift = conjugate.ratio(np.tensordot(weights, near, 1), n, 0.0)
+        scatter = np.empty(shift.shape)
+        for at in np.ndindex(x.shape[1:]):
+            gap = near[(slice(None), *at)] - shift[(..., *at, None)]
+            np.square(gap, out=gap)
+            if not s.n.all():
+                gap *= s.n[(slice(None), *at)]
+            scatter[(..., *at)] = np.einsum("...n,...n->...", weights, gap)
+        return checked.made(NormalStatistic, n, centre + shift, scatter, coords)
+
+    least_pseudo_count: ClassVar = np.inf
+
+    def maximum(self, s: NormalStatistic, *, prior: bool) -> dict[str, Array]:
+        """Return where the likelihood (times the `prior`'s density) is largest.
+
+        Without rows the likelihood's variance is 0.
+        """
+        if prior:
+            return self.update(s).mode()
+        return {"mu": s.mean, "sigma2": conjugate.ratio(s.scatter, s.n, 0.0)}
+
     def marginals(self) -> dict[str, Law]:
         """Return the Student-t law of mu and the inverse-gamma law of sigma2."""
         spread = np.sqrt(self.scale / (self.shape * self.kappa))
@@ -464,6 +502,15 @@ class NormalInverseGamma:
         batch = labels.completed(d.batch.axes, d.x.shape[1:])
         return {"x": (d.x, {"row": tuple(d.batch.rows), **batch})}
 
+    @staticmethod
+    def declared_terms(s: NormalStatistic, variables: Mapping[str, Any]) -> Any:
+        """Return the log likelihood of a statistic, elementwise, by PyMC's variables."""
+        from pymc import math
+
+        mu, sigma2 = variables["mu"], variables["sigma2"]
+        square = s.scatter + s.n * (s.mean - mu) ** 2
+        return -0.5 * square / sigma2 - s.n * (0.5 * math.log(sigma2) + HALF_LOG_2PI)
+
     leave_rows_out = case_deletion.of_numbers
     digits_lost = conditioning.none_lost
 
@@ -480,8 +527,7 @@ class NormalInverseGamma:
         sigma = math.sqrt(sigma2)
         mu = pm.Normal(names("mu"), prior.location, sigma=sigma / np.sqrt(prior.kappa), dims=axes)
         if likelihood == "statistic":
-            square = s.scatter + s.n * (s.mean - mu) ** 2
-            terms = -0.5 * square / sigma2 - s.n * (math.log(sigma) + HALF_LOG_2PI)
+            terms = self.declared_terms(s, {"mu": mu, "sigma2": sigma2})
             pm.Potential(names("likelihood"), terms.sum())
             return
         ((x, rows),) = self.observed(data).values()

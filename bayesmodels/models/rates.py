@@ -8,6 +8,7 @@ parameters, and by `_observe` what a PyMC model observes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from math import prod
 from typing import Any, Self
@@ -28,7 +29,7 @@ from bayesmodels.input.data import Batch
 from bayesmodels.input.labels import Coords
 from bayesmodels.models.case_deletion import LEAST_LEFT, all_there
 from bayesmodels.numerics import Array
-from bayesmodels.numerics.class_densities import flat_members
+from bayesmodels.numerics.class_densities import by_class, flat_members, laws
 from bayesmodels.numerics.laws import gamma, log_negative_binomial, log_poisson
 from bayesmodels.numerics.moments import sums
 from bayesmodels.numerics.special import log_gamma_kernel
@@ -144,6 +145,8 @@ def _log_split(one: Any, other: Any, events: Array, exposure: Array) -> Array:
     parts = sum(log_poisson(s.events, rate * s.exposure) for s in (one, other))
     return np.asarray(parts - log_poisson(events, events))
 
+
+_LARGE = 256  # events in a cell
 
 RULES = {"shape": conjugate.POSITIVE, "rate": conjugate.POSITIVE}
 
@@ -267,19 +270,44 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
     return all_there(np.asarray(self._log_row(d, shape, rate)), d.batch, lost=lost)
 
 
-def told(self: Any, x: Array) -> tuple[Array, Array, Array]:
-    """Return events and exposures of cells, and what of their log densities no rate changes.
+def statistic_of_cells(self: Any, x: Array) -> EventStatistic:
+    """Return the statistic of each single cell; NaN is missing, no event in no exposure."""
+    return of_totals(*self._told(x), {})
 
-    NaN is missing: it tells of no event, in no exposure.
+
+def weighted_statistic(self: Any, x: Array, weights: Array, coords: Coords) -> EventStatistic:
+    """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
+    return of_totals(*(np.tensordot(weights, part, 1) for part in self._told(x)), coords)
+
+
+def log_plug_in(self: Any, parameters: Draws, x: Array) -> Array:
+    """Return the same with `parameters` as if known; (..., n, members)."""
+    lam = flat_members(parameters["lam"], x.ndim - 1)
+    events, exposure, base = self._told(x.reshape(len(x), prod(x.shape[1:])))
+    unit, shift = np.ones(lam.shape[-1]), np.zeros(lam.shape[-1])
+    if events.max(initial=0.0) > _LARGE:  # x ln lam - lam would lose digits; not about the mean
+        unit = shift = conjugate.ratio(events.sum(0), exposure.sum(0), 1.0)
+        base = log_poisson(events, unit * exposure)
+    flat = laws(lam)
+    logs = np.log(np.where(flat > 0, flat, unit) / unit)
+    found = logs @ events.T - (flat - shift) @ exposure.T + base.sum(-1)
+    if not flat.all():  # no event has a rate of 0
+        found[(flat == 0).astype(float) @ (events > 0).T > 0] = -np.inf
+    return by_class(found, lam.shape[:-1])
+
+
+def least_pseudo_count(self: Any) -> float:
+    """Return what must be at least 1 for the density to have a bound."""
+    return float(self.shape.min())
+
+
+def maximum(self: Any, s: EventStatistic, *, prior: bool) -> dict[str, Array]:
+    """Return where the likelihood (times the `prior`'s density) is largest, the border included.
+
+    Where there is neither, the mean.
     """
-    here = ~np.isnan(x)
-    filled = np.where(here, x, 1.0)
-    d = self._rows(filled)
-    (at_one,) = self.log_likelihood({"lam": np.ones(x.shape[1:])}, filled).values()
-    events, exposure, base = (
-        np.where(here, part, 0.0) for part in (d.events, d.exposure, at_one + d.exposure)
-    )
-    return events, exposure, base
+    events, exposure = s.events + prior * (self.shape - 1), s.exposure + prior * self.rate
+    return {"lam": conjugate.ratio(np.maximum(events, 0.0), exposure, self.shape / self.rate)}
 
 
 def members(self: Any, x: Array) -> tuple[Array, Array]:
@@ -295,17 +323,23 @@ def of_cells(x: Array, log_mass: Any) -> Array:
     return np.where(gone, 0.0, log_mass(np.where(gone, 1.0, rows))).sum(-1)
 
 
+def declared_terms(s: EventStatistic, variables: Mapping[str, Any]) -> Any:
+    """Return the log likelihood of a statistic, elementwise, by PyMC's variables."""
+    from pymc import math
+
+    lam = variables["lam"]
+    return s.events * math.log(lam) - s.exposure * lam + s.log_base
+
+
 def add_to_model(self: Any, data: Any, likelihood: Likelihood, names: Names) -> None:
     """Write prior and likelihood into the current PyMC model; see `declare`."""
     import pymc as pm
-    from pymc import math
 
     prior, s = prior_and_statistic(self, data, likelihood)
     axes = names.labelled(prior.coords)
     lam = pm.Gamma(names("lam"), alpha=prior.shape, beta=prior.rate, dims=axes)
     if likelihood == "statistic":
-        terms = s.events * math.log(lam) - s.exposure * lam + s.log_base
-        pm.Potential(names("likelihood"), terms.sum())
+        pm.Potential(names("likelihood"), declared_terms(s, {"lam": lam}).sum())
         return
     ((_, rows),) = self.observed(data).values()
     d = self._rows(data)

@@ -17,7 +17,7 @@ from bayesmodels.input.parameters import randomness
 from bayesmodels.models.mixture import em_steps
 from bayesmodels.models.mixture.em import EMResult, best_first, check_settings, result, side_by_side
 from bayesmodels.models.mixture.em_steps import Ends, Estimate, Expected, Point, Steps
-from bayesmodels.models.mixture.latent_rows import LatentRows, MixtureStatistic, latent_rows, slices
+from bayesmodels.models.mixture.latent_rows import MixtureStatistic, latent_rows, slices
 from bayesmodels.numerics import Array
 from bayesmodels.scale.passes import Pass
 from bayesmodels.scale.sources import ROWS
@@ -120,14 +120,14 @@ def em(
     if sample is None or not sample.total > 0:
         raise DataError("source: must have at least one row; got none.")
     wide = model.with_axes(sample.rows)
-    work = Steps(wide, sample.rows, estimate)
+    work = Steps(wide, estimate)
     if start is None:
         point, found = _begun(model, work, sample.rows, number, rng)
     else:
         point = work.read(start)
         number = len(point["pi"])
         found = [1] * number
-    chunked = _Chunked(wide, sample.rows.axes, work.numbers_a_row)
+    chunked = _Chunked(wide, sample.rows.axes, work)
     step = 0
 
     def expected(at: Point) -> Expected:
@@ -201,15 +201,13 @@ class _Chunked:
 
     model: NaiveBayesMixture
     axes: dict[str, Coords]
-    numbers: int
+    work: Steps
 
-    def sum(
-        self, of_rows: Callable[[LatentRows, Point], Any], at: Point, data: Any, _number: int
-    ) -> Any:
+    def sum(self, of_rows: Callable[..., Any], at: Point, data: Any, _number: int) -> Any:
         s = self.model.statistic(data)
         if s.axes != self.axes:
             raise DataError(
                 f"data: chunks must have the same columns; got {s.axes}, others {self.axes}."
             )
-        some = slices(s, len(at["pi"]) * self.numbers)
-        return reduce(add, (of_rows(LatentRows(self.model, rows), at) for rows in some))
+        some = slices(s, self.work.numbers_a_row(len(at["pi"])))
+        return reduce(add, (of_rows(self.model, rows, at) for rows in some))

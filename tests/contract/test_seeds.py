@@ -21,7 +21,6 @@ DISCRIMINANT = bm.GaussianDiscriminant(CLASSES, bm.NormalInverseWishart([0, 0], 
 NORMALS = bm.NaiveBayes(CLASSES, bm.NormalInverseGamma([0, 0], 1, 1, 1))
 NAIVE = bm.NaiveBayes(CLASSES, COIN).update((TABLE, BITS))
 MIXTURE = bm.NaiveBayesMixture(CLASSES, COIN)
-SEEN = MIXTURE.statistic(TABLE).distinct()
 LOGISTIC = bm.LogisticRegression([0.0], 1, classes=[0, 1, 2])  # averaged by draws
 LAPLACE = LOGISTIC.laplace((TABLE[:, :1], [0, 1, 2, 0, 1, 2]))
 DRAWS = HEADS.to_datatree(draws=200, rng=1)
@@ -108,9 +107,6 @@ QUICK = {
     "NaiveBayesMixture.em": lambda rng: MIXTURE.em(
         TABLE, starts=1, tolerance=0.1, rng=rng
     ).parameters,
-    "NaiveBayesMixture.sample_given": lambda rng: MIXTURE.update(SEEN.without_rows()).sample_given(
-        SEEN, np.full((3, len(SEEN.labels), 2), 0.5), rng
-    ),
     "assurance": lambda rng: bm.decisions.assurance(
         COIN, COIN, [5], lambda found: found.mean()["theta"] > 0.5, most=1, n=10, rng=rng
     ),

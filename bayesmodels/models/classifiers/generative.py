@@ -163,7 +163,7 @@ def _own_draws(draws: Draws, belief: Any, names: Names) -> dict[str, Any]:
     return {variable: checked.drawn(draws, names(variable)) for variable in belief.dims}
 
 
-def _known(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
+def known_draws(parameters: Draws, belief: Any, names: Names) -> dict[str, Array]:
     """Return a part's own variables of its full shape; those of a prior may be for all classes."""
     lead = np.shape(checked.variable(parameters, "pi"))[:-1]
     found = {}
@@ -299,7 +299,9 @@ class ProductOfBeliefs:
             total = np.log(self.classes.predictive().mean())
         else:
             with np.errstate(divide="ignore"):  # a class may have probability 0
-                total = np.log(_known(parameters, self.classes, _CLASSES)["theta"])[..., None, :]
+                total = np.log(known_draws(parameters, self.classes, _CLASSES)["theta"])[
+                    ..., None, :
+                ]
         for name, block in self.blocks.items():
             belief, x = given.belief(name), given.cells(name)
             if parameters is None:
@@ -307,7 +309,7 @@ class ProductOfBeliefs:
                 each += total
                 total = each
                 continue
-            own = _known(parameters, belief, _names(name, block))
+            own = known_draws(parameters, belief, _names(name, block))
             try:
                 total = total + belief.log_plug_in(own, x)
             except DataError as error:
@@ -478,7 +480,7 @@ class GenerativeClassifier(ProductOfBeliefs):
             if parameters is None:
                 break
             belief = given.belief(name)
-            own = _known(parameters, belief, _names(name, block))
+            own = known_draws(parameters, belief, _names(name, block))
             value = impossible(belief, own, given.cells(name)[row : row + 1], name)
             if value is not None:
                 found = f"{value}, which has probability 0 in every class under these parameters"

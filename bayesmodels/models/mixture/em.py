@@ -12,21 +12,21 @@ Dempster, Laird and Rubin (1977); Murphy (2012), section 11.4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesmodels.belief.declaring import Names
 from bayesmodels.errors import DataError, PriorError, warn
 from bayesmodels.input import data as checked
 from bayesmodels.input.labels import of_place
 from bayesmodels.models.mixture.em_steps import (
     Ends,
     Estimate,
+    Expected,
     Point,
     Run,
     Steps,
@@ -35,16 +35,7 @@ from bayesmodels.models.mixture.em_steps import (
     random,
     taken,
 )
-from bayesmodels.models.mixture.latent_rows import (
-    AT_ONCE,
-    Discrete,
-    Events,
-    LatentClassModel,
-    LatentRows,
-    MixtureStatistic,
-    Numbers,
-    slices,
-)
+from bayesmodels.models.mixture.latent_rows import LatentClassModel, MixtureStatistic, slices
 from bayesmodels.numerics import Array
 
 if TYPE_CHECKING:
@@ -234,24 +225,24 @@ def em(
     if not s.number_of_rows > 0:
         raise DataError("data: EM needs at least one row; got none.")
     model = self.with_axes(s)
-    work, rows = Steps(model, s, estimate), LatentRows(model, s)
-    pass_at = partial(expected, rows)
-    runs: list[Run] = []
+    work = Steps(model, estimate)
+
+    def over(of_rows: Callable[..., Any], starts: int, *given: Any) -> Any:
+        every = slices(s, work.numbers_a_row(starts))
+        return reduce(add, (of_rows(model, rows, *given) for rows in every))
+
+    def pass_at(at: Point) -> Expected:
+        return over(expected, len(at["pi"]), at)
+
     if start is not None:
         first = pass_at(work.read(start))
         number = len(first.counts)
-        runs = work.climb(first, pass_at, steps, tolerance)
     else:
-        together = max(1, AT_ONCE // (len(s.labels) * work.numbers_a_row))
-        for begin in range(0, number, together):
-            some = min(together, number - begin)
-            progress(f"EM: starts {begin + 1} to {begin + some} of {number}")
-            runs += work.climb(random(rows, some, rng), pass_at, steps, tolerance)
-    usable = best_first(runs)
+        progress(f"EM: {number} starts")
+        first = over(random, number, number, rng)
+    usable = best_first(work.climb(first, pass_at, steps, tolerance))
     point = side_by_side([run.end for run in usable])
-    numbers = len(usable) * work.numbers_a_row
-    told = reduce(add, (ends(LatentRows(model, some), point) for some in slices(s, numbers)))
-    return result(work, usable, told, number, s)
+    return result(work, usable, over(ends, len(usable), point), number, s)
 
 
 def check_settings(
@@ -299,7 +290,6 @@ def result(
     best = runs[0]
     if not best.converged:
         warn(f"EM: {_UNFINISHED}")
-    classes = len(work.model.classes.alpha)
     usable = sum(run.found for run in runs)
     return EMResult(
         estimate=work.estimate,
@@ -312,7 +302,7 @@ def result(
         starts=starts,
         findings=tuple(_findings(work, best, told, usable, starts)),
         number_of_rows=float(told.counts.sum()),
-        free_parameters=classes * sum(part.free for part, _ in work.cells) + classes - 1,
+        free_parameters=work.free_parameters,
         entropy=max(told.entropy, 0.0),
         _model=work.model,
         _statistic=s,
@@ -338,14 +328,12 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
         for b in range(a + 1, len(labels))
         if a not in empty and b not in empty and told.gaps[a, b] < _SAME
     ]
-    edges = []
-    for part, names in work.cells:
-        if isinstance(part, Numbers):
-            continue
-        levels = part.levels({v: best.end[names(v)][0] for v in part.belief.dims})
-        edge = levels < _EDGE if isinstance(part, Discrete) else levels == 0
-        at = np.argwhere(edge & ~np.isin(np.arange(len(labels)), empty)[:, None])
-        edges += [_named_edge(part, names, int(c), int(place)) for c, place in at]
+    edges = [
+        edge
+        for belief, names in work.features
+        for v in belief.dims
+        for edge in _edges(belief, v, names(v), best.end[names(v)][0], empty)
+    ]
     if edges:
         some = ", ".join(edges[:5]) + (f" and {len(edges) - 5} more" if len(edges) > 5 else "")  # noqa: PLR2004
         said.append(
@@ -354,14 +342,15 @@ def _findings(work: Steps, best: Run, told: Ends, usable: int, starts: int) -> l
     return said
 
 
-def _named_edge(part: Discrete | Events, names: Names, c: int, place: int) -> str:
-    """Say which probability or rate is 0."""
-    *inner, level = np.unravel_index(place, part.shape)
-    coords = list(part.belief.coords.items())
-    axes = [labels[i] for (_, labels), i in zip(coords, (c, *inner), strict=False)]
-    (variable,) = part.belief.dims
-    called = f"{names(variable)}[{of_place(axes)}]"
-    if isinstance(part, Events):
-        return f"{called} is 0"
-    value = (1, 0)[level] if part.bits else coords[-1][1][level]
-    return f"{called} of {value!r} is 0"
+def _edges(belief: Any, variable: str, name: str, x: Array, empty: Sequence[int]) -> Iterator[str]:
+    """Say which probabilities or rates of classes that are not empty are 0."""
+    axes = list(belief.coords.values())
+    low, levels = x == 0, None
+    if "category" in belief.coords:
+        low, levels = x < _EDGE, axes.pop()
+    elif variable == "theta":
+        low, levels = np.stack([x, 1 - x], axis=-1) < _EDGE, (1, 0)
+    low[list(empty)] = False
+    for at in np.argwhere(low).tolist() if variable != "mu" else ():
+        called = f"{name}[{of_place([labels[i] for labels, i in zip(axes, at, strict=False)])}]"
+        yield f"{called} is 0" if levels is None else f"{called} of {levels[at[-1]]!r} is 0"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -16,16 +17,7 @@ from scipy.special import xlogy
 
 from bayesmodels.errors import DataError, PriorError
 from bayesmodels.input.parameters import variable as member
-from bayesmodels.models.mixture.latent_rows import (
-    Discrete,
-    Events,
-    LatentClassModel,
-    LatentRows,
-    MixtureStatistic,
-    Moments,
-    Numbers,
-    shares,
-)
+from bayesmodels.models.mixture.latent_rows import LatentClassModel, MixtureStatistic, shares
 from bayesmodels.numerics import Array
 
 Estimate = Literal["mle", "map"]
@@ -45,13 +37,14 @@ def taken(point: Point, at: Any) -> Point:
 class Expected:
     """Sums over rows that are the classes' by parts; ``a + b`` merges disjoint sets of rows.
 
-    Of each start: rows in each class, what each block's `gathered` returns, the log likelihood of
-    the rows at the parameters that the parts come from, and the sum of the sizes of its terms,
-    which bounds its rounding error.
+    Of each start: rows in each class, the statistic of each block, the log likelihood of the rows
+    at the parameters that the parts come from, and the sum of the sizes of its terms, which bounds
+    its rounding error. Numbers are counted from the `origins`, so that an offset costs no digits.
     """
 
     counts: Array
     blocks: tuple[Any, ...]
+    origins: tuple[Any, ...]
     log_likelihood: Array
     sizes: Array
 
@@ -59,39 +52,48 @@ class Expected:
         return Expected(
             self.counts + other.counts,
             tuple(a + b for a, b in zip(self.blocks, other.blocks, strict=True)),
+            self.origins,
             self.log_likelihood + other.log_likelihood,
             self.sizes + other.sizes,
         )
 
 
-def _gathered(rows: LatentRows, parts: Array, logs: Array, at: Point | None) -> Expected:
-    parts *= rows.weights[:, None, None]
-    blocks = []
-    for part, names in rows.cells:
-        known = None if at is None else {v: at[names(v)] for v in part.belief.dims}
-        blocks.append(part.gathered(parts, known))
-    return Expected(
-        parts.sum(0),
-        tuple(blocks),
-        rows.weights @ logs,
-        rows.weights @ np.abs(logs),
-    )
+def _sums(
+    model: LatentClassModel, s: MixtureStatistic, parts: Array, logs: Array, at: Point | None
+) -> Expected:
+    """Return the sums of rows that are classes' by parts (starts, class, n)."""
+    weights = np.ascontiguousarray(parts) * s.weights
+    starts, blocks, origins = {"start": tuple(range(len(weights)))}, [], []
+    for belief, names, x in model.features_of(s):
+        origins.append(at[names("mu")][0, 0] if at and "mu" in belief.dims else None)
+        near = x if origins[-1] is None else x - origins[-1]
+        blocks.append(belief.weighted_statistic(near, weights, {**starts, **belief.coords}))
+    sizes = np.abs(logs) @ s.weights
+    return Expected(weights.sum(-1), tuple(blocks), tuple(origins), logs @ s.weights, sizes)
 
 
-def expected(rows: LatentRows, at: Point) -> Expected:
+def expected(model: LatentClassModel, s: MixtureStatistic, at: Point) -> Expected:
     """Return the sums at given parameters."""
-    return _gathered(rows, *shares(rows.log_joint(at)), at)
+    s = _counting(s)
+    parts, logs = shares(model.log_joint_of(s, at))
+    return _sums(model, s, parts.swapaxes(-1, -2), logs, at)
 
 
-def random(rows: LatentRows, starts: int, rng: np.random.Generator) -> Expected:
+def random(
+    model: LatentClassModel, s: MixtureStatistic, starts: int, rng: np.random.Generator
+) -> Expected:
     """Return the sums at class probabilities of each row that are drawn uniformly."""
-    n, classes = rows.allowed.shape
-    parts = rng.standard_exponential((n, starts, classes))
+    allowed = model.allowed(s)
+    parts = rng.standard_exponential((len(allowed), starts, allowed.shape[1]))
+    parts *= allowed[:, None]
     parts /= parts.sum(-1, keepdims=True)
-    if not rows.allowed.all():
-        parts *= rows.allowed[:, None]
-        parts /= parts.sum(-1, keepdims=True)
-    return _gathered(rows, parts, np.zeros((n, starts)), None)
+    logs = np.zeros((starts, len(allowed)))
+    return _sums(model, s, np.moveaxis(parts, 0, -1), logs, None)
+
+
+def _counting(s: MixtureStatistic) -> MixtureStatistic:
+    """Return the rows that have a weight: others may be impossible."""
+    return s if s.weights.all() else s.take(np.flatnonzero(s.weights))
 
 
 @dataclass(frozen=True)
@@ -117,21 +119,28 @@ class Ends:
         )
 
 
-def ends(rows: LatentRows, at: Point) -> Ends:
+def ends(model: LatentClassModel, s: MixtureStatistic, at: Point) -> Ends:
     """Return how far runs and classes are apart, and how certain the best run's classes are."""
-    parts, logs = shares(rows.log_joint(at))
-    best = parts[:, 0]
+    s = _counting(s)
+    parts, logs = shares(model.log_joint_of(s, at))
+    best = parts[0]
     return Ends(
-        _largest_gaps(logs[rows.weights > 0]),
-        rows.weights @ best,
-        -float(rows.weights @ xlogy(best, best).sum(-1)),
-        _largest_gaps(rows.log_densities(taken(at, slice(1)))[:, 0]),
+        _largest_gaps(logs.T),
+        s.weights @ best,
+        -float(s.weights @ xlogy(best, best).sum(-1)),
+        _largest_gaps(model.log_densities(s, taken(at, slice(1)))[0]),
     )
 
 
 def _largest_gaps(columns: Array) -> Array:
     """Return the largest absolute difference in a row between every two columns."""
-    return np.stack([np.abs(columns - one[:, None]).max(0, initial=0.0) for one in columns.T])
+    with np.errstate(invalid="ignore"):  # of what is impossible in both
+        return np.stack(
+            [
+                np.abs(np.where(columns == x, 0.0, columns - x)).max(0, initial=0.0)
+                for x in columns.T[:, :, None]
+            ]
+        )
 
 
 @dataclass
@@ -151,29 +160,33 @@ class Run:
 
 
 class Steps:
-    """Priors in the form in which the steps need them; `s` are some of the rows."""
+    """The steps of a model that has met the axes of its rows."""
 
-    def __init__(self, model: LatentClassModel, s: MixtureStatistic, estimate: Estimate) -> None:
-        self.model, self.cells, self.estimate = model, list(model.cells_of(s)), estimate
+    def __init__(self, model: LatentClassModel, estimate: Estimate) -> None:
+        self.model, self.features, self.estimate = model, model.parts()[1:], estimate
         self.with_prior = estimate == "map"
-        pseudo = {"pi": model.classes.alpha} | {
-            names("theta"): part.pseudo_counts()
-            for part, names in self.cells
-            if isinstance(part, Discrete)
-        }
-        pseudo |= {names("lam"): p.belief.shape for p, names in self.cells if isinstance(p, Events)}
-        for name, alpha in pseudo.items():
-            if self.with_prior and (alpha < 1).any():
+        for belief, names in model.parts() if self.with_prior else ():
+            least = belief.least_pseudo_count
+            if least < 1:
                 raise PriorError(
-                    f"{name}: MAP needs pseudo-counts of at least 1, or the density has no bound "
-                    f"on the border; got {alpha.min():g}. Use larger ones, or estimate='mle'."
+                    f"{names(next(iter(belief.dims)))}: MAP needs pseudo-counts of at least 1, or "
+                    f"the density has no bound on the border; got {least:g}. Use larger ones, or "
+                    "estimate='mle'."
                 )
 
     @property
-    def numbers_a_row(self) -> int:
-        """How many numbers a pass makes of a row and a start."""
-        widths = (part.x.shape[1] for part, _ in self.cells if isinstance(part, Numbers))
-        return len(self.model.classes.alpha) * max(1, max(widths, default=1))
+    def free_parameters(self) -> int:
+        """Number of parameters less constraints: probabilities of categories add up to 1."""
+        return sum(
+            prod(len(belief.coords[axis]) - (axis == "category") for axis in axes)
+            for belief, _ in self.model.parts()
+            for axes in belief.dims.values()
+        )
+
+    def numbers_a_row(self, starts: int) -> int:
+        """How many numbers a pass makes of a row."""
+        cells = (prod(map(len, belief.coords.values())) for belief, _ in self.features)
+        return max(starts * len(self.model.classes.alpha), *cells)
 
     def maximised(self, sums: Expected) -> Point:
         """Return the parameters that fit the sums best."""
@@ -181,20 +194,16 @@ class Steps:
         if self.with_prior:
             counts = counts + self.model.classes.alpha - 1
         found = {"pi": counts / counts.sum(-1, keepdims=True)}
-        for (part, names), own in zip(self.cells, sums.blocks, strict=True):
-            best = part.estimate(own, prior=self.with_prior)
+        blocks = zip(self.features, sums.blocks, sums.origins, strict=True)
+        for (belief, names), s, origin in blocks:
+            near = s if origin is None else s.moved(origin)
+            best = belief.maximum(near, prior=self.with_prior)
             found |= {names(variable): x for variable, x in best.items()}
         return found
 
     def log_prior(self, at: Point) -> Array:
         """Return the log prior density of each start's parameters; 0 for maximum likelihood."""
-        if not self.with_prior:
-            return np.zeros(len(at["pi"]))
-        total = np.asarray(self.model.classes.log_density({"theta": at["pi"]}))
-        for part, names in self.cells:
-            own = {v: at[names(v)] for v in part.belief.dims}
-            total = total + part.belief.log_density(own).reshape(len(total), -1).sum(-1)
-        return total
+        return self.model.log_density(at) if self.with_prior else np.zeros(len(at["pi"]))
 
     def climb(
         self, sums: Expected, pass_at: Callable[[Point], Expected], steps: int, tolerance: float
@@ -205,9 +214,9 @@ class Steps:
         """
         number = float(sums.counts[0].sum())
         spreads = {
-            names("sigma2"): _spread(own).reshape(part.shape[:-1])
-            for (part, names), own in zip(self.cells, sums.blocks, strict=True)
-            if isinstance(part, Numbers) and not self.with_prior
+            names("sigma2"): _spread(s)
+            for (belief, names), s in zip(self.features, sums.blocks, strict=True)
+            if "sigma2" in belief.dims and not self.with_prior
         }
         running = np.arange(len(sums.counts))
         runs: dict[int, Run] = {}
@@ -251,10 +260,9 @@ class Steps:
         found = {"pi": _value(parameters, "pi", "theta", (len(self.model.classes.alpha),))}
         if (np.abs(found["pi"].sum(-1) - 1) > _SUM).any():
             raise DataError(f"start: pi must add up to 1; got {found['pi'].sum(-1).max():g}.")
-        for part, names in self.cells:
-            coords = part.belief.coords
-            for v, axes in part.belief.dims.items():
-                shape = tuple(len(coords[axis]) for axis in axes)
+        for belief, names in self.features:
+            for v, axes in belief.dims.items():
+                shape = tuple(len(belief.coords[axis]) for axis in axes)
                 found[names(v)] = _value(parameters, names(v), v, shape)
         starts = {len(x) for x in found.values()}
         if len(starts) > 1:
@@ -280,9 +288,9 @@ def _value(
     return x
 
 
-def _spread(sums: Moments) -> Array:
+def _spread(s: Any) -> Array:
     """Return the variance of each column of numbers over all classes."""
-    n, mean, scatter = sums.n[0], sums.mean[0], sums.scatter[0]
+    n, mean, scatter = s.n[0], s.mean[0], s.scatter[0]
     total = np.maximum(n.sum(0), np.finfo(float).tiny)
     gap = mean - (n * mean).sum(0) / total
     return np.asarray((scatter + n * gap**2).sum(0) / total)

@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesmodels.belief.reading import places
 from bayesmodels.input.draws import read
-from bayesmodels.models.mixture.latent_rows import LatentRows, latent_rows, shares
+from bayesmodels.models.mixture.latent_rows import latent_rows, shares
 from bayesmodels.models.mixture.naive_bayes_mixture import NaiveBayesMixture
 from bayesmodels.numerics import Array
 
@@ -127,7 +127,7 @@ def relabel(model: NaiveBayesMixture, draws: Any, data: Any) -> Relabelled:
     s = latent_rows(model.classes, model.blocks, data).spread(_MOST_ROWS)
     met = model.with_axes(s)
     known = read(draws, met.dims, met.coords)
-    share = np.moveaxis(shares(LatentRows(met, s).log_joint(known))[0], 0, -2)
+    share = shares(met.log_joint_of(s, known))[0]
     lead = share.shape[:2]
     alike = model.interchangeable(data)
     if alike:

@@ -27,22 +27,24 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from bayesmodels.belief import values
+from bayesmodels.belief.conjugate import like
 from bayesmodels.belief.declaring import Names, check_declarable
 from bayesmodels.belief.protocol import Draws, Law, Likelihood, Observed, Rows
-from bayesmodels.belief.simulation import Simulated, told
+from bayesmodels.belief.simulation import Simulated, replaced, told
 from bayesmodels.belief.values import value
 from bayesmodels.errors import DataError, ModeError, PriorError
 from bayesmodels.input import data as checked
 from bayesmodels.input.draws import read
 from bayesmodels.input.labels import only
+from bayesmodels.input.wrappers import MultinomialCounts
 from bayesmodels.models.categorical import CategoricalStatistic, DirichletCategorical
 from bayesmodels.models.classifiers.features import Block, as_given
+from bayesmodels.models.classifiers.generative import known_draws
 from bayesmodels.models.classifiers.naive_bayes import NaiveBayes
 from bayesmodels.models.mixture.em import em
 from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
     LatentClassModel,
-    LatentRows,
     MixtureStatistic,
     dense,
     latent_rows,
@@ -53,7 +55,6 @@ from bayesmodels.models.mixture.terms import (
     every_term,
     refuse_beyond,
     taken,
-    terms_of,
 )
 from bayesmodels.numerics import Array
 from bayesmodels.numerics.laws import MixtureLaw
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 BUDGET = 200_000
 """Terms of an exact posterior at most, unless a model says otherwise."""
 _AT_ONCE = 1 << 20  # numbers
+_DENSE = 20_000_000  # cells of a PyMC model at most
 
 
 @value
@@ -181,7 +183,7 @@ class NaiveBayesMixture(LatentClassModel):
         wide = self.with_axes(s)
         if not len(s.labels):
             return wide
-        new = every_term(wide.rows_by_block(s), s, len(self.classes.alpha), self.budget)
+        new = every_term(wide, s, self.budget)
         if self.terms is not None:
             refuse_beyond(self.budget, len(self.terms) * len(new))
             new = self.terms.crossed(new)
@@ -317,25 +319,12 @@ class NaiveBayesMixture(LatentClassModel):
 
     em = em
 
-    def sample_given(
-        self,
-        s: MixtureStatistic,
-        allotted: Array,
-        rng: np.random.Generator | int | None = None,
-    ) -> dict[str, Array]:
-        """Draw all parameters once for each way (draws, n, class) to allot the rows to classes."""
-        rng = checked.randomness(rng)
-        known = self.with_terms(terms_of(self.rows_by_block(s), allotted))
-        parts = known.after_terms(np.arange(len(allotted)))
-        return {names(v): x[0] for belief, names in parts for v, x in belief.sample(1, rng).items()}
-
     # --- rows ------------------------------------------------------------------------------------
 
     def log_likelihood(self, draws: Draws, data: Any) -> dict[str, Array]:
         """Return the log density of each row, its class summed out unless it is known."""
         s = latent_rows(self.classes, self.blocks, data)
-        _, logs = shares(LatentRows(self.with_axes(s), s).log_joint(draws))
-        return {"rows": np.moveaxis(logs, 0, -1)}
+        return {"rows": shares(self.with_axes(s).log_joint_of(s, draws))[1]}
 
     def replicate(
         self, draws: Draws, data: Any, rng: np.random.Generator | int | None = None
@@ -347,12 +336,16 @@ class NaiveBayesMixture(LatentClassModel):
         below = pi.cumsum(-1)[..., None, :-1]
         classes = (rng.random((*pi.shape[:-1], len(s.labels), 1)) >= below).sum(-1)
         classes = np.where(s.labels == UNKNOWN, classes, s.labels)
-        return {
-            names("x"): part.new_rows(
-                {v: checked.drawn(draws, names(v)) for v in part.belief.dims}, classes, rng
-            )
-            for part, names in wide.cells_of(s)
-        }
+        found = {}
+        for belief, names, x in wide.features_of(s):
+            own = {
+                v: _of_class(value, classes, len(self.classes.alpha))
+                for v, value in known_draws(draws, belief, names).items()
+            }
+            # Each row is a problem of its own, with the parameters of its class.
+            (new,) = belief.replicate(own, _one_row(belief, x), rng).values()
+            found[names("x")] = new[..., 0, :, *(slice(None),) * (x.ndim - 1)]
+        return found
 
     def observed(self, data: Any) -> Observed:
         """Return the features of each block; NaN, or -1 for a category, is missing."""
@@ -391,11 +384,11 @@ class NaiveBayesMixture(LatentClassModel):
         s = latent_rows(self.classes, self.blocks, data).spread(checked.count(rows, "rows", 2))
         met = self.with_axes(s)
         known = read(draws, met.dims, met.coords, length=None)
-        share, logs = shares(LatentRows(met, s).log_joint(known))
+        share, logs = shares(met.log_joint_of(s, known))
         return {
             "pi_sorted": np.sort(known["pi"], axis=-1)[..., ::-1],
-            "log_density": np.moveaxis(logs, 0, -1),
-            "same_class": np.moveaxis((share[1:] * share[:-1]).sum(-1), 0, -1),
+            "log_density": logs,
+            "same_class": (share[..., 1:, :] * share[..., :-1, :]).sum(-1),
         }
 
     def interchangeable(self, data: Any) -> bool:
@@ -454,10 +447,20 @@ class NaiveBayesMixture(LatentClassModel):
         self.classes.add_to_model(empty, "statistic", wide.parts()[0][1])
         model = pm.modelcontext(None)
         joint = math.log(model["pi"])[None, :]
-        for part, own in wide.cells_of(s):
-            nothing = part.statistic(np.zeros((len(s.labels), size)), part.belief.coords)
-            part.belief.add_to_model(nothing, "statistic", own)
-            joint = joint + part.declared({v: model[own(v)] for v in part.belief.dims})
+        for belief, own, x in wide.features_of(s):
+            cells = len(s.labels) * prod(list(map(len, belief.coords.values()))[1:])
+            if cells > _DENSE:
+                raise DataError(
+                    f"data: {len(s.labels):,} distinct rows of {cells // len(s.labels):,} levels "
+                    "are too many for a PyMC model of a mixture, which spreads them out. Use `em`."
+                )
+            nothing = belief.weighted_statistic(x[:0], np.zeros((size, 0)), belief.coords)
+            belief.add_to_model(nothing, "statistic", own)
+            each = belief.statistic_of_cells(dense(x))
+            cells_of = (getattr(each, f.name)[:, None] for f in fields(each) if f.name != "coords")
+            each = like(each, {}, *cells_of)  # the same in every class
+            terms = belief.declared_terms(each, {v: model[own(v)] for v in belief.dims})
+            joint = joint + terms.sum(axis=tuple(range(2, terms.ndim)))
         known = np.flatnonzero(s.labels != UNKNOWN)
         unknown = np.flatnonzero(s.labels == UNKNOWN)
         total = (s.weights[known] * joint[known, s.labels[known]]).sum()
@@ -536,6 +539,24 @@ class NaiveBayesMixture(LatentClassModel):
 
 
 # --- helpers --------------------------------------------------------------------------------------
+
+
+def _of_class(parameter: Any, classes: NDArray[np.intp], size: int) -> Array:
+    """Return a parameter (..., class, inner...) of the class of each row: (..., n, inner...)."""
+    array = np.asarray(parameter, dtype=float)
+    inner = array.shape[classes.ndim :]
+    flat, codes = array.reshape(-1, size, *inner), classes.reshape(-1, classes.shape[-1])
+    found = flat[np.arange(len(flat))[:, None], codes]
+    return found.reshape(*classes.shape, *inner)
+
+
+def _one_row(belief: Any, x: Any) -> Any:
+    """Return rows (n, inner...) as one row of many problems, its gaps filled with anything."""
+    x = dense(x)[None]
+    if "category" in belief.coords and x.ndim > len(belief.coords):
+        return MultinomialCounts(x)
+    filled = np.where(np.isnan(x) | (x == UNKNOWN), 1, x)
+    return replaced(belief, filled, filled)
 
 
 def _joined_axes(belief: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from itertools import combinations
 from math import comb, prod
@@ -17,10 +16,10 @@ from bayesmodels.errors import DataError
 from bayesmodels.input.labels import Coords, without
 from bayesmodels.models.mixture.latent_rows import (
     UNKNOWN,
-    Cells,
-    Discrete,
+    LatentClassModel,
     MixtureStatistic,
     dense,
+    patterns,
 )
 from bayesmodels.numerics import Array
 
@@ -64,11 +63,38 @@ class Terms:
         return Terms(here.counts + there.counts, parts, ways).merged()
 
     def merged(self) -> Terms:
-        """Return the terms with ways that have the same statistic put together."""
-        keys = [self.counts, *(_keys(part) for part in self.parts.values())]
-        table = np.concatenate([key.reshape(len(self), -1) for key in keys], axis=1)
-        _, first, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-        return replace(self.take(first), log_multiplicity=_added(self.log_multiplicity, inverse))
+        """Return the terms with ways that have the same statistic put together.
+
+        What no parameter changes of the density of the rows goes to the number of ways.
+        """
+        logs, parts, keys = self.log_multiplicity, {}, [self.counts]
+        for name, part in self.parts.items():
+            given = getattr(part, "log_given_total", None)
+            if given is not None:
+                logs = logs + given.reshape(len(self), -1).sum(-1)
+                part = replace(part, log_given_total=np.zeros_like(given))  # noqa: PLW2901
+            parts[name] = part
+            keys += _sums(part)
+        first, codes = _distinct(keys)
+        some = replace(self, parts=parts).take(first)
+        return replace(some, log_multiplicity=_added(logs, codes))
+
+
+def _sums(part: Any) -> list[Array]:
+    """Return the fields of a statistic that tell of a parameter."""
+    ignored = "coords", "log_given_total"
+    return [getattr(part, f.name) for f in fields(part) if f.name not in ignored]
+
+
+def _distinct(keys: list[Array]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each distinct key occurs first, and which of them each is."""
+    import pandas as pd
+
+    table = np.concatenate([key.reshape(len(key), -1) for key in keys], axis=1) + 0.0
+    codes, _ = pd.factorize(table.view(f"V{8 * table.shape[1]}").ravel().astype(object))
+    first = np.full(codes.max(initial=-1) + 1, len(table))
+    np.minimum.at(first, codes, np.arange(len(table)))
+    return first, codes
 
 
 def _added(logs: Array, codes: NDArray[np.intp]) -> Array:
@@ -78,25 +104,37 @@ def _added(logs: Array, codes: NDArray[np.intp]) -> Array:
     return np.asarray(top + np.log(np.bincount(codes, np.exp(logs - top[codes]), len(top))))
 
 
-def every_term(blocks: Mapping[str, Cells], s: MixtureStatistic, size: int, budget: int) -> Terms:
+def every_term(model: LatentClassModel, s: MixtureStatistic, budget: int) -> Terms:
     """Return the terms of all ways to allot rows to classes; refuse more than the budget.
 
-    `s` has the weights of the rows in `blocks`, and the classes that are known; `size` is the
-    number of classes.
+    Row by row, ways with equal sums are put together: one of them stands for all.
     """
-    if all(isinstance(part, Discrete) and part.tokens is None for part in blocks.values()):
-        return _counted_terms(blocks, s, size, budget)
-    allotted, ways = allotments(s, size, budget)
-    return replace(terms_of(blocks, allotted), log_multiplicity=ways).merged()
-
-
-def terms_of(blocks: Mapping[str, Cells], allotted: Array) -> Terms:
-    """Return the statistics of given allotments (terms, n, classes)."""
-    by_row = np.moveaxis(allotted, 0, 1)
+    n, size = len(s.labels), len(model.classes.alpha)
+    row = np.concatenate(
+        [np.ones((n, 1)), *(_additive(belief, x) for belief, _, x in model.features_of(s))], axis=1
+    )
+    totals, allotted, ways = np.zeros((1, size, row.shape[1])), np.zeros((1, size, 0)), np.zeros(1)
+    for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
+        some, logs = _ways(len(ways), int(m), size, int(label), budget)
+        wide = (totals[:, None] + some[:, :, None] * row[i]).reshape(-1, size, row.shape[1])
+        first, codes = _distinct([wide])
+        before, way = np.divmod(first, len(some))
+        totals, ways = wide[first], _added((ways[:, None] + logs).ravel(), codes)
+        allotted = np.concatenate([allotted[before], some[way][:, :, None]], axis=-1)
     parts = {}
-    for name, part in blocks.items():
-        parts[name] = part.statistic(by_row, _coords(part, len(allotted)))
-    return Terms(np.asarray(allotted.sum(1), float), parts, np.zeros(len(allotted)))
+    for name, (belief, _, x) in zip(s.rows, model.features_of(s), strict=True):
+        coords = {"term": tuple(range(len(ways))), **without(belief.coords, "category")}
+        parts[name] = belief.weighted_statistic(x, allotted, coords)
+    return Terms(allotted.sum(-1), parts, ways)
+
+
+def _additive(belief: Any, x: Any) -> Array:
+    """Return numbers (n, any) whose sums over rows are equal only if the rows' statistics are."""
+    cells = belief.statistic_of_cells(dense(x))
+    if hasattr(cells, "log_given_total"):
+        return np.concatenate([part.reshape(len(part), -1) for part in _sums(cells)], axis=1)
+    _, codes = patterns([x], len(x))
+    return np.eye(codes.max(initial=-1) + 1)[codes]
 
 
 def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
@@ -106,46 +144,6 @@ def _whole_weights(s: MixtureStatistic) -> NDArray[np.intp]:
             f"of {s.weights[s.weights != np.floor(s.weights)][0]:g}. Use em() for weighted rows."
         )
     return s.weights.astype(np.intp)
-
-
-def allotments(s: MixtureStatistic, size: int, budget: int) -> tuple[Array, Array]:
-    """Return all allotments (terms, n, classes) of the rows, and log numbers of ways."""
-    table, ways = np.zeros((1, 0, size)), np.zeros(1)
-    for m, label in zip(_whole_weights(s), s.labels, strict=True):
-        some, logs = _ways(len(table), int(m), size, int(label), budget)
-        one, two = (part.ravel() for part in np.indices((len(table), len(some))))
-        table = np.concatenate([table[one], some[two][:, None]], axis=1)
-        ways = ways[one] + logs[two]
-    return table, ways
-
-
-def _counted_terms(parts: Mapping[str, Any], s: MixtureStatistic, size: int, budget: int) -> Terms:
-    """Return the terms of rows of categories, those with equal counts put together row by row."""
-    import pandas as pd
-
-    shapes = [part.indicators.shape[1] for part in parts.values()]
-    # What one row adds to its class: itself, and its levels.
-    row = np.concatenate(
-        [np.ones((len(s.labels), 1)), *(dense(part.indicators) for part in parts.values())], axis=1
-    ).astype(np.int64)
-    keys, ways = np.zeros((1, size, row.shape[1]), dtype=np.int64), np.zeros(1)
-    for i, (m, label) in enumerate(zip(_whole_weights(s), s.labels, strict=True)):
-        some, log_ways = _ways(len(keys), int(m), size, int(label), budget)
-        wide = keys[:, None] + some.astype(np.int64)[None, :, :, None] * row[i]
-        wide = wide.reshape(-1, size, row.shape[1])
-        logs = (ways[:, None] + log_ways).ravel()
-        flat = np.ascontiguousarray(wide.reshape(len(wide), -1))
-        codes, _ = pd.factorize(flat.view(f"V{flat.shape[1] * 8}").ravel().astype(object))
-        first = np.full(codes.max() + 1, len(wide))
-        np.minimum.at(first, codes, np.arange(len(wide)))
-        keys, ways = wide[first], _added(logs, codes)
-    order = np.lexsort(keys.reshape(len(keys), -1).T[::-1])
-    numbers, ways = keys[order].astype(float), ways[order]
-    found, at = {}, 1
-    for (name, part), width in zip(parts.items(), shapes, strict=True):
-        found[name] = part.statistic_of(numbers[..., at : at + width], _coords(part, len(numbers)))
-        at += width
-    return Terms(numbers[..., 0], found, ways)
 
 
 def _ways(terms: int, m: int, size: int, label: int, budget: int) -> tuple[Array, Array]:
@@ -173,17 +171,6 @@ def refuse_beyond(budget: int, terms: int) -> None:
         f"data: the exact posterior has too many terms: {terms} were reached, the budget is "
         f"{budget}. Use em() or bm.mcmc_draws; or give the model a larger budget."
     )
-
-
-def _keys(part: Any) -> Array:
-    """Return numbers, a row a term, that are equal only if the statistics are."""
-    arrays = [getattr(part, f.name) for f in fields(part) if f.name != "coords"]
-    return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
-
-
-def _coords(part: Cells, terms: int) -> Coords:
-    """Return the axes of a block's terms; that of categories the mixture itself knows."""
-    return {"term": tuple(range(terms)), **without(part.belief.coords, "category")}
 
 
 def taken(part: Any, at: NDArray[np.intp], categories: Coords | None = None) -> Any:
