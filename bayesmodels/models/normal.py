@@ -107,7 +107,7 @@ class NormalStatistic:
     discounted = conjugate.discounted
     without_rows = conjugate.without_rows
 
-    def moved(self, by: ArrayLike) -> Self:
+    def moved(self, by: Array) -> Self:
         """Return the statistic of the rows plus a number."""
         return conjugate.like(self, self.coords, self.n, self.mean + by, self.scatter)
 

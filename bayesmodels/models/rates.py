@@ -8,7 +8,7 @@ parameters, and by `_observe` what a PyMC model observes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from math import prod
 from typing import Any, Self
@@ -186,8 +186,9 @@ def of_rows(
     return checked.made(EventStatistic, *numbers, axes)
 
 
-def of_totals(events: Array, exposure: Array, base: Array, coords: Coords) -> EventStatistic:
-    """Return the statistic of these totals, and of what of the log density no rate changes."""
+def of_totals(totals: Iterable[Array], coords: Coords) -> EventStatistic:
+    """Return the statistic of events, exposure, and what of the log density no rate changes."""
+    events, exposure, base = totals
     some = np.where(exposure > 0, exposure, 1.0)
     given = base - xlogy(events, some) + gammaln(events + 1)
     return checked.made(EventStatistic, events, exposure, given, coords)
@@ -272,12 +273,12 @@ def leave_rows_out(self: Any, data: Any, statistic: Any) -> RowsLeftOut:
 
 def statistic_of_cells(self: Any, x: Array) -> EventStatistic:
     """Return the statistic of each single cell; NaN is missing, no event in no exposure."""
-    return of_totals(*self._told(x), {})
+    return of_totals(self._told(x), {})
 
 
 def weighted_statistic(self: Any, x: Array, weights: Array, coords: Coords) -> EventStatistic:
     """Return the statistic of rows (n, inner...) by their weights (batch..., n)."""
-    return of_totals(*(np.tensordot(weights, part, 1) for part in self._told(x)), coords)
+    return of_totals((np.tensordot(weights, part, 1) for part in self._told(x)), coords)
 
 
 def log_plug_in(self: Any, parameters: Draws, x: Array) -> Array:

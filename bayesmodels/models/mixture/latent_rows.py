@@ -260,11 +260,12 @@ class LatentClassModel(ProductOfBeliefs):
         """Return the same belief with the axes of the rows."""
         blocks = {}
         for name, block in self.blocks.items():
-            if not isinstance(block.belief, LatentFamily):
+            belief: Any = block.belief
+            if not isinstance(belief, LatentFamily):
                 raise PriorError(
                     f"{argument(name)}: a mixture takes BetaBernoulli, DirichletCategorical, "
                     "GammaPoisson, GammaExponential and NormalInverseGamma features; got "
-                    f"{type(block.belief).__name__}. For vectors use one NormalInverseGamma a "
+                    f"{type(belief).__name__}. For vectors use one NormalInverseGamma a "
                     "column."
                 )
             none = np.zeros(tuple(map(len, s.axes[name].values())))
