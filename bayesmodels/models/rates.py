@@ -146,7 +146,7 @@ def _log_split(one: Any, other: Any, events: Array, exposure: Array) -> Array:
     return np.asarray(parts - log_poisson(events, events))
 
 
-_LARGE = 256  # events in a cell
+_LARGE = 1e5  # events in a cell
 
 RULES = {"shape": conjugate.POSITIVE, "rate": conjugate.POSITIVE}
 
@@ -285,13 +285,12 @@ def log_plug_in(self: Any, parameters: Draws, x: Array) -> Array:
     """Return the same with `parameters` as if known; (..., n, members)."""
     lam = flat_members(parameters["lam"], x.ndim - 1)
     events, exposure, base = self._told(x.reshape(len(x), prod(x.shape[1:])))
-    unit, shift = np.ones(lam.shape[-1]), np.zeros(lam.shape[-1])
-    if events.max(initial=0.0) > _LARGE:  # x ln lam - lam would lose digits; not about the mean
-        unit = shift = conjugate.ratio(events.sum(0), exposure.sum(0), 1.0)
-        base = log_poisson(events, unit * exposure)
     flat = laws(lam)
-    logs = np.log(np.where(flat > 0, flat, unit) / unit)
-    found = logs @ events.T - (flat - shift) @ exposure.T + base.sum(-1)
+    if events.max(initial=0.0) > _LARGE:  # where x ln lam - lam would lose digits
+        each = [log_poisson(events, exposure * one).sum(-1) for one in flat]
+        return by_class(np.reshape(each, (len(flat), len(x))), lam.shape[:-1])
+    logs = np.log(np.where(flat > 0, flat, 1.0))
+    found = logs @ events.T - flat @ exposure.T + base.sum(-1)
     if not flat.all():  # no event has a rate of 0
         found[(flat == 0).astype(float) @ (events > 0).T > 0] = -np.inf
     return by_class(found, lam.shape[:-1])
