@@ -17,6 +17,12 @@ from scipy.sparse.csgraph import connected_components
 import bayesmodels
 
 PACKAGE = Path(bayesmodels.__file__).parent
+HOMES = {
+    alias.name: node.module or ""
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text()).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
 BUDGET = Path(__file__).with_name("budget.csv")
 NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
@@ -75,7 +81,7 @@ def layer(name: str) -> int:
     first = name.removeprefix("bayesmodels").lstrip(".").split(".")[0]
     if first in ("", "*"):
         return EVERYTHING
-    home = bayesmodels._HOMES.get(first, "").split(".")[0] or first
+    home = HOMES.get(first, "").split(".")[0] or first
     return 0 if home == "__version__" else LAYER.get(home, EVERYTHING)
 
 
@@ -118,7 +124,7 @@ def dotted(file: Path) -> str:
 def home(name: str, files: Collection[str]) -> str:
     """Return the file that an imported name is from: a public one's is where it is defined."""
     root, _, first = name.partition(".")
-    name = f"{root}.{bayesmodels._HOMES.get(first) or first}"
+    name = f"{root}.{HOMES.get(first) or first}"
     while name not in files:
         name = name.rpartition(".")[0]
     return name

@@ -21,12 +21,8 @@ from bayesmodels.store import entries
 from bayesmodels.store.entries import Entry
 from bayesmodels.store.untrusted import refuse, shown
 
-SORTS: dict[str, tuple[str, type]] = {
-    "belief": ("models.", MarginalLaws),
-    "statistic": ("models.", Statistic),
-    "verdict": ("referee", Finding),
-}
-"""What a file holds one of: the room of its classes, and their protocol. Others are parts."""
+SORTS: dict[str, type] = {"belief": MarginalLaws, "statistic": Statistic, "verdict": Finding}
+"""What a file holds one of, by the protocol of its classes. Others are parts."""
 
 _ENTRIES = {
     "Array": entries.array(),
@@ -45,18 +41,22 @@ _ENTRIES = {
 
 
 @cache
-def _imported(room: str) -> None:
-    """Load all files of a room in which public names are defined: they know their kinds."""
-    for home in set(vars(import_module("bayesmodels"))["_HOMES"].values()):
-        if home.startswith(room):
-            import_module(f"bayesmodels.{home}")
+def _imported(sort: str) -> None:
+    """Load the files in which the classes of a sort are defined: beside public classes, if any."""
+    if sort == "verdict":
+        import_module("bayesmodels.referee")
+        return
+    package = import_module("bayesmodels")
+    for name in package.__all__:
+        if name[0].isupper():
+            getattr(package, name)
 
 
 def kinds(*sorts: str) -> dict[str, type]:
     """Return the classes of some sorts by name."""
     for sort in sorts:
-        _imported(SORTS[sort][0])
-    protocols = tuple(SORTS[sort][1] for sort in sorts)
+        _imported(sort)
+    protocols = tuple(SORTS[sort] for sort in sorts)
     stored = values.STORED.items()
     return {name: kind for name, kind in stored if issubclass(kind, protocols) and _has_form(name)}
 
@@ -73,7 +73,7 @@ def _has_form(name: str) -> bool:
 def sort_of(value: Any) -> str:
     """Return what a value is, a belief, a statistic or a verdict; refuse what has no form."""
     if _is_stored(value) and _has_form(type(value).__name__):
-        for sort, (_, protocol) in SORTS.items():
+        for sort, protocol in SORTS.items():
             if isinstance(value, protocol):
                 return sort
     every = ", ".join(sorted(kinds(*SORTS)))
