@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
@@ -22,8 +23,6 @@ from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesmodels.models.logistic.regression import LogisticRegression
 
 _STEPS = 2000  # of gradient ascent, for a picture
@@ -168,23 +167,22 @@ def _ways(report: ApproximationReport) -> Picture:
     """Draw how far below the maximum the log joint density is after each step."""
     axes = canvas.axes_of((canvas.WIDE, canvas.SIZE[1]))
     best = min(report.newton.loss.min(), report.ascent.loss.min())
-    words = []
-    for name, trace, colour, mark in (
-        ("Newton", report.newton, canvas.BLUE, "o-"),
-        ("gradient", report.ascent, canvas.ORANGE, "-"),
-    ):
+    words, lines = [], {}
+    for name, trace in (("Newton", report.newton), ("gradient", report.ascent)):
         gap = trace.loss - best
         seen = gap > _LEAST * max(float(trace.loss[0] - best), 1.0)
-        axes.plot(np.flatnonzero(seen) + 1, gap[seen], mark, color=colour, ms=3, label=name)
+        lines[name] = pd.Series(gap[seen], np.flatnonzero(seen) + 1)
         state = "arrived" if trace.converged else f"still {significant(float(gap[-1]), 2)} below"
         words.append(f"{name}: {len(trace.step):,} steps, {state}")
+    table = pd.DataFrame(lines).rename_axis("point, the start being the first")
+    canvas.curves(axes, table, {name: {"label": name, "marker": "."} for name in table})
     axes.set(xscale="log", yscale="log", ylabel="below the maximum")
-    axes.set_xlabel("point, the start being the first")
     axes.legend(frameon=False)
     return canvas.picture(
         "ways",
         "Ways to the mode",
         axes,
+        table,
         "How far the log joint density is below its maximum, after each step of Newton's method "
         f"and of gradient ascent ({report.ascent.rule}). {'; '.join(words)}.",
         f"Log joint density below its maximum, after each step. {'; '.join(words)}.",

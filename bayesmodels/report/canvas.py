@@ -1,12 +1,12 @@
-"""One pair of axes -> one SVG: matplotlib without pyplot, and ArviZ on axes of our own.
+"""Pictures: five kinds of figures, each drawn from a labelled table, which is also its CSV.
 
-Nothing global is touched: neither pyplot's list of figures, nor the backend, nor rcParams.
+Matplotlib without pyplot. Nothing global is touched: neither pyplot's list of figures, nor the
+backend, nor rcParams.
 """
 
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,14 +15,13 @@ from typing import Any, NamedTuple, cast
 import matplotlib.style
 import numpy as np
 import pandas as pd
-import xarray as xr
-from arviz_plots.plot_collection import PlotCollection
 from cycler import cycler
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
+
+from bayesmodels.numerics import Array
 
 SIZE = (3.6, 2.4)  # inches: three panels fit a page, and one fits a phone without shrinking
 WIDE = 5.4
@@ -43,24 +42,19 @@ _STYLE: dict[str, Any] = {
     "font.size": 9,
     "lines.linewidth": 1.1,
     "path.simplify_threshold": 0.5,  # of a pixel, which nobody sees; files get half as large
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text, which the browser sets
     "svg.hashsalt": "bayesmodels",
     "xtick.color": "#444444",
     "ytick.color": "#444444",
 }
 
-_POINTS = 100  # of a line, in its numbers
-_ALL_POINTS = 2000  # of many lines
-_PATH = re.compile(r' d="([^"]*)"')
-_UNSEEN = re.compile(
-    r'<metadata>.*?</metadata>|<!--.*?-->| id="[\w.]+_\d+"|(?<=>)\s+(?=<)|(?<=")\s+(?=/>)',
-    re.DOTALL,
-)
-"""What nobody sees, and nothing refers to."""
-_PLACE = re.compile(r'(?:translate\([^)]*\)| [xy]="[^"]*")')
-_DIGITS = re.compile(r"(\.\d\d)\d+")
-_STEP = re.compile(r"([MLz])(?:\s*(\S+)\s+(\S+))?")
-_LONG = 300  # characters of a path of many points; shorter ones are ticks and letters
+_UNSTATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_PIXELS = 200  # dots; more than these are stored as pixels
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+type Styles = Mapping[Any, Mapping[str, Any]]
+"""How the line of a column is drawn, in Matplotlib's words, by its name."""
 
 
 class Panel(NamedTuple):
@@ -114,18 +108,74 @@ def blank(size: tuple[float, float] = SIZE) -> Figure:
     return figure
 
 
-def collection(
-    axes: Axes, data: xr.Dataset, aes: Mapping[str, Sequence[str]] | None = None
-) -> PlotCollection:
-    """Return what ArviZ draws into: these axes, for the variable ``x`` of the data.
+# --- five kinds -----------------------------------------------------------------------------------
 
-    `aes` leads from a property, such as the colour, to the axes of the data that it tells apart.
+
+def intervals(
+    axes: Axes,
+    table: pd.DataFrame,
+    names: Sequence[str] = (),
+    *,
+    bars: str = "",
+    fill: str = SKY,
+) -> None:
+    """Draw each row of a table on a line of its own, the first on top.
+
+    The column `bars` is drawn as bars, from ``low`` to ``high`` as a line, all else as dots. The
+    rows are called by their labels if there are no other names.
     """
-    places = {"plot": axes, "row_index": 0, "col_index": 0}
-    viz = {"/": xr.Dataset({"figure": _boxed(axes.figure)})}
-    viz |= {f"/{key}": xr.Dataset({"x": _boxed(value)}) for key, value in places.items()}
-    tree = xr.DataTree.from_dict(viz)
-    return PlotCollection(data, tree, aes=dict(aes or {}), backend="matplotlib")
+    place, colour = np.arange(len(table)), ORANGE if bars else BLUE
+    if bars:
+        axes.barh(place, table[bars], height=0.7, color=fill)
+    if "low" in table:
+        axes.hlines(place, table["low"], table["high"], color=colour, lw=2.2)
+    dots = [name for name in table if name not in (bars, "low", "high")]
+    for name in dots:
+        axes.plot(table[name].to_numpy(), place, "o", color=colour, ms=4.5, alpha=0.9)
+    axes.set_yticks(place, names or [printable((str(x),)) for x in table.index], parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(table) - 0.5, -0.5)
+
+
+def curves(axes: Axes, table: pd.DataFrame, styles: Styles | None = None) -> None:
+    """Draw each column of a table as a line over the index."""
+    for name, line in table.items():
+        axes.plot(table.index.to_numpy(), line.to_numpy(), **(styles or {}).get(name, {}))
+    axes.set_xlabel(str(table.index.name))
+
+
+def histogram(axes: Axes, table: pd.DataFrame, styles: Styles | None = None) -> None:
+    """Fill the first column of a table in steps, and draw the others as lines over it.
+
+    The index has the middles of the steps.
+    """
+    x = table.index.to_numpy(dtype=float)
+    half = np.diff(x) / 2 if x.size > 1 else np.array([0.5])
+    edges = np.concatenate([x[:1] - half[0], x[:-1] + half[: x.size - 1], x[-1:] + half[-1]])
+    axes.stairs(table.iloc[:, 0].to_numpy(), edges, fill=True, color=SKY, alpha=0.5)
+    curves(axes, table.iloc[:, 1:], styles)
+    axes.locator_params(axis="x", nbins=5)
+
+
+def points(axes: Axes, table: pd.DataFrame, colour: Any = BLUE) -> None:
+    """Draw the second column of a table over the first, a dot a row."""
+    x, y = table.columns[:2]
+    how: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3}
+    axes.scatter(table[x], table[y], 14, color=colour, rasterized=len(table) > _PIXELS, **how)
+    axes.set(xlabel=x, ylabel=y)
+
+
+def grid(axes: Axes, colour: Array, table: pd.DataFrame, heads: Sequence[str]) -> None:
+    """Write the numbers of a table, strings or not, on cells of colours from 0 to 1."""
+    axes.imshow(colour, cmap="RdBu_r", vmin=-0.15, vmax=1.15, aspect="auto")
+    for (row, column), text in np.ndenumerate(table.to_numpy()):
+        axes.text(column, row, text, ha="center", va="center", fontsize="small", color="black")
+    axes.set_xticks(np.arange(len(heads)), heads, parse_math=False)
+    axes.set_yticks(np.arange(len(table)), list(table.index), parse_math=False)
+    axes.tick_params(length=0)
+
+
+# --- images ---------------------------------------------------------------------------------------
 
 
 def colours(number: int) -> list[Any]:
@@ -135,14 +185,34 @@ def colours(number: int) -> list[Any]:
     return [tuple(map(float, c)) for c in colormaps["turbo"](np.linspace(0.05, 0.95, number))]
 
 
-def panel(label: str, axes: Axes, alt: str) -> Panel:
-    """Return what was drawn on the figure of these axes, as an image, in words and in numbers."""
-    return Panel(label, svg(axes), alt, numbers(axes))
+def panel(label: str, axes: Axes, table: pd.DataFrame, alt: str) -> Panel:
+    """Return what was drawn of a table on the figure of these axes, as an image and in words."""
+    buffer = io.BytesIO()
+    cast("Figure", axes.figure).savefig(buffer, format="svg", dpi=130, metadata=_UNSTATED)
+    return Panel(label, buffer.getvalue(), alt, csv(table))
 
 
-def picture(name: str, title: str, axes: Axes, caption: str, alt: str) -> Picture:
+def picture(
+    name: str, title: str, axes: Axes, table: pd.DataFrame, caption: str, alt: str
+) -> Picture:
     """Return a picture that is one wide panel."""
-    return Picture(name, title, (panel("", axes, alt),), caption, wide=True)
+    return Picture(name, title, (panel("", axes, table, alt),), caption, wide=True)
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    r"""Return a table as CSV, of whose labels none is a formula.
+
+    Examples
+    --------
+    >>> csv(pd.DataFrame({"low": [0.1]}, index=pd.Index(["=1+1"], name="row")))
+    b"row,low\n'=1+1,0.1\n"
+    """
+
+    def safe(x: Any) -> Any:
+        return f"'{x}" if isinstance(x, str) and x.startswith(_FORMULA) else x
+
+    text = table.rename(index=safe, columns=safe).to_csv(float_format="%.5g")
+    return text.encode(errors="replace")
 
 
 def printable(label: tuple[str, ...], longest: int = 28) -> str:
@@ -156,97 +226,3 @@ def printable(label: tuple[str, ...], longest: int = 28) -> str:
     room = longest // len(label)
     parts = ("".join(filter(str.isprintable, " ".join(part.split()))) for part in label)
     return ", ".join(part if len(part) <= room else part[: room - 1] + "…" for part in parts)
-
-
-def numbers(axes: Axes) -> bytes:
-    """Return the numbers behind all lines, bars and maps of the figure as CSV, one row a point.
-
-    Columns are ``mark``, the number of the axes and of what is drawn on them, such as ``0.2``;
-    ``x`` and ``y``, of a bar its middle and its end; of a map also the ``value``. Of a line or a
-    cloud of dots at most 100 points are kept, every k-th.
-    """
-    rows: list[list[Any]] = []
-    every = axes.figure.axes
-    maps = any(each.images for each in every)
-    for p, each in enumerate(every):
-        for mark, points in enumerate([*_lines(each), *_bars(each), *_cells(each)]):
-            for x, y, *value in points:
-                end: list[Any] = [*value] or [None] if maps else []
-                rows.append([f"{p}.{mark}", x, y, *end])
-    head = ["mark", "x", "y", "value"] if maps else ["mark", "x", "y"]
-    return pd.DataFrame(rows, columns=head).to_csv(index=False, float_format="%.5g").encode()
-
-
-def _lines(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
-    """Return the points of each line, cloud of dots and area."""
-    lines = [np.column_stack([np.ravel(v).astype(float) for v in x.get_data()]) for x in axes.lines]
-    for shapes in axes.collections:
-        if isinstance(shapes, PathCollection):
-            lines.append(np.asarray(shapes.get_offsets(), dtype=float))
-        elif not isinstance(shapes, QuadMesh):
-            paths = (np.asarray(path.vertices, dtype=float) for path in shapes.get_paths())
-            lines.append(np.concatenate([np.zeros((0, 2)), *paths]))
-    bars = [bar for group in axes.containers for bar in getattr(group, "patches", ())]
-    others = (patch for patch in axes.patches if patch not in bars)
-    lines += [np.asarray(patch.get_path().vertices, dtype=float) for patch in others]
-    most = max(20, min(_POINTS, _ALL_POINTS // max(1, len(lines))))
-    yield from (line[:: max(1, -(-len(line) // most))].tolist() for line in lines)
-
-
-def _bars(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
-    """Return the middle and the end of each bar of a group."""
-    for group in axes.containers:
-        sideways = getattr(group, "orientation", "vertical") == "horizontal"
-        boxes = [(b.get_xy(), b.get_width(), b.get_height()) for b in getattr(group, "patches", ())]
-        yield [
-            (x + width, y + height / 2) if sideways else (x + width / 2, y + height)
-            for (x, y), width, height in boxes
-        ]
-
-
-def _cells(axes: Axes) -> Iterator[Sequence[tuple[float, ...]]]:
-    """Return column, row and value of each cell of a map."""
-    for image in axes.images:
-        cells = np.asarray(image.get_array())
-        if cells.ndim == 2 and cells.size <= _POINTS**2:  # noqa: PLR2004 - not one of colours
-            yield [(x, y, value) for (y, x), value in np.ndenumerate(cells)]
-
-
-def svg(axes: Axes) -> bytes:
-    """Return the axes' figure as SVG: the same bytes for the same picture."""
-    buffer = io.StringIO()
-    cast("Figure", axes.figure).savefig(buffer, format="svg", dpi=130, metadata={"Date": None})
-    text = _PATH.sub(_shortened, _UNSEEN.sub("", buffer.getvalue()))
-    return _PLACE.sub(lambda place: _DIGITS.sub(r"\1", place[0]), text).encode()
-
-
-def _boxed(value: Any) -> xr.DataArray:
-    """Return one object as an array without axes."""
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return xr.DataArray(box)
-
-
-def _shortened(path: re.Match[str]) -> str:
-    """Write a path briefly: lines by steps of tenths of a point, curves to hundredths.
-
-    Each step is rounded from where the one before ended, so that errors do not add up.
-    """
-    if len(path[1]) > _LONG and not set("CQHV") & set(path[1]):
-        place, parts = (0, 0), []
-        for sign, x, y in _STEP.findall(path[1]):
-            end = (round(10 * float(x)), round(10 * float(y))) if x else place
-            if sign == "L" and end != place:
-                dx, dy = (_tenths(new - old) for new, old in zip(end, place, strict=True))
-                step = f"h{dx}" if dy == "0" else f"v{dy}" if dx == "0" else f"l{dx} {dy}"
-                parts.append(step.replace(" -", "-"))
-            elif sign != "L":
-                parts.append(f"M{end[0] / 10:g} {end[1] / 10:g}" if x else "z")
-            place = end
-        return f' d="{"".join(parts)}"'
-    text = _DIGITS.sub(r"\1", path[1])
-    return f' d="{re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(text.split()))}"'
-
-
-def _tenths(number: int) -> str:
-    return f"{number / 10:g}".replace("0.", ".", 1) if abs(number) < 10 else f"{number / 10:g}"  # noqa: PLR2004

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from arviz_plots.plot_collection import PlotCollection
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from bayesmodels.report.features import Feature, Rows, chosen, features_of, rows
 from bayesmodels.report.rounding import decimals_of, rounded
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from bayesmodels.report.reports import Report
@@ -31,7 +31,7 @@ MOST_LEVELS = 12
 MOST_PANELS = 8
 """Features that are drawn in a report."""
 
-_POINTS = 300
+_POINTS, _GRID, _DRAWS = 300, 50, 200
 _TAIL = 0.005  # probability left out at each end of a class's axis
 _BINS = 25
 _FEW = 20  # rows, which a histogram would not show well
@@ -87,10 +87,16 @@ def plot_class_densities(
     """
     shown = chosen(features_of(belief), features)
     rows = None if data is None else Rows(belief, data)
-    curves = xr.Dataset({_variable(f.label): curve(f, str(i)) for i, f in enumerate(shown)})
+    tables = [curve(f, belief) for f in shown]
+    values = xr.Dataset(
+        {
+            _variable(f.label): ((f"point_{i}", "class"), table.to_numpy())
+            for i, (f, table) in enumerate(zip(shown, tables, strict=True))
+        }
+    )
     size = (3.6 * min(columns, len(shown)), 2.7 * -(-len(shown) // columns))
     drawn = PlotCollection.wrap(
-        curves,
+        values,
         cols=["__variable__"],
         col_wrap=columns,
         aes={"color": ["class"]},
@@ -98,34 +104,24 @@ def plot_class_densities(
         backend="matplotlib",
         figure_kwargs={"figsize": size, "layout": "constrained"},
     )
-    for f in shown:
-        axes, variable = drawn.get_target(_variable(f.label), {}), drawn.data[_variable(f.label)]
-        draw_feature(axes, f, variable, rows)
+    for f, table in zip(shown, tables, strict=True):
+        axes = drawn.get_target(_variable(f.label), {})
+        draw_feature(axes, f, table, rows)
         axes.set_title(printable((f.label,), 40), fontsize="medium", parse_math=False)
     name_classes(drawn.get_viz("figure"), belief, loc="outside upper center")
     return drawn
 
 
-def curve(feature: Feature, number: str) -> xr.DataArray:
-    """Return a feature's density, or the probabilities of its levels, in each class.
-
-    Axes are ``class``, ``plot_axis`` (x and y) and the points, whose name ends with a number, since
-    they differ between features.
-    """
+def curve(feature: Feature, belief: Any) -> pd.DataFrame:
+    """Return a feature's density, or the probabilities of its levels, in each class: a column."""
     if feature.law is not None:
-        grid = np.linspace(*_span(feature), _POINTS)
-        y = np.exp(feature.law.logpdf(grid[:, None])).T
-        x = np.broadcast_to(grid, y.shape)
+        index = pd.Index(np.linspace(*_span(feature), _POINTS), name="value")
+        values = np.exp(feature.law.logpdf(index.to_numpy()[:, None]))
     else:
-        y = np.asarray(feature.mass)[:, levels_shown(feature)]
-        classes, levels = y.shape
-        offset = (np.arange(classes) + 0.5) / classes - 0.5
-        x = np.arange(levels) + _BAR * offset[:, None]
-    return xr.DataArray(
-        np.stack([x, y], 1),
-        dims=("class", "plot_axis", f"point_{number}"),
-        coords={"class": np.arange(len(y)), "plot_axis": ["x", "y"]},
-    )
+        shown = levels_shown(feature)
+        index = pd.Index([feature.levels[k] for k in shown], name="level")
+        values = np.asarray(feature.mass).T[shown]
+    return pd.DataFrame(values, index, list(map(str, belief.classes.coords["category"])))
 
 
 def levels_shown(feature: Feature) -> NDArray[np.intp]:
@@ -136,31 +132,32 @@ def levels_shown(feature: Feature) -> NDArray[np.intp]:
 
 
 def draw_feature(
-    axes: Axes, feature: Feature, drawn: xr.DataArray, rows: Rows | None = None
+    axes: Axes, feature: Feature, table: pd.DataFrame, rows: Rows | None = None
 ) -> None:
     """Draw the `curve` of a feature: lines for densities, bars for probabilities.
 
     Rows to compare with stand behind densities and, as dots, on bars.
     """
-    each = list(zip(canvas.colours(len(drawn)), drawn.to_numpy(), strict=True))
+    colours = canvas.colours(table.shape[1])
     if feature.law is not None:
-        for c, (colour, _) in enumerate(each if rows else ()):
+        for c, colour in enumerate(colours if rows else ()):
             _draw_rows(axes, feature, cast("Rows", rows), c, colour)
-        for colour, (x, y) in each:
-            axes.plot(x, y, color=colour)
+        canvas.curves(axes, table, {k: {"color": c} for k, c in zip(table, colours, strict=True)})
+        axes.set_xlabel("")
         axes.set_yticks([])
         axes.margins(x=0)
         axes.set_ylim(bottom=0)
         return
-    shown = levels_shown(feature)
-    for colour, (x, y) in each:
-        axes.bar(x, y, _BAR / len(each), color=colour)
-    for c, (_, (x, _)) in enumerate(each if rows else ()):
-        share = cast("Rows", rows).shares(feature, c)[shown]
-        axes.plot(x, share, "o", ms=4, mfc="white", mec="black")
-    names = [printable((feature.levels[k],), 12) for k in shown]
+    place, classes = np.arange(len(table)), len(colours)
+    for c, colour in enumerate(colours):
+        x = place + _BAR * ((c + 0.5) / classes - 0.5)
+        axes.bar(x, table.iloc[:, c], _BAR / classes, color=colour)
+        if rows:
+            share = rows.shares(feature, c)[levels_shown(feature)]
+            axes.plot(x, share, "o", ms=4, mfc="white", mec="black")
+    names = [printable((level,), 12) for level in table.index]
     turned: dict[str, Any] = {"rotation": 40, "ha": "right"} if sum(map(len, names)) > 30 else {}  # noqa: PLR2004
-    axes.set_xticks(np.arange(len(names)), names, parse_math=False, **turned)
+    axes.set_xticks(place, names, parse_math=False, **turned)
     axes.set_ylabel("probability")
 
 
@@ -267,8 +264,6 @@ def plot_boundary(
     >>> axes.get_xlabel()
     '0'
     """
-    from matplotlib.colors import to_rgb
-
     prob = proportion(prob, "prob")
     pair = chosen(features_of(belief), features)
     if len(pair) != 2 or pair[0] is pair[1] or any(f.law is None for f in pair):  # noqa: PLR2004
@@ -276,11 +271,27 @@ def plot_boundary(
             f"features: must be two different features that are numbers; got {list(features)}."
         )
     points, draws = count(points, "points", 2), count(draws, "draws", 1)
-    (across, up), probability, certain = regions(belief, pair, points, draws, rng)
+    found = regions(belief, pair, points, draws, rng)
     if axes is None:
         from matplotlib.pyplot import subplots
 
         axes = subplots(layout="constrained")[1]
+    _draw_boundary(axes, belief, pair, found, data, prob)
+    return axes
+
+
+def _draw_boundary(
+    axes: Axes,
+    belief: Any,
+    pair: Sequence[Feature],
+    found: tuple[list[Array], Array, Array],
+    data: Any,
+    prob: float = 0.89,
+) -> None:
+    """Draw the regions that were found, and rows, if any, as points."""
+    from matplotlib.colors import to_rgb
+
+    (across, up), probability, certain = found
     number = probability.shape[-1]
     colours = canvas.colours(number)
     image = 1 - 0.45 * (1 - probability @ np.array([to_rgb(colour) for colour in colours]))
@@ -299,13 +310,12 @@ def plot_boundary(
     if data is not None:
         rows = Rows(belief, data)
         for c, colour in enumerate(colours):
-            x, y = (rows.values(f)[rows.codes == c] for f in pair)
-            axes.scatter(x, y, 14, color=colour, edgecolors="white", linewidths=0.5, zorder=3)
+            own = {f.label: rows.values(f)[rows.codes == c] for f in pair}
+            canvas.points(axes, pd.DataFrame(own), colour)
     axes.set(xlim=ends[:2], ylim=ends[2:])
     axes.set_xlabel(printable((pair[0].label,), 40), parse_math=False)
     axes.set_ylabel(printable((pair[1].label,), 40), parse_math=False)
     name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return axes
 
 
 # --- ranking --------------------------------------------------------------------------------------
@@ -356,17 +366,14 @@ def plot_feature_ranking(table: pd.DataFrame, *, most: int = 20, axes: Axes | No
         from matplotlib.pyplot import subplots
 
         axes = subplots(figsize=(5.4, 0.8 + 0.3 * len(shown)), layout="constrained")[1]
-    place = np.arange(len(shown))
-    axes.hlines(place, shown["lower"], shown["upper"], color=canvas.SKY, lw=3)
-    axes.plot(shown["mutual_information"], place, "o", color=canvas.ORANGE, ms=5)
     blocks = shown["block"] if "block" in shown else [""] * len(shown)
     pairs = zip(shown.index, blocks, strict=True)
     names = [
         printable((str(label),) if str(block) in ("", str(label)) else (str(block), str(label)))
         for label, block in pairs
     ]
-    axes.set_yticks(place, names, parse_math=False)
-    axes.set_ylim(len(shown) - 0.5, -0.5)
+    ends = {"lower": "low", "upper": "high"}
+    canvas.intervals(axes, shown[["mutual_information", *ends]].rename(columns=ends), names)
     axes.set_xlim(left=0)
     axes.set_xlabel("mutual information with the class (nats)")
     return axes
@@ -430,7 +437,8 @@ def _features(belief: Any, every: list[Feature], rows: Rows | None) -> Picture:
 
 def _feature(belief: Any, feature: Feature, rows: Rows | None) -> Panel:
     axes = canvas.axes_of(_SIZE)
-    draw_feature(axes, feature, curve(feature, "0"), rows)
+    table = curve(feature, belief)
+    draw_feature(axes, feature, table, rows)
     name_classes(axes, belief, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     labels = [str(label) for label in belief.classes.coords["category"]]
     each = "; ".join(
@@ -438,7 +446,7 @@ def _feature(belief: Any, feature: Feature, rows: Rows | None) -> Panel:
     )
     more = f"; and {len(labels) - _IN_WORDS} more classes" if len(labels) > _IN_WORDS else ""
     return canvas.panel(
-        feature.label, axes, f"Predicted {feature.label} in each class. {each}{more}."
+        feature.label, axes, table, f"Predicted {feature.label} in each class. {each}{more}."
     )
 
 
@@ -457,7 +465,14 @@ def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
     axes = canvas.axes_of((canvas.WIDE, 4.2))
     labels = [feature.label for feature in pair]
     # A seed of its own: the same report has the same pictures.
-    plot_boundary(belief, labels, data, rng=np.random.default_rng(1), axes=axes)
+    found = regions(belief, pair, _GRID, _DRAWS, np.random.default_rng(1))
+    _draw_boundary(axes, belief, pair, found, data)
+    grids = zip(labels, map(np.ravel, np.meshgrid(*found[0])), strict=True)
+    classes = map(str, belief.classes.coords["category"])
+    probability = found[1].reshape(_GRID**2, -1)
+    each = pd.DataFrame(dict(grids)), pd.DataFrame(probability, columns=list(classes))
+    table = pd.concat(each, axis=1)  # a feature and a class may have one name
+    table["certain"] = found[2].ravel()
     axes.set_xlabel("first feature")
     axes.set_ylabel("second feature")
     (low, high), (bottom, top) = axes.get_xlim(), axes.get_ylim()
@@ -466,7 +481,7 @@ def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
         for label, a, b in zip(labels, (low, bottom), (high, top), strict=True)
     ]
     alt = f"Regions of the classes: across, {sides[0]}; upwards, {sides[1]}."
-    panel = canvas.panel(" × ".join(labels), axes, alt)
+    panel = canvas.panel(" × ".join(labels), axes, table, alt)
     return Picture(
         "boundary",
         "Regions of the classes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesmodels.belief.reading import numbers
@@ -62,30 +63,32 @@ def plot_hypotheses(
     >>> [one.get_title() for one in axes]
     ['prior', 'likelihood', 'posterior']
     """
+    table = _hypotheses_table(prior, data, draws)
+    figure = _figure(figure, (canvas.WIDE + 1, 0.9 + _LINE * len(table)))
+    bars = {"prior": canvas.SKY, "likelihood": "#999999", "posterior": canvas.BLUE}
+    chains = [name for name in table if name not in bars]
+    panels = list(figure.subplots(1, 3, sharey=True))
+    for axes, (title, colour) in zip(panels, bars.items(), strict=True):
+        dots = chains if title == "posterior" else []
+        canvas.intervals(axes, table[[title, *dots]], bars=title, fill=colour)
+        axes.set_title(title, fontsize="medium")
+        axes.set_xlim(0, 1.05 * max(table[title].max(), 1e-300))
+        axes.locator_params(axis="x", nbins=4)
+    return panels
+
+
+def _hypotheses_table(prior: Any, data: Any, draws: Any = None) -> pd.DataFrame:
+    """Return prior, likelihood, posterior and each chain's visits of hypotheses to be drawn."""
     after = prior.update(data)
-    shown = _hypotheses(prior, after)
     logs = prior.statistic(data).log_likelihood
-    bars = {
+    visits = _visits(after, draws) if draws is not None else np.zeros((0, len(logs)))
+    columns = {
         "prior": prior.mean()["h"],
         "likelihood": np.exp(logs - logs.max()),
         "posterior": after.mean()["h"],
-    }
-    figure = _figure(figure, (canvas.WIDE + 1, 0.9 + _LINE * len(shown)))
-    place, panels = np.arange(len(shown)), figure.subplots(1, 3, sharey=True)
-    colours = (canvas.SKY, "#999999", canvas.BLUE)
-    for axes, (title, size), colour in zip(panels, bars.items(), colours, strict=True):
-        axes.barh(place, size[shown], height=0.7, color=colour)
-        axes.set_title(title, fontsize="medium")
-        axes.set_xlim(0, 1.05 * size.max())
-        axes.tick_params(axis="y", length=0)
-        axes.locator_params(axis="x", nbins=4)
-    if draws is not None:
-        for visits in _visits(after, draws):
-            panels[2].plot(visits[shown], place, "o", color=canvas.ORANGE, ms=4, alpha=0.6)
-    names = [printable((str(prior.hypotheses[k]),)) for k in shown]
-    panels[0].set_yticks(place, names, parse_math=False)
-    panels[0].set_ylim(len(shown) - 0.5, -0.5)
-    return list(panels)
+    } | {f"chain {k}": chain for k, chain in enumerate(visits)}
+    labels = pd.Index(list(map(str, prior.hypotheses)), name="hypothesis")
+    return pd.DataFrame(columns, labels).iloc[_hypotheses(prior, after)]
 
 
 def plot_membership(belief: Any, figure: Figure | None = None) -> list[Axes]:
@@ -174,6 +177,7 @@ def _hypotheses_picture(report: Report, after: Any) -> Picture:
         "hypotheses",
         "Hypotheses",
         axes[0],
+        _hypotheses_table(report.prior, report.data, report.sampled),
         "Bars: prior probability, likelihood relative to the largest, and exact posterior "
         "probability. Dots: how often each of PyMC's chains visited each hypothesis; they should "
         f"lie about the end of its bar.{more}",
@@ -184,6 +188,11 @@ def _hypotheses_picture(report: Report, after: Any) -> Picture:
 def _membership_picture(belief: Any) -> Picture:
     items, mass = _items(belief)
     axes = plot_membership(belief, canvas.blank())
+    labels = pd.Index([str(belief.items[k]) for k in items], name="item")
+    shown = _hypotheses(belief, belief)
+    held = [belief.membership(parameters={"h": k})[items] for k in shown]
+    heads = ["probability", *(str(belief.hypotheses[k]) for k in shown)]
+    table = pd.DataFrame(np.column_stack([mass[items], *held]), labels, heads)
     top = items[np.argsort(-mass[items], kind="stable")][:_IN_WORDS]
     each = ", ".join(f"{belief.items[k]} {mass[k]:.3f}" for k in top)
     best = _best(belief)
@@ -198,6 +207,7 @@ def _membership_picture(belief: Any) -> Picture:
         "membership",
         "What belongs to the concept",
         axes[0],
+        table,
         "Bars: probability that an item belongs to the concept, averaged over the posterior."
         f"{line} Below: the items of each hypothesis, the darker the more probable it is.{more}",
         f"Most probably in the concept: {each}.",

@@ -88,7 +88,7 @@ def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:
         figure = new(figsize=(canvas.WIDE, 3.0), layout="constrained")
     axes: Any = figure.subplots()
     rows, value, error = found.index.to_numpy(), found["probability"], found["error"]
-    axes.plot(rows, value, "o-", color=canvas.BLUE, ms=4)
+    canvas.curves(axes, found[["probability"]], {"probability": {"marker": "o"}})
     if error.any():
         axes.fill_between(rows, value - 2 * error, value + 2 * error, color=canvas.SKY, alpha=0.3)
     axes.set(xlabel="rows in each group", ylabel="probability of a decision", ylim=(0, 1.02))

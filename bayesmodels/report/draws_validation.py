@@ -154,24 +154,23 @@ def _density(pair: Pair) -> Panel:
     low, high = np.quantile(both, [figures.EDGE, 1 - figures.EDGE])
     if low == high:  # nearly all draws are the same
         low, high = both.min(), both.max()
-    axes, highest = figures.histogram(first, low, high, second)
-    axes.set_ylim(0, 1.08 * highest)
+    table, axes = figures.heights(low, high, first=first, second=second), canvas.axes_of()
+    canvas.histogram(axes, table, figures.LINES)
     alt = (
         f"Histograms of {first.size:,} draws of {label} in the first set and of {second.size:,} in "
         f"the second. {figures.moments(both.std(), First=first, Second=second)}."
     )
-    return canvas.panel(label, axes, alt)
+    return canvas.panel(label, axes, table, alt)
 
 
 def _distribution_function(pair: Pair, level: float) -> Panel:
     label, *both = pair
-    own, other = (np.ravel(figures.thinned(x)["x"]) for x in both)
+    own, other = (figures.thinned(x).ravel() for x in both)
     among = untied(np.concatenate([own, other])) / (own.size + other.size)
     return figures.difference(
         label,
-        figures.dataset(among[None, : own.size]),
+        {"difference": among[: own.size]},
         figures.simultaneous_bound(own.size, level, other.size),
-        level,
         "distribution function of both sets",
         f"Distribution function of {label} in the first set minus that of both sets, over "
         f"{own.size:,} and {other.size:,} thinned draws",

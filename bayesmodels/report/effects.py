@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesmodels.belief.protocol import Linear, Regressing, Statistic
 from bayesmodels.belief.reading import levels
 from bayesmodels.input.data import weighted
 from bayesmodels.report import answer, canvas
 from bayesmodels.report.answer import Confusion, Effect
-from bayesmodels.report.canvas import Picture, printable
+from bayesmodels.report.canvas import Picture
 from bayesmodels.report.page import MOST_ROWS, Column, Part, Section, Shown, Table, cut, labels
 from bayesmodels.report.rounding import decimals_of, rounded
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
 
 _MOST_CLASSES = 12  # columns of a table that fits a page
-_DOTS, _PIXELS = 1000, 200  # dots; more than the second are stored as pixels
+_DOTS = 1000
 _IN_WORDS = 12
 
 
@@ -83,14 +84,12 @@ def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
     shown = each[:MOST_ROWS]
     scales = np.array([1.0 if e.scale is None else e.scale for e in shown])
     low, mean, high = (scales * [getattr(e, k) for e in shown] for k in ("low", "mean", "high"))
-    place = np.arange(len(shown))
+    names = pd.Index([e.label for e in shown], name="of")
+    table = pd.DataFrame({"low": low, "mean": mean, "high": high}, names)
     axes = canvas.axes_of((canvas.WIDE, 0.7 + 0.25 * max(2, len(shown))))
     if low.min() < 0 < high.max():
         axes.axvline(0, color=canvas.INK, lw=0.8, ls="--")
-    axes.hlines(place, low, high, color=canvas.BLUE, lw=2)
-    axes.plot(mean, place, "o", color=canvas.BLUE, ms=4.5)
-    axes.set_yticks(place, [printable((e.label,)) for e in shown], parse_math=False)
-    axes.set_ylim(len(shown) - 0.5, -0.5)
+    canvas.intervals(axes, table)
     one = shown[0].scale is not None
     axes.set_xlabel("effect of one standard deviation of the column" if one else "value")
     told = "; ".join(map(str, shown[:_IN_WORDS]))
@@ -99,7 +98,7 @@ def forest(each: Sequence[Effect], prob: float) -> list[Picture]:
     if len(each) > len(shown):
         caption += f" {len(each) - len(shown):,} more are not shown."
     alt = f"Means with {100 * prob:g} % intervals: {told}{more}."
-    return [canvas.picture("forest", "Forest plot", axes, caption, alt)]
+    return [canvas.picture("forest", "Forest plot", axes, table, caption, alt)]
 
 
 def fitted(report: Any) -> list[Picture]:
@@ -116,10 +115,8 @@ def fitted(report: Any) -> list[Picture]:
     r2 = float(np.median(answer.explained(report)))
     axes = canvas.axes_of()
     axes.axline((float(y[0]), float(y[0])), slope=1, color=canvas.INK, lw=0.8, ls="--")
-    axes.plot(
-        mean[some], y[some], "o", color=canvas.BLUE, ms=3, alpha=0.6, rasterized=len(y) > _PIXELS
-    )
-    axes.set(xlabel="fitted", ylabel="observed")
+    table = pd.DataFrame({"fitted": mean, "observed": y}).rename_axis("row")[some]
+    canvas.points(axes, table)
     digits = decimals_of(float(y.std()), 3)
     alt = (
         f"Observed over fitted values of {len(y):,} rows, observed from "
@@ -130,7 +127,7 @@ def fitted(report: Any) -> list[Picture]:
     caption = f"A dot a row; on the dashed line both are the same. R² is {r2:.2f}."
     if len(y) > _DOTS:
         caption += " Every k-th row is shown."
-    panels = (canvas.panel("", axes, alt),)
+    panels = (canvas.panel("", axes, table, alt),)
     return [Picture("fitted", "Fitted against observed", panels, caption)]
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import arviz_plots as azp
 import numpy as np
 import pandas as pd
 import xarray as xr
 from arviz_base import dict_to_dataset
 from arviz_stats.manipulation import thin
-from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from scipy import stats
 
 from bayesmodels.belief.reading import levels
 from bayesmodels.numerics import Array
@@ -34,10 +32,15 @@ EDGE = 0.001
 
 _MOST = 1500  # draws that a line goes through
 _TRACE = 800  # draws of a trace, over all chains
-_BINS = 40
-_HIDDEN = ("dist", "credible_interval", "point_estimate", "point_estimate_text", "title")
-_FACE_ONLY: Any = {"face": {"color": canvas.SKY, "alpha": 0.5}} | dict.fromkeys(_HIDDEN, False)
-_BY_CHAIN = {"color": ["chain"], "overlay": ["chain"]}
+_BINS, _WITHIN = 40, 5  # of a histogram, and points of a curve in each
+_GRID = 101  # points of a difference of distribution functions
+LINES: canvas.Styles = {
+    "exact": {"color": canvas.ORANGE, "lw": 1.8},
+    "integrated": {"color": canvas.ORANGE, "lw": 1.8},
+    "approximate": {"color": canvas.ORANGE, "lw": 1.8, "ls": "--"},
+    "prior": {"color": canvas.INK, "lw": 1, "ls": "--"},
+    "second": {"color": canvas.ORANGE, "lw": 1.4, "drawstyle": "steps-mid"},
+}
 
 
 class Scalar(NamedTuple):
@@ -137,50 +140,36 @@ def simultaneous_bound(size: int, probability: float, other: int | None = None) 
 
 def density(scalar: Scalar, *, kind: str = "exact") -> Panel:
     """Draw a density over a histogram of the draws: exact, with the prior's, or approximate."""
-    (label, x, law, prior), exact = scalar, kind != "approximate"
-    ends = float(law.ppf(EDGE)), float(law.isf(EDGE))
+    label, x, law, prior = scalar
     low, high = np.quantile(x, [EDGE, 1 - EDGE])
-    low, high = min(low, ends[0]), max(high, ends[1])
-    axes, highest = histogram(x, low, high)
-    wide = np.linspace(low, high, 400)
-    grid = np.linspace(*ends, 400) if exact else wide
-    y = np.exp(law.logpdf(grid))
-    axes.plot(grid, y, "-" if exact else "--", color=canvas.ORANGE, lw=1.8)
-    if prior is not None:
-        with np.errstate(all="ignore"):  # outside of the prior's support
-            axes.plot(wide, np.exp(prior.logpdf(wide)), "--", color=canvas.INK, lw=1)
+    table = heights(min(low, float(law.ppf(EDGE))), max(high, float(law.isf(EDGE))), draws=x)
+    highest, at = table["draws"].max(), table.index.to_numpy()
+    for name, each in ((kind, law), *([] if prior is None else [("prior", prior)])):
+        with np.errstate(all="ignore"):  # outside of a support
+            table[name] = np.exp(each.logpdf(at))
+    axes = canvas.axes_of()
+    canvas.histogram(axes, table, LINES)
     # A density may grow without bound at an end; the histogram then sets the scale.
-    axes.set_ylim(0, 1.08 * max(highest, min(y.max(), 2 * highest) if exact else y.max()))
+    axes.set_ylim(0, 1.08 * max(highest, min(table[kind].max(), 2 * highest)))
     what, name = (
         (f"{kind} density as a line over it", kind.capitalize())
-        if exact
+        if kind != "approximate"
         else ("density of Laplace’s approximation as a dashed line", "Approximation")
     )
     said = moments(x.std(), **{name: law, "Draws": x})
     return canvas.panel(
-        label, axes, f"Histogram of {x.size:,} draws of {label}, with the {what}. {said}."
+        label, axes, table, f"Histogram of {x.size:,} draws of {label}, with the {what}. {said}."
     )
 
 
-def histogram(x: Array, low: float, high: float, *others: Array) -> tuple[Axes, float]:
-    """Draw draws as a filled histogram, others as outlines; return the axes and the largest height.
-
-    ArviZ draws it, without what else belongs to its picture of a law.
-    """
-    bins, data, axes = np.linspace(low, high, _BINS + 1), dataset(x), canvas.axes_of()
-    azp.plot_dist(
-        xr.DataTree.from_dict({"posterior": data}),
-        kind="hist",
-        plot_collection=canvas.collection(axes, data),
-        stats={"dist": {"bins": bins}},
-        visuals=_FACE_ONLY,
-    )
-    heights = [np.histogram(each, bins, density=True)[0] for each in (x, *others)]
-    for height in heights[1:]:
-        axes.stairs(height, bins, color=canvas.ORANGE, lw=1.4)
-    axes.set_xlim(low, high)
-    axes.locator_params(axis="x", nbins=5)
-    return axes, float(np.max(heights))
+def heights(low: float, high: float, **each: Array) -> pd.DataFrame:
+    """Return histograms of draws, one a column, over a grid of a few points in each bin."""
+    points, bins = _BINS * _WITHIN, np.linspace(low, high, _BINS + 1)
+    grid = low + (np.arange(points) + 0.5) * (high - low) / points
+    columns = {
+        name: np.repeat(np.histogram(x, bins, density=True)[0], _WITHIN) for name, x in each.items()
+    }
+    return pd.DataFrame(columns, index=pd.Index(grid, name="value"))
 
 
 def moments(spread: float, **each: Any) -> str:
@@ -195,55 +184,39 @@ def moments(spread: float, **each: Any) -> str:
 
 
 def _distribution_function(scalar: Scalar, level: float, kind: str) -> Panel:
-    data = thinned(scalar.law.cdf(scalar.draws))
+    pit = thinned(scalar.law.cdf(scalar.draws)).ravel()
     said = (
-        f"Empirical minus {kind} distribution function of {scalar.label}, over {data['x'].size:,} "
+        f"Empirical minus {kind} distribution function of {scalar.label}, over {pit.size:,} "
         "thinned draws"
     )
-    bound = simultaneous_bound(data["x"].size, level)
-    return difference(scalar.label, data, bound, level, f"{kind} distribution function", said)
+    bound = simultaneous_bound(pit.size, level)
+    return difference(
+        scalar.label, {"difference": pit}, bound, f"{kind} distribution function", said
+    )
 
 
 def difference(
-    label: str, data: xr.Dataset, bound: float, level: float, against: str, said: str
+    label: str, uniform: Mapping[str, Array], bound: float, against: str, said: str
 ) -> Panel:
-    """Draw the empirical distribution function of numbers between 0 and 1 minus the uniform one.
+    """Draw the empirical distribution functions of numbers between 0 and 1 minus the uniform one.
 
     The numbers are values of the distribution function that stands on the horizontal axis.
     """
-    pit = np.sort(np.ravel(data["x"]))
-    axes = _band(canvas.axes_of(), data, bound, level, against)
-    steps = np.arange(pit.size + 1) / pit.size
-    worst = float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max())
-    alt = (
-        f"{said}: at most {worst:.3f} in size, {'within' if worst <= bound else 'beyond'} the band "
-        f"of ±{bound:.3f}."
-    )
-    return canvas.panel(label, axes, alt)
-
-
-def _band(
-    axes: Axes, data: xr.Dataset, bound: float, level: float, against: str, **by_chain: Any
-) -> Axes:
-    """Let ArviZ draw the difference from the uniform law, all draws together or chain by chain."""
-    azp.plot_ecdf_pit(
-        xr.DataTree.from_dict({"pit": data}),
-        group="pit",
-        sample_dims=["draw"] if by_chain else ["chain", "draw"],
-        envelope_prob=1 - level,
-        plot_collection=canvas.collection(axes, data, by_chain),
-        aes_by_visuals={"ecdf_lines": list(by_chain)},
-        visuals={
-            "ecdf_lines": {} if by_chain else {"color": canvas.BLUE},
-            "suspicious_points": False,
-            "p_value_text": False,
-            "title": False,
-            "xlabel": {"text": against, "color": canvas.INK},
-            "ylabel": {"text": "difference", "color": canvas.INK},
-        },
-    )
+    grid, worst = np.linspace(0, 1, _GRID), []
+    table = pd.DataFrame(index=pd.Index(grid, name=against))
+    for name, x in uniform.items():
+        pit, steps = np.sort(x), np.arange(x.size + 1) / x.size
+        table[name] = np.searchsorted(pit, grid, side="right") / x.size - grid
+        worst.append(float(np.abs([steps[1:] - pit, steps[:-1] - pit]).max()))
+    axes = canvas.axes_of()
     axes.axhspan(-bound, bound, color=canvas.SKY, alpha=0.2, lw=0)
-    return axes
+    canvas.curves(axes, table)
+    axes.set_ylabel("difference")
+    alt = (
+        f"{said}: at most {', '.join(f'{gap:.3f}' for gap in worst)} in size, "
+        f"{'within' if max(worst) <= bound else 'beyond'} the band of ±{bound:.3f}."
+    )
+    return canvas.panel(label, axes, table, alt)
 
 
 def ranks(shown: Sequence[Scalar], level: float) -> Picture:
@@ -263,20 +236,19 @@ def ranks(shown: Sequence[Scalar], level: float) -> Picture:
 
 
 def _rank(scalar: Scalar, level: float) -> Panel:
-    data = thinned(scalar.draws)
-    chains, size = data["x"].shape
-    bound = simultaneous_bound(size, level)
-    relative = data.azstats.compute_ranks(dim=["chain", "draw"], relative=True)
-    against = "rank among all draws, as a fraction"
-    axes = _band(canvas.axes_of(), relative, bound, level, against, **_BY_CHAIN)
-    ranks = np.argsort(np.argsort(np.ravel(data["x"]))).reshape(chains, size) / (size * chains)
-    gaps = np.abs(np.sort(ranks, axis=1) - np.arange(size) / size).max(axis=1)
-    alt = (
-        f"Ranks of {chains} chains of {scalar.label}, {size:,} thinned draws each: distances from "
-        f"evenly spread ranks of at most {', '.join(f'{gap:.3f}' for gap in gaps)}; the band is "
-        f"±{bound:.3f}."
+    draws = thinned(scalar.draws)
+    chains, size = draws.shape
+    relative = stats.rankdata(draws).reshape(draws.shape) / draws.size
+    said = (
+        f"Ranks of {chains} chains of {scalar.label}, {size:,} thinned draws each, minus even ones"
     )
-    return canvas.panel(scalar.label, axes, alt)
+    return difference(
+        scalar.label,
+        {f"chain {k}": ranks for k, ranks in enumerate(relative)},
+        simultaneous_bound(size, level),
+        "rank among all draws, as a fraction",
+        said,
+    )
 
 
 def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
@@ -294,26 +266,16 @@ def traces(shown: Sequence[Scalar], tree: xr.DataTree) -> Picture:
 
 def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
     x, axes = scalar.draws, canvas.axes_of()
-    some = slice(None, None, -(-x.size // _TRACE))  # of each chain; every draw that diverged
     kept, diverged = np.zeros(x.shape[1], dtype=bool), diverging(tree)
-    kept[some] = True
-    if diverged is not None and diverged.shape != x.shape:
-        diverged = None
-    if diverged is not None:
+    kept[:: -(-x.size // _TRACE)] = True  # of each chain; and every draw that diverged
+    lines = pd.DataFrame({f"chain {k}": chain for k, chain in enumerate(x)}).rename_axis("draw")
+    table = lines
+    if diverged is not None and diverged.shape == x.shape:
         kept |= diverged.any(0)
-    groups = {"posterior": dataset(x).isel(draw=kept)}
-    if diverged is not None:
-        groups["sample_stats"] = dataset(diverged).isel(draw=kept).rename(x="diverging")
-    azp.plot_trace(
-        xr.DataTree.from_dict(groups),
-        plot_collection=canvas.collection(axes, groups["posterior"], _BY_CHAIN),
-        visuals={
-            "trace": {"width": 0.6, "alpha": 0.8},
-            "title": False,
-            "xlabel": False,
-        },
-    )
-    axes.set_xlabel("draw")
+        table = lines.assign(diverged=diverged.sum(0))
+        ticks, across = np.flatnonzero(diverged.any(0)), axes.get_xaxis_transform()
+        axes.plot(ticks, np.full(ticks.size, 0.03), "|", color=canvas.INK, transform=across)
+    canvas.curves(axes, lines[kept], {key: {"lw": 0.6} for key in lines})
     axes.margins(x=0.01)
     places = decimals_of(x.std(), 3)
     alt = (
@@ -321,15 +283,10 @@ def _trace(scalar: Scalar, tree: xr.DataTree) -> Panel:
         f"{rounded(x.min(), places)} and {rounded(x.max(), places)}; means of the chains: "
         f"{', '.join(rounded(chain.mean(), places) for chain in x)}."
     )
-    return canvas.panel(scalar.label, axes, alt)
+    return canvas.panel(scalar.label, axes, table[kept], alt)
 
 
-def dataset(draws: NDArray[Any]) -> xr.Dataset:
-    """Return draws of the shape (chain, draw) as a variable ``x``."""
-    return dict_to_dataset({"x": draws})
-
-
-def thinned(draws: Array) -> xr.Dataset:
+def thinned(draws: Array) -> Array:
     """Leave out draws until those that remain are nearly independent, and few enough to draw."""
-    few: xr.Dataset = thin(dataset(draws), sample_dims=["draw"])
-    return few.isel(draw=slice(None, None, -(-few.sizes["draw"] * len(draws) // _MOST)))
+    few = thin(dict_to_dataset({"x": draws}), sample_dims=["draw"])["x"].to_numpy()
+    return np.asarray(few[:, :: -(-few.size // _MOST)])

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from arviz_stats.loo import loo
 from scipy.sparse import csr_array
@@ -20,7 +21,6 @@ from bayesmodels.report.page import Part, Section, Shown
 from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
-_MOST = 200  # dots; more are stored as pixels
 TRUSTED = 0.7
 """Estimates of rows with a larger k-hat are not to be trusted."""
 
@@ -119,8 +119,9 @@ def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> Se
     axes = canvas.axes_of()
     axes.axhline(0, color=canvas.INK, lw=0.8)
     axes.axvline(TRUSTED, color=canvas.ORANGE, lw=1, ls="--")
-    axes.plot(k, gap, "o", color=canvas.BLUE, ms=3, alpha=0.6, rasterized=len(k) > _MOST)
-    axes.set(xlabel="k-hat of the row", ylabel="PSIS-LOO minus exact")
+    rows = pd.Index(list(exact.rows), name="row")
+    table = pd.DataFrame({"k-hat of the row": k, "PSIS-LOO minus exact": gap}, rows)
+    canvas.points(axes, table)
     alt = (
         f"Estimated minus exact log density of {len(k):,} rows, each predicted by the others, over "
         f"their k-hat from {rounded(float(k.min()), 2)} to {rounded(float(k.max()), 2)}; number "
@@ -132,5 +133,5 @@ def _compared(exact: LeaveOneOut, near: Any, facts: list[tuple[str, str]]) -> Se
         "other rows, minus the exact one. Dots should lie near the line; right of the dashed one, "
         f"at {TRUSTED}, estimates are not to be trusted."
     )
-    panels = (canvas.panel("", axes, alt),)
+    panels = (canvas.panel("", axes, table, alt),)
     return _section(facts, "", Picture("left-out", "Rows left out", panels, caption))

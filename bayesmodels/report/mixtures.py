@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesmodels.errors import DataError
 from bayesmodels.models.mixture.label_switching import relabel
@@ -47,13 +48,16 @@ def plot_em_trace(result: EMResult, axes: Axes | None = None) -> Axes:
     'step'
     """
     axes = canvas.axes_of((canvas.WIDE, 2.6)) if axes is None else axes
-    gap = result.trace[-1] - result.trace[:-1]
-    steps = np.arange(1, len(result.trace))
-    axes.plot(steps[gap > 0], gap[gap > 0], color=canvas.BLUE)
+    canvas.curves(axes, _steps(result))
     axes.set_yscale("log")
-    axes.set_xlabel("step")
     axes.set_ylabel("below the end, in nats")
     return axes
+
+
+def _steps(result: EMResult) -> pd.DataFrame:
+    gap = result.trace[-1] - result.trace[:-1]
+    steps = pd.Index(np.arange(1, len(result.trace)), name="step")
+    return pd.DataFrame({"below the end": gap}, steps)[gap > 0]
 
 
 def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -> Axes:
@@ -83,19 +87,12 @@ def plot_class_profiles(model: Any, parameters: Any, axes: Axes | None = None) -
     >>> [text.get_text() for text in axes.get_yticklabels()]
     ['0', '1']
     """
-    lines = _profiles(model, parameters)[:MOST_FEATURES]
-    names, table = [name for name, _, _ in lines], np.array([colour for _, colour, _ in lines])
-    axes = canvas.axes_of((canvas.WIDE, 1 + 0.26 * len(lines))) if axes is None else axes
-    axes.imshow(table, cmap="RdBu_r", vmin=-0.15, vmax=1.15, aspect="auto")
-    for row, (_, _, texts) in enumerate(lines):
-        for c, text in enumerate(texts):
-            axes.text(c, row, text, ha="center", va="center", fontsize="small", color="black")
-    labels = model.coords["class"]
+    table, colour = _profiles(model, parameters)
+    table = table[:MOST_FEATURES]
+    axes = canvas.axes_of((canvas.WIDE, 1 + 0.26 * len(table))) if axes is None else axes
     pi = np.asarray(parameters["pi"])
-    heads = [f"{printable((str(k),))}\n{100 * p:.0f} %" for k, p in zip(labels, pi, strict=True)]
-    axes.set_xticks(np.arange(len(labels)), heads, parse_math=False)
-    axes.set_yticks(np.arange(len(names)), names, parse_math=False)
-    axes.tick_params(length=0)
+    heads = [f"{printable((str(k),))}\n{100 * p:.0f} %" for k, p in zip(table, pi, strict=True)]
+    canvas.grid(axes, colour[:MOST_FEATURES], table, heads)
     return axes
 
 
@@ -111,15 +108,17 @@ def mixtures(report: Report) -> list[Picture]:
         str(name): x.mean(("chain", "draw")).to_numpy()
         for name, x in found.draws["posterior"].data_vars.items()
     }
+    table, _ = _profiles(model, means)
     pictures = [
         canvas.picture(
             "profiles",
             "Classes",
             plot_class_profiles(model, means),
+            table[:MOST_FEATURES],
             "What each class expects: probabilities, and means of numbers. Means of PyMC's draws "
             f"in one order of the classes: {found.rule}. {found.sentence()}",
             "Profiles of the classes: "
-            + "; ".join(f"{name}: {', '.join(texts)}" for name, _, texts in _profiles(model, means))
+            + "; ".join(f"{name}: {', '.join(texts)}" for name, *texts in table.itertuples())
             + ".",
         )
     ]
@@ -138,16 +137,15 @@ def _em_picture(prior: Any, data: Any) -> list[Picture]:
         f"{best.log_likelihood:.3f}, reached by {best.found} of them, by the best one after "
         f"{len(found.trace)} steps; different optima: {len(found.optima)}. BIC {found.bic:.1f}."
     )
-    return [
-        canvas.picture("em", "EM", plot_em_trace(found), " ".join([said, *found.findings]), said)
-    ]
+    caption = " ".join([said, *found.findings])
+    return [canvas.picture("em", "EM", plot_em_trace(found), _steps(found), caption, said)]
 
 
-def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]:
-    """Return a label, a colour from 0 to 1 and a text for each class, a line each."""
-    lines = []
+def _profiles(model: Any, parameters: Any) -> tuple[pd.DataFrame, Array]:
+    """Return numbers as text, a row a feature and a column a class, and colours from 0 to 1."""
+    labels, cells, colours = list[str](), list[list[str]](), list[Array]()
     for (belief, names), block in zip(model.parts()[1:], model.blocks, strict=True):
-        coords = [labels for axis, labels in belief.coords.items() if axis != "class"]
+        coords = [each for axis, each in belief.coords.items() if axis != "class"]
         name = next(iter(belief.dims)) if "theta" in belief.dims else "mu"
         value = np.asarray(parameters[names(name)], dtype=float)
         colour = value
@@ -155,10 +153,14 @@ def _profiles(model: Any, parameters: Any) -> list[tuple[str, Array, list[str]]]
             spread = np.sqrt(np.asarray(parameters[names("sigma2")], dtype=float))
             colour = np.clip(0.5 + (value - value.mean(0)) / (4 * spread), 0, 1)
         for at in np.ndindex(value.shape[1:]):
-            inner = [str(labels[i]) for labels, i in zip(coords, at, strict=True)]
+            inner = [str(each[i]) for each, i in zip(coords, at, strict=True)]
             whole = " ".join([*([block] if block else []), *inner])
             texts = [
                 f"{x:.3g}" if name == "mu" else f"{x:.2f}" for x in np.moveaxis(value, 0, -1)[at]
             ]
-            lines.append((printable((whole,)), np.moveaxis(colour, 0, -1)[at], texts))
-    return lines
+            labels.append(printable((whole,)))
+            cells.append(texts)
+            colours.append(np.moveaxis(colour, 0, -1)[at])
+    classes = list(map(str, model.coords["class"]))
+    table = pd.DataFrame(cells, pd.Index(labels, name="feature"), classes)
+    return table, np.array(colours)

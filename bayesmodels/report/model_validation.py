@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesmodels.belief.protocol import Integrated
 from bayesmodels.belief.reading import levels, places
@@ -189,10 +190,10 @@ def _bars(text: str, values: Any, mass: Array, visited: Array, kind: str) -> Pan
     axes = canvas.axes_of()
     likely = np.flatnonzero((mass > _UNSEEN) | (visited.max(-1) > _UNSEEN))
     kept = slice(likely.min(), likely.max() + 1)
-    x = np.array(values)[kept]
-    axes.bar(x, mass[kept], width=0.7, color=canvas.SKY)
-    for chain in visited[kept].T:
-        axes.plot(x, chain, "o", color=canvas.ORANGE, ms=4, alpha=0.6)
+    lines = {kind: mass[kept]} | {f"chain {k}": chain for k, chain in enumerate(visited[kept].T)}
+    table = pd.DataFrame(lines, pd.Index(np.array(values)[kept], name="value"))
+    dots = {"marker": "o", "ls": "", "color": canvas.ORANGE, "ms": 4, "alpha": 0.6}
+    canvas.histogram(axes, table, dict.fromkeys(lines, dots))
     axes.set_ylim(0)
     axes.locator_params(axis="x", integer=True)
     axes.set_ylabel("probability")
@@ -202,7 +203,7 @@ def _bars(text: str, values: Any, mass: Array, visited: Array, kind: str) -> Pan
         f"{kind.capitalize()} probabilities of the values of {text} and how often they were "
         f"visited. {each}."
     )
-    return canvas.panel(text, axes, alt)
+    return canvas.panel(text, axes, table, alt)
 
 
 def validate_model(model: pm.Model, run: Run) -> ModelReport:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-import arviz_plots as azp
 import numpy as np
-import xarray as xr
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayesmodels.belief.protocol import LatentClasses, Product, Statistic
@@ -23,14 +22,12 @@ from bayesmodels.report.rounding import decimals_of, rounded
 
 MOST_PANELS = 8
 MOST_BARS = 40
-LINES = 50
-"""Replicated data sets that are drawn."""
 REPLICATED = 1000
 """Replicated data sets that intervals are taken from."""
 
 _IN_WORDS = 12  # bars that an alternative text goes through one by one
 _SHORT = 10  # characters of a label that leave room for bars beside it
-_FEW = 20  # rows, for which a smoothed density would show the smoothing
+_BINS = 25
 
 Numbers = NDArray[Any]
 
@@ -84,17 +81,11 @@ def predictive(report: Report) -> Picture:
         found = [counts(report)]
     shown, alone = found[:MOST_PANELS], len(found) == 1
     tallies = [each for each in shown if isinstance(each, Counts)]
-    caption = []
-    if tallies:
-        caption.append(
-            "Bars: the data. Lines with a dot: median and 89 % interval of data sets replicated "
-            "from the posterior."
-        )
-    if len(tallies) < len(shown):
-        caption.append(
-            f"Black: distribution of the data. Blue: the same for {LINES} data sets replicated "
-            "from the posterior, among which the data should not stand out."
-        )
+    about = (
+        "Filled: the data. Lines, or bands: median and 89 % interval of data sets replicated from "
+        "the posterior, among which the data should not stand out."
+    )
+    caption = [about]
     if isinstance(report.posterior, LatentClasses):
         caption.append("Replicated rows have new classes, and new features given these.")
     elif isinstance(report.posterior, Product):
@@ -146,72 +137,58 @@ def _replicated(report: Report, name: str) -> Numbers:
 def _bars(found: Counts, *, alone: bool) -> Panel:
     """Draw counts beside intervals of their replicates; a panel that is alone may be wide."""
     shown = len(found.labels) - found.left
-    observed, replicated = found.observed[:shown], found.replicated[:, :shown]
-    low, middle, high = np.quantile(replicated, [0.055, 0.5, 0.945], axis=0)
-    place = np.arange(shown)
+    table = _beside(found.observed[:shown], found.replicated[:, :shown])
+    table.index = pd.Index([", ".join(label) for label in found.labels[:shown]], name=found.what)
     names = [printable(label, 28 if alone else 18) for label in found.labels[:shown]]
     width = canvas.WIDE if alone and found.wide else canvas.SIZE[0]
     axes = canvas.axes_of((width, 0.7 + 0.32 * max(2, shown)))
-    axes.barh(place, observed, height=0.62, color=canvas.SKY, alpha=0.55)
-    axes.hlines(place, low, high, color=canvas.ORANGE, lw=2.2)
-    axes.plot(middle, place, "o", color=canvas.ORANGE, ms=4.5)
-    axes.set_yticks(place, names, parse_math=False)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(shown - 0.5, -0.5)
+    canvas.intervals(axes, table, names, bars="observed")
     axes.set_xlabel(f"number of {found.what}" if found.what != "count" else "count")
-    within = int(((low <= observed) & (observed <= high)).sum())
-    told = zip(found.labels[: min(shown, _IN_WORDS)], observed, low, high, strict=False)
+    within = int(table["observed"].between(table["low"], table["high"]).sum())
     each = "; ".join(
-        f"{', '.join(label)}: {seen:,} observed, {down:,.0f} to {up:,.0f} predicted"
-        for label, seen, down, up in told
+        f"{label}: {seen:,} observed, {low:,.0f} to {high:,.0f} predicted"
+        for label, seen, low, _, high in table[:_IN_WORDS].itertuples()
     )
     more = f"; and {shown - _IN_WORDS} more" if shown > _IN_WORDS else ""
     return canvas.panel(
         found.title,
         axes,
+        table,
         "Observed counts beside 89 % intervals of replicated data; "
         f"{within} of {shown} lie within. {each}{more}.",
     )
 
 
+def _beside(observed: Numbers, replicated: Numbers) -> pd.DataFrame:
+    """Return counts beside the median and the 89 % interval of their replicates, along rows."""
+    low, middle, high = np.quantile(replicated, [0.055, 0.5, 0.945], axis=0)
+    return pd.DataFrame({"observed": observed, "low": low, "median": middle, "high": high})
+
+
 def _density(found: Measured) -> Panel:
-    """Draw the distribution of numbers among those of their replicates."""
+    """Draw how many numbers are in each bin, beside the same of their replicates."""
     label, observed, flat = ", ".join(found.label), found.observed, found.replicated
     rows = len(observed)
     flat = flat[:: max(1, len(flat) // REPLICATED)]
-    lines = flat[:: max(1, len(flat) // LINES)][:LINES]
-    sets = xr.Dataset(
-        {"x": (("chain", "draw", "row"), lines[None])},
-        coords={"chain": [0], "draw": np.arange(len(lines)), "row": np.arange(rows)},
-    )
-    data = xr.Dataset({"x": ("row", observed)}, coords={"row": np.arange(rows)})
-    smooth = rows >= _FEW and np.ptp(observed) > 0
-    axes = canvas.axes_of()
-    stacked = sets.stack(sample=["chain", "draw"])
-    azp.plot_ppc_dist(
-        xr.DataTree.from_dict({"posterior_predictive": sets, "observed_data": data}),
-        kind="kde" if smooth else "ecdf",
-        num_samples=len(lines),
-        plot_collection=canvas.collection(axes, stacked, {"overlay_ppc": ["sample"]}),
-        visuals={
-            "predictive_dist": {"color": canvas.BLUE, "alpha": 0.25, "width": 0.7},
-            "observed_dist": {"color": "black", "width": 1.8},
-            "title": False,
-        },
-    )
+    ends = [*np.quantile(flat, [0.005, 0.995]), observed.min(), observed.max()]
+    bins = np.histogram_bin_edges([], _BINS, (min(ends), max(ends)))
+    seen, *drawn = (np.histogram(x, bins)[0] for x in (observed, *flat))
+    table = _beside(seen, np.array(drawn))
+    table.index = pd.Index((bins[1:] + bins[:-1]) / 2, name="value")
+    axes, steps = canvas.axes_of(), {"color": canvas.ORANGE, "drawstyle": "steps-mid"}
+    low, high = table["low"], table["high"]
+    axes.fill_between(table.index, low, high, step="mid", color=canvas.ORANGE, alpha=0.25, lw=0)
+    canvas.histogram(axes, table[["observed", "median"]], {"median": steps})
+    axes.set_ylabel("rows")
     facts = []
     for name, function in (("mean", np.mean), ("standard deviation", np.std)):
-        ends = np.quantile(function(flat, axis=1), [0.055, 0.945])
-        places = decimals_of(float(np.ptp(ends)), 3)
-        seen, low, high = (rounded(float(n), places) for n in (function(observed), *ends))
-        facts.append(f"{name} {seen} observed, {low} to {high} replicated (89 %)")
+        around = np.quantile(function(flat, axis=1), [0.055, 0.945])
+        places = decimals_of(float(np.ptp(around)), 3)
+        words = (rounded(float(n), places) for n in (function(observed), *around))
+        facts.append("{} {} observed, {} to {} replicated (89 %)".format(name, *words))
     of = f" of {label}" if label else ""
-    kind = "densities" if smooth else "distribution functions"
-    alt = (
-        f"Distribution of {rows:,} observed values{of} as a black line among the {kind} of "
-        f"{len(lines)} replicated data sets: {'; '.join(facts)}."
-    )
-    return canvas.panel(label, axes, alt)
+    alt = f"Histogram of {rows:,} observed values{of} and of replicated data: {'; '.join(facts)}."
+    return canvas.panel(label, axes, table, alt)
 
 
 # --- what is in them ------------------------------------------------------------------------------

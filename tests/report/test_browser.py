@@ -1,6 +1,7 @@
 """Reports as Debian's Chromium shows them."""
 
 import csv
+import io
 import json
 import re
 from urllib.parse import unquote
@@ -136,9 +137,9 @@ def test_tables_of_pictures_hold_no_formula(name):
     tables = re.findall(r'href="data:text/csv,([^"]*)"', page(name))
     assert tables
     for table in tables:
-        head, *rows = csv.reader(unquote(table).splitlines())
-        assert set(head) <= {"mark", "x", "y", "value"}
-        assert all(cell in ("", "'-inf") or np.isfinite(float(cell)) for r in rows for cell in r)
+        cells = [cell for row in csv.reader(io.StringIO(unquote(table))) for cell in row]
+        said = [cell for cell in cells if cell.startswith(tuple("=+-@\t\r"))]
+        assert all(np.isfinite(float(cell)) for cell in said)
 
 
 @pytest.mark.parametrize("of", ["belief", "verdict", "report"])

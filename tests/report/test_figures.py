@@ -7,27 +7,11 @@ import numpy as np
 import pytest
 
 import bayesmodels as bm
-from bayesmodels.report import canvas, figures
+from bayesmodels.report import figures
 from bayesmodels.report.belief_validation import pictures
 from bayesmodels.report.predictive import counts, predictive
 from tests.report import samples
 from tests.report.samples import SAMPLES
-
-
-def test_paths_are_written_in_steps():
-    points = [
-        (0.04, 10),
-        (3.06, 10),
-        (3.06, 7.5),
-        (2.0, 7.25),
-        *((2, 7.25 + i / 3) for i in range(40)),
-    ]
-    path = " ".join(f"{'L' if i else 'M'} {x} {y}" for i, (x, y) in enumerate(points))
-    found = canvas._shortened(re.fullmatch(r"(.*)", path))
-    assert found.startswith(' d="M0 10h3.1v-2.5l-1.1-.3v.4v.3')
-    last = 7.2 + sum(map(float, re.findall(r"v(\.\d)", found)))
-    assert last == pytest.approx(7.25 + 13, abs=0.1), "errors of rounding do not add up"
-
 
 NAMES = ["density", "ecdf", "rank", "trace", "predictive"]
 

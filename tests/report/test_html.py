@@ -1,5 +1,6 @@
 import dataclasses
 import inspect
+import io
 import re
 import xml.etree.ElementTree as ET
 from copy import copy
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesmodels as bm
@@ -102,7 +104,8 @@ def test_every_image_says_what_is_seen(name):
         assert re.search(r"\d.*\.$", image["alt"], re.DOTALL), "numbers, in sentences"
         root = ET.fromstring(unquote(image["src"].partition(",")[2]))  # noqa: S314 - drawn here
         assert root.tag.endswith("svg")
-        assert not root.findall(".//{*}text"), "text is drawn, not left to fonts"
+        assert root.findall(".//{*}text"), "text stays text, in the script of its names"
+        assert not root.findall(".//{*}script") + root.findall(".//{*}foreignObject")
 
 
 def test_headings_are_nested_and_named_once(name):
@@ -160,12 +163,10 @@ def test_the_numbers_behind_every_picture_are_there(name):
     assert len(files) == len(found.all("img"))
     assert len({attrs["download"] for attrs in files}) == len(files)
     for attrs in files:
-        head, *rows = unquote(attrs["href"].partition(",")[2]).splitlines()
-        assert head.startswith("mark,x,y")
-        assert rows
-        for row in rows:
-            assert len(row.split(",")) == len(head.split(","))
-            [float(cell) for cell in row.split(",") if cell]
+        table = pd.read_csv(io.StringIO(unquote(attrs["href"].partition(",")[2])), index_col=0)
+        assert table.index.name
+        assert table.size
+        assert all(pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes)
 
 
 def test_the_methods_can_be_pasted_into_a_paper(name):
