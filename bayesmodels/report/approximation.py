@@ -107,8 +107,6 @@ def parameters(report: ApproximationReport) -> Table:
 
 def errors_of(table: pd.DataFrame) -> pd.DataFrame:
     """Return how far an approximation is off, of the table of `compare`, in standard deviations."""
-    import pandas as pd
-
     sd = table["sampled_sd"]
     return pd.DataFrame(
         {

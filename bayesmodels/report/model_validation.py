@@ -34,14 +34,12 @@ _UNSEEN = 1e-3  # less probable values at both ends are not drawn
 
 def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
-    from bayesmodels.report.declaration import declaration
-
     posterior, verdict = report.posterior, report.comparison
     if isinstance(posterior, Integrated):
         about, how, parameters, evidence = _integrated(report, posterior)
     else:
         about, how, parameters, evidence = _in_closed_form(report, posterior)
-    model: list[Shown] = [Part("code", declaration(posterior.model)), *how]
+    model: list[Shown] = [Part("code", posterior.model.str_repr()), *how]
     said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
     again = sections.call("validate", ["model"], report.settings)
     compared = f"{verdict.kind.capitalize()} and sampled posterior"
