@@ -5,10 +5,7 @@ from typing import Any
 
 # Loaded when asked for: what prints a few numbers needs neither figures nor pages.
 _HOMES = {
-    "ApproximationReport": "reports",
-    "DrawsReport": "reports",
-    "ModelReport": "reports",
-    "Report": "reports",
+    "Report": "html",
     "validate": "validation",
     "validate_draws": "draws_validation",
 }

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesmodels.belief.declaring import number_of_rows
-from bayesmodels.belief.protocol import Classifier, LatentClasses, Linear, Regressing, Statistic
+from bayesmodels.belief.protocol import (
+    Approximable,
+    Classifier,
+    LatentClasses,
+    Linear,
+    Regressing,
+    Statistic,
+)
 from bayesmodels.belief.reading import halves_of_symmetric, levels, places
 from bayesmodels.belief.rows import rows_at
 from bayesmodels.decisions.decision import decide
@@ -64,8 +71,16 @@ class Confusion(NamedTuple):
     by: str
 
 
-def of_belief(report: Any) -> list[str]:
-    """Say what the posterior of a belief is."""
+def answered(report: Any) -> list[str]:
+    """Say what the posterior is; nothing of draws alone."""
+    if report.prior is None:
+        return [] if report.posterior is None else _numbers(report.posterior, report.prob)
+    if isinstance(report.prior, Approximable):
+        return [*_weights(report), *_classified(report.confusion)]
+    return _of_belief(report)
+
+
+def _of_belief(report: Any) -> list[str]:
     posterior: Any = report.posterior
     if isinstance(report.prior, Linear) and (said := _weights(report)):
         return [*said, *_explained(report)]
@@ -78,16 +93,6 @@ def of_belief(report: Any) -> list[str]:
     if (name := grouped(posterior)) is not None:
         return _groups(posterior, name, report.prob)
     return _numbers(posterior, report.prob)
-
-
-def of_model(report: Any) -> list[str]:
-    """Say what the posterior of a PyMC model is."""
-    return _numbers(report.posterior, report.prob)
-
-
-def of_approximation(report: Any) -> list[str]:
-    """Say what weights are, and how well they classify."""
-    return [*_weights(report), *_classified(report.confusion)]
 
 
 # --- effects --------------------------------------------------------------------------------------
@@ -209,8 +214,10 @@ def _groups(posterior: Any, name: str, prob: float) -> list[str]:
 # --- classes --------------------------------------------------------------------------------------
 
 
-def confusion_of_belief(report: Any) -> Confusion | str | None:
+def confusion(report: Any) -> Confusion | str | None:
     """Classify rows of a classifier by the others; say why where that can't be done."""
+    if isinstance(report.prior, Approximable):
+        return _confusion_of_logistic(report)
     if not isinstance(report.prior, Classifier) or isinstance(report.prior, LatentClasses):
         return None
     prior: Any = report.prior
@@ -225,7 +232,7 @@ def confusion_of_belief(report: Any) -> Confusion | str | None:
     )
 
 
-def confusion_of_approximation(report: Any) -> Confusion | str | None:
+def _confusion_of_logistic(report: Any) -> Confusion | str | None:
     """Classify rows of a logistic regression by the others."""
     prior = report.prior
     counts = prior.labelled(report.data).counts

@@ -14,11 +14,20 @@ import pandas as pd
 from bayesmodels.belief.reading import places
 from bayesmodels.draws import mcmc_draws
 from bayesmodels.referee import check_identity, compare
+from bayesmodels.referee.verdict import (
+    LEAST_ESS,
+    Outcome,
+    advice,
+    stands_still,
+    still,
+    too_few,
+    unmixed,
+)
 from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.html import Judged, Report
 from bayesmodels.report.page import Pairs, Part, Section, Table, columns, cut, labels, worst_first
-from bayesmodels.report.reports import ApproximationReport
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
@@ -29,9 +38,9 @@ _STEPS = 2000  # of gradient ascent, for a picture
 _LEAST = 1e-12  # of a distance from the maximum, relative to the way: below it is rounding
 
 
-def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Section]]:
+def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
-    near, errors, found = report.approximation, report.errors, report.identity
+    near, errors, found = report.posterior, report.errors, report.identity
     before = (
         "The posterior has no closed form. Its mode is exact up to rounding; the standard "
         "deviations beside it are those of Laplace’s approximation, a normal law with the "
@@ -91,10 +100,56 @@ def contents(report: ApproximationReport, command: str) -> tuple[Pairs, list[Sec
     ]
 
 
-def parameters(report: ApproximationReport) -> Table:
+def judge(report: Report) -> Judged:
+    """Judge the formula, and whether the draws are good for a measurement."""
+    errors, identity, further = report.errors, report.identity, findings(report.errors)
+    outcome: Outcome = "inconclusive" if further else "agree"
+    outcome = outcome if identity.holds else "disagree"
+    head = {
+        "agree": "The formula and the PyMC model agree; the approximation was measured.",
+        "disagree": "The formula and the PyMC model do not describe the same posterior.",
+        "inconclusive": "The formula and the PyMC model agree; the draws are too few or have "
+        "not mixed, so that the approximation was measured badly.",
+    }[outcome]
+    said = [head, identity.sentence(), measured(errors)]
+    known = {
+        "sentences": [*said, *further],
+        "approximate_log_evidence": float(report.posterior.approximate_log_evidence),
+        "identity_holds": identity.holds,
+        "largest_z": None,
+        "largest_error": float(errors["error"].abs().max()),
+        "smallest_ess": float(errors["ess"].min()),
+        "largest_r_hat": float(errors["r_hat"].max()),
+    }
+    return Judged(outcome, said, further, errors, known)
+
+
+def findings(errors: pd.DataFrame) -> list[str]:
+    """Say what keeps the draws from being good for a measurement; empty if nothing does."""
+    ess, r_hat = errors["ess"], errors["r_hat"]
+    if standing := [str(x) for x in ess.index if stands_still(ess[x], r_hat[x])]:
+        return [still(standing)]
+    few = [f"{x} {advice(LEAST_ESS / ess.min())}" for x in too_few(str(ess.idxmin()), ess.min())]
+    tune = "" if r_hat.isna().all() else " Tune longer or draw more."
+    return few + [x + tune for x in unmixed(r_hat)]
+
+
+def measured(errors: pd.DataFrame) -> str:
+    """Say in one sentence how far the approximation is from the draws."""
+    worst: Any = errors["error"].abs().idxmax()
+    error, mcse = errors["error"][worst], errors["mcse"][worst]
+    low, high = errors["sd_ratio"].min(), errors["sd_ratio"].max()
+    return (
+        "Laplace's approximation is not the posterior: its mean is up to "
+        f"{abs(error):.2g} ± {mcse:.1g} posterior standard deviations off ({worst}), and its "
+        f"standard deviations are {low:.2f} to {high:.2f} times those of the draws."
+    )
+
+
+def parameters(report: Report) -> Table:
     """Return mean and standard deviation of the prior, and those of the approximation."""
-    prior, near = report.prior.marginals()["w"], report.approximation.marginals()["w"]
-    rows = [text for text, _ in places(report.approximation, "w", np.shape(near.mean()))]
+    prior, near = report.prior.marginals()["w"], report.posterior.marginals()["w"]
+    rows = [text for text, _ in places(report.posterior, "w", np.shape(near.mean()))]
     found = (
         labels(rows),
         tables.numbers("prior", prior.mean(), "Mean"),
@@ -144,9 +199,9 @@ def comparison(errors: pd.DataFrame) -> Table:
 
 
 @canvas.style()
-def pictures(report: ApproximationReport) -> list[Picture]:
+def pictures(report: Report) -> list[Picture]:
     """Draw densities, the ways to the mode, ranks and traces."""
-    shown = figures.of_law(report.approximation, report.sampled, report.errors["error"].abs())
+    shown = figures.of_law(report.posterior, report.sampled, report.errors["error"].abs())
     return [
         Picture(
             "density",
@@ -161,7 +216,7 @@ def pictures(report: ApproximationReport) -> list[Picture]:
     ]
 
 
-def _ways(report: ApproximationReport) -> Picture:
+def _ways(report: Report) -> Picture:
     """Draw how far below the maximum the log joint density is after each step."""
     axes = canvas.axes_of((canvas.WIDE, canvas.SIZE[1]))
     best = min(report.newton.loss.min(), report.ascent.loss.min())
@@ -187,7 +242,7 @@ def _ways(report: ApproximationReport) -> Picture:
     )
 
 
-def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> ApproximationReport:
+def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> Report:
     """Check a model without a closed form, and measure its Laplace approximation."""
     timed, how = run.timed, {"likelihood": run.settings["likelihood"]} | run.sampler
     near = timed("approximation", "mode and curvature", model.laplace, data)
@@ -199,10 +254,11 @@ def validate_approximation(model: LogisticRegression, data: Any, run: Run) -> Ap
     draws = run.settings["draws a chain"]
     sampled = run.sampled(lambda number: mcmc_draws(model, data, draws=number, **how), draws)
     verdict = timed("comparison", "measuring the approximation", compare, near, sampled)
-    return ApproximationReport(
+    return Report(
         title=model.title,
         prior=model.met(data),
-        approximation=near,
+        posterior=near,
+        judge=judge,
         data=data,
         identity=identity,
         errors=errors_of(verdict.table),

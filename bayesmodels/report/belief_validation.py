@@ -27,16 +27,17 @@ from bayesmodels.referee.bridge import EvidenceEstimate, estimated
 from bayesmodels.referee.diagnosis import log_evidence
 from bayesmodels.referee.named_laws import InvariantLaw
 from bayesmodels.referee.tests.class_probabilities import telling_rows
+from bayesmodels.referee.verdict import Outcome
 from bayesmodels.report import canvas, effects, figures, sections, tables
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.classes import learnt
 from bayesmodels.report.concept import hypotheses
 from bayesmodels.report.excerpt import excerpt, in_short
+from bayesmodels.report.html import Judged, Report, on_draws
 from bayesmodels.report.left_out import left_out
 from bayesmodels.report.mixtures import mixtures
 from bayesmodels.report.page import Pairs, Part, Section, Shown
 from bayesmodels.report.predictive import predictive
-from bayesmodels.report.reports import Report
 from bayesmodels.report.run import Run
 
 
@@ -95,7 +96,7 @@ def data_of(report: Report) -> Section:
     """Return what the data are like."""
     statistic, counts = report.prior.statistic(report.data), {}
     if isinstance(report.posterior, Classifier):
-        labels = report.posterior.coords["class"]
+        labels = cast("Any", report.posterior).coords["class"]
         counts = dict(zip(labels, statistic.classes.counts, strict=True))
     likelihood = report.settings.get("likelihood", "rows")
     facts, first = excerpt(report.data, report.posterior, counts, likelihood)
@@ -112,6 +113,36 @@ def methods(report: Report, scaled: Sequence[Section] = ()) -> Section:
     )
     said = [about, sections.sampling(report, report.sampled), sections.judging(report)]
     return sections.methods(said, sections.JUDGED, scaled)
+
+
+def judge(report: Report) -> Judged:
+    """Judge formulas first, then the sampler's draws."""
+    identity, comparison, bridge = report.identity, report.comparison, report.bridge
+    outcome: Outcome = comparison.outcome if identity.holds else "disagree"
+    head = {
+        "agree": "The algebra, the PyMC model and its draws agree.",
+        "disagree": "The algebra and the PyMC model agree, but the sampler's draws do not: the "
+        "sampler is to blame.",
+        "inconclusive": "The algebra and the PyMC model agree; the draws are too few to judge, "
+        "or have not mixed.",
+    }[outcome]
+    if not identity.holds:
+        head = "The algebra and the PyMC model do not describe the same posterior."
+    blamed = [] if report.diagnosis is None else [report.diagnosis.sentence()]
+    to_blame = ["the sampler"] if identity.holds and outcome == "disagree" else []
+    by = {}
+    if bridge is not None:
+        by["log_evidence_by_bridge"] = bridge.log_evidence
+        by["log_evidence_by_bridge_error"] = bridge.error
+    return on_draws(
+        report,
+        outcome,
+        [head, *blamed, identity.sentence(), comparison.sentence()],
+        log_evidence=report.log_evidence,
+        **by,
+        identity_holds=identity.holds,
+        to_blame=list(report.diagnosis.terms) if blamed else to_blame,
+    )
 
 
 @canvas.style()
@@ -184,6 +215,7 @@ def validate_belief(model: Belief, data: Any, run: Run) -> Report:
         diagnosis=diagnosis,
         bridge=bridge,
         no_bridge=missing,
+        judge=judge,
         contents=contents,
         **run.stated(),
     )

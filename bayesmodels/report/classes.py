@@ -23,7 +23,7 @@ from bayesmodels.report.rounding import decimals_of, rounded
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesmodels.report.reports import Report
+    from bayesmodels.report.html import Report
 
 
 MOST_LEVELS = 12

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bayesmodels.report.reports import Report
+    from bayesmodels.report.html import Report
 
 
 MOST_HYPOTHESES = 20

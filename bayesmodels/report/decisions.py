@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.report import canvas
+from bayesmodels.report.html import Report
 from bayesmodels.report.page import Pairs, Section, Shown, Table, columns
-from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of
 
 if TYPE_CHECKING:

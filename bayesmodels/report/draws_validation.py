@@ -19,8 +19,8 @@ from bayesmodels.referee.verdict import TOLERANCE
 from bayesmodels.report import canvas, figures, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
 from bayesmodels.report.figures import Scalar
+from bayesmodels.report.html import Judged, Report, on_draws
 from bayesmodels.report.page import Pairs, Section
-from bayesmodels.report.reports import DrawsReport
 from bayesmodels.report.run import Run
 
 SIDES = ("first", "second")
@@ -28,7 +28,7 @@ _GROUPS = ("posterior", "sample_stats")  # of which the page tells
 _PACKAGES = ("numpy", "scipy", "arviz", "xarray")
 
 
-def contents(report: DrawsReport, command: str) -> tuple[Pairs, list[Section]]:
+def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     found = report.comparison
     values = tables.with_intervals(found, report.prob, report.variables)
@@ -57,7 +57,46 @@ def contents(report: DrawsReport, command: str) -> tuple[Pairs, list[Section]]:
     ]
 
 
-def sets(report: DrawsReport) -> list[tuple[str, str]]:
+def judge(report: Report) -> Judged:
+    """Judge whether either set can stand for the other."""
+    found, (first, second) = report.comparison, report.names
+    head = {
+        "agree": "Either set of draws can stand for the other.",
+        "disagree": "A sampler is wrong, or the two models are not the same.",
+        "inconclusive": "The draws are too few to judge, or have not mixed.",
+    }[found.outcome]
+    if same(found):
+        head = "Both sets hold the same draws, which says nothing about either."
+    also = f"First set: {first}; second set: {second}. Findings speak of the first."
+    table = found.table.astype(object).where(np.isfinite(found.table), None)
+    judged = on_draws(
+        report,
+        found.outcome,
+        [head, found.sentence(), also],
+        first=first,
+        second=second,
+        bound=_finite(found.bound),
+        more=None if found.more is None else _finite(found.more),
+        variables=None if report.variables is None else list(report.variables),
+        left_out=list(found.left_out),
+        table=table.to_dict(orient="index"),
+    )
+    judged.known["largest_r_hat"] = _finite(judged.known["largest_r_hat"])
+    return judged
+
+
+def same(verdict: Any) -> bool:
+    """Return whether two sets are the same draws, such as one file given twice."""
+    parts = ("mean", "sd", "eti89_lb", "eti89_ub")
+    table = verdict.table
+    return all((table[f"first_{part}"] == table[f"second_{part}"]).all() for part in parts)
+
+
+def _finite(x: float) -> float | None:
+    return x if np.isfinite(x) else None
+
+
+def sets(report: Report) -> list[tuple[str, str]]:
     """Say of both sets where they come from and how large they are."""
     facts = []
     for side, name, tree in zip(SIDES, report.names, (report.first, report.second), strict=True):
@@ -79,7 +118,7 @@ def sets(report: DrawsReport) -> list[tuple[str, str]]:
     return facts
 
 
-def again(report: DrawsReport) -> str:
+def again(report: Report) -> str:
     """Return the call that makes the same report again."""
     given = list(map(repr, report.names)) if report.files else ["first", "second"]
     if report.variables is not None:
@@ -87,7 +126,7 @@ def again(report: DrawsReport) -> str:
     return sections.call("validate_draws", given, report.settings)
 
 
-def moving(report: DrawsReport) -> list[Pair]:
+def moving(report: Report) -> list[Pair]:
     """Return the scalars that vary in both sets, those with the largest discrepancies first."""
     found = report.comparison
     z = found.table["z"].abs()
@@ -98,7 +137,7 @@ def moving(report: DrawsReport) -> list[Pair]:
 
 
 @canvas.style()
-def pictures(report: DrawsReport) -> list[Picture]:
+def pictures(report: Report) -> list[Picture]:
     """Draw densities and distribution functions of both sets, and ranks and traces of each."""
     shown, level = moving(report)[: figures.MOST_SCALARS], float(report.settings["level"])
     if not shown:
@@ -187,7 +226,7 @@ def validate_draws(
     names: tuple[str, str] | None = None,
     source: str = "",
     progress: Callable[[str], object] = lambda _: None,
-) -> DrawsReport:
+) -> Report:
     """Compare two sets of draws of one posterior, of any samplers or libraries, as a report.
 
     What is compared, and how, is `bayesmodels.compare`'s; ``bayesmodels compare`` is the same on
@@ -214,7 +253,7 @@ def validate_draws(
 
     Returns
     -------
-    DrawsReport
+    Report
         With `outcome`, `sentences`, `to_html` and `comparison`, the verdict.
 
     Raises
@@ -254,7 +293,9 @@ def validate_draws(
         str(given) if path else "draws in memory"
         for given, path in zip((first, second), paths, strict=True)
     ]
-    return DrawsReport(
+    return Report(
+        title="Two sets of draws",
+        judge=judge,
         names=names or (called[0], called[1]),
         comparison=found,
         first=_tree(sides[0]),

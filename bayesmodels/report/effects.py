@@ -18,7 +18,7 @@ from bayesmodels.report.page import MOST_ROWS, Column, Part, Section, Shown, Tab
 from bayesmodels.report.rounding import decimals_of, rounded
 
 if TYPE_CHECKING:
-    from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
+    from bayesmodels.report.html import Report
 
 _MOST_CLASSES = 12  # columns of a table that fits a page
 _DOTS = 1000
@@ -26,7 +26,7 @@ _IN_WORDS = 12
 
 
 @canvas.style()
-def sections(report: Report | ApproximationReport) -> list[Section]:
+def sections(report: Report) -> list[Section]:
     """Return a section with what the answer rests on; none if there is nothing more to see."""
     linear, confusion = isinstance(report.prior, Linear), report.confusion
     if linear:
@@ -47,7 +47,7 @@ def sections(report: Report | ApproximationReport) -> list[Section]:
 
 
 @canvas.style()
-def of_model(report: ModelReport) -> list[Section]:
+def of_model(report: Report) -> list[Section]:
     """Return a section with the intervals of a PyMC model that has one variable."""
     drawn = forest(_elements(report.posterior, report.prob), report.prob)
     return [Section("effects", "Intervals", [Part("pictures", drawn)])] if drawn else []

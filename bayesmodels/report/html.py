@@ -6,25 +6,46 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesmodels.belief import notebook
+from bayesmodels.belief.values import fill
 from bayesmodels.input.parameters import proportion
 from bayesmodels.referee.verdict import Outcome
+from bayesmodels.report import answer
+from bayesmodels.report.answer import Confusion
 from bayesmodels.report.page import FOLDED, MOST_FINDINGS, Page, Pairs, Part, Section
 from bayesmodels.store.files import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_UNSTATED = "Source of the data: not stated."
+
+
+class Judged(NamedTuple):
+    """A verdict, in words the most important first, further findings, and all as plain values.
+
+    The table is what the verdict on draws rests on.
+    """
+
+    outcome: Outcome
+    said: Sequence[str]
+    further: Sequence[str]
+    table: pd.DataFrame
+    known: dict[str, Any]
+
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Reported:
-    """What every report holds and says, whatever was validated.
+class Report:
+    """What `validate` or `validate_draws` found: from prior and data to posterior, draws, verdict.
+
+    What a kind of model, or draws alone, do not have is None.
 
     Attributes
     ----------
@@ -32,6 +53,8 @@ class Reported:
         Name of what was validated, and where it comes from, in words; may be empty.
     settings, seconds, versions : dict
         Seed, draws and so on; wall time of each part; of Python and of the packages that matter.
+    judge : callable
+        Makes the verdict of a report.
     contents : callable
         Makes what one looks for first, as names and values, and the sections, of a report and the
         command line that makes it again, if any. Pictures take their time: they wait for a page.
@@ -39,16 +62,36 @@ class Reported:
         What else the reader should know, in words: paragraphs with an empty line between.
     prob : float
         Probability of the intervals in the answer and its pictures.
+    prior, posterior : Belief, ExactPosterior, IntegratedPosterior or LaplaceApproximation
+        Before and after the data; of a PyMC model of your own the posterior alone.
+    reason : str
+        Why a PyMC model has no closed form; empty if it has.
+    data : object
+        The data as given.
+    log_evidence : float or None
+        Log density of the data; None under an improper prior.
+    identity : Identity
+        Algebra against PyMC's joint density.
+    diagnosis : Diagnosis
+        Which term is to blame, where the identity fails.
+    bridge, no_bridge : EvidenceEstimate, str
+        The evidence by bridge sampling; or why there is none of a proper prior, in words.
+    comparison : Verdict
+        Draws of PyMC's sampler against the exact law; or one set of draws against another.
+    errors : pandas.DataFrame
+        Laplace's approximation against the draws, in their standard deviations.
+    newton, ascent : Trace
+        Ways to the posterior's mode: Newton's method, and gradient ascent with step 1 / L.
+    exact, sampled : xarray.DataTree
+        Exact and MCMC draws with the same groups.
+    first, second : xarray.DataTree
+        The two sets of draws; `sample_stats` too, where there are any.
+    names, variables, files : (str, str), tuple of str or None, bool
+        What the sets are called; what was compared, if it was chosen; whether both were files.
     outcome : {"agree", "disagree", "inconclusive"}
-        The verdict.
-    said, further : sequence of str
-        The verdict in words, the most important first, and further findings.
-    table : pandas.DataFrame
-        What the verdict on draws rests on.
-    known : dict
-        What else was found, as plain values.
-    unstated : str
-        What stands in the place of a source that is not stated.
+        The verdict over all layers: identity first, then draws.
+    said, further, table, known
+        What the verdict says, further findings, what it rests on, and plain values.
     """
 
     title: str
@@ -56,20 +99,53 @@ class Reported:
     settings: dict[str, Any]
     seconds: dict[str, float]
     versions: dict[str, str]
+    judge: Callable[[Any], Judged]
     contents: Callable[[Any, str], tuple[Pairs, Sequence[Section]]]
     notes: str = ""
     prob: float = 0.89
+    prior: Any = None
+    posterior: Any = None
+    reason: str = ""
+    data: Any = None
+    log_evidence: float | None = None
+    identity: Any = None
+    diagnosis: Any = None
+    bridge: Any = None
+    no_bridge: str = ""
+    comparison: Any = None
+    errors: Any = None
+    newton: Any = None
+    ascent: Any = None
+    exact: Any = None
+    sampled: Any = None
+    first: Any = None
+    second: Any = None
+    names: tuple[str, str] = ("", "")
+    variables: tuple[str, ...] | None = None
+    files: bool = False
     outcome: Outcome = field(init=False)
     said: Sequence[str] = field(init=False)
     further: Sequence[str] = field(init=False)
     table: pd.DataFrame = field(init=False)
     known: dict[str, Any] = field(init=False)
-    unstated: str = field(init=False, default="Source of the data: not stated.")
 
-    @property
+    def __post_init__(self) -> None:
+        fill(self, **self.judge(self)._asdict())
+
+    @cached_property
     def answer(self) -> Sequence[str]:
         """What the data said, in plain words; nothing, if that is not what was asked."""
-        return []
+        return answer.answered(self)
+
+    @cached_property
+    def confusion(self) -> Confusion | str | None:
+        """How well a classifier's rows are classified by other rows, or why that is not known."""
+        return answer.confusion(self)
+
+    @property
+    def to_blame(self) -> tuple[str, ...]:
+        """What is to blame for a disagreement: terms of the formulas, the sampler, a mode."""
+        return tuple(self.known.get("to_blame", ()))
 
     def sentences(self) -> list[str]:
         """Say what was found in words, the most important first."""
@@ -83,7 +159,7 @@ class Reported:
             "outcome": self.outcome,
             "answer": list(self.answer),
             **self.known,
-            "table": self.table.to_dict(orient="index"),
+            "table": self.known.get("table") or self.table.to_dict(orient="index"),
             "settings": self.settings,
             "versions": self.versions,
         }
@@ -98,7 +174,7 @@ class Reported:
         return Page(
             title=self.title,
             outcome=self.outcome,
-            source=self.source or self.unstated,
+            source=self.source or " and ".join(filter(None, self.names)) or _UNSTATED,
             notes=[text for text in self.notes.split("\n\n") if text.strip()],
             answer=self.answer,
             verdict=self.said[0],
@@ -141,16 +217,29 @@ class Reported:
         return notebook.judged(self.title, self.outcome, self.said, self.further, self.table)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.title!r}, {self.outcome!r})"
+        return f"Report({self.title!r}, {self.outcome!r})"
 
 
-def styled[R: Reported](
-    report: R,
+def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **found: Any) -> Judged:
+    """Return a verdict that ends with one on draws, and what was found beside it."""
+    verdict = report.comparison
+    measured = verdict.measured()
+    known = {
+        "sentences": [*said, *verdict.findings],
+        **found,
+        **{key: measured[key] for key in ("largest_z", "smallest_ess", "largest_r_hat")},
+    }
+    # The first finding is part of the verdict's sentence.
+    return Judged(outcome, said, verdict.findings[1:], verdict.table, known)
+
+
+def styled(
+    report: Report,
     *,
     title: str | None = None,
     notes: str | None = None,
     prob: float | None = None,
-) -> R:
+) -> Report:
     """Return a report with a title, notes and a width of intervals of one's own."""
     given: dict[str, Any] = {"title": title, "notes": notes, "prob": prob}
     changed = {key: value for key, value in given.items() if value is not None}
@@ -160,7 +249,7 @@ def styled[R: Reported](
 
 
 def write(
-    report: Reported, path: str | os.PathLike[str], command: str = "", *, brief: bool = False
+    report: Report, path: str | os.PathLike[str], command: str = "", *, brief: bool = False
 ) -> None:
     """Write a report as HTML, whole or not at all.
 
@@ -172,7 +261,7 @@ def write(
         part.write_text(text, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
 
 
-def render(report: Reported, command: str = "", *, brief: bool = False) -> str:
+def render(report: Report, command: str = "", *, brief: bool = False) -> str:
     """Return the text of the file that `write` writes, images included."""
     return set_in_html(report.page(command, brief=brief))
 

@@ -17,8 +17,8 @@ from bayesmodels.numerics import Array
 from bayesmodels.referee.leave_one_out import LeaveOneOut, leave_one_out
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Picture
+from bayesmodels.report.html import Report
 from bayesmodels.report.page import Part, Section, Shown
-from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
 TRUSTED = 0.7

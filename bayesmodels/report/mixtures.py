@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesmodels.models.mixture.em import EMResult
-    from bayesmodels.report.reports import Report
+    from bayesmodels.report.html import Report
 
 
 MOST_FEATURES = 40

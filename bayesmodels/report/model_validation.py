@@ -10,14 +10,15 @@ import pandas as pd
 
 from bayesmodels.belief.protocol import Integrated
 from bayesmodels.belief.reading import levels, places
+from bayesmodels.errors import PriorError
 from bayesmodels.input.labels import of_place
 from bayesmodels.numerics import Array
 from bayesmodels.referee import compare
 from bayesmodels.referee.scalars import scalar_draws
 from bayesmodels.report import canvas, effects, figures, integration, sections, tables
 from bayesmodels.report.canvas import Panel, Picture
+from bayesmodels.report.html import Judged, Report, on_draws
 from bayesmodels.report.page import Pairs, Part, Section, Shown, Table, cut, labels
-from bayesmodels.report.reports import ModelReport
 from bayesmodels.report.rounding import powers, rounded, significant
 from bayesmodels.report.run import Run
 
@@ -30,9 +31,25 @@ if TYPE_CHECKING:
 
 _IN_WORDS = 6  # values that an alternative text goes through
 _UNSEEN = 1e-3  # less probable values at both ends are not drawn
+_HEADS = {
+    "exact": {
+        "agree": "The model has a closed form, and PyMC's draws agree with it.",
+        "disagree": "The model has a closed form, but PyMC's draws do not come from it: the "
+        "sampler is to blame.",
+        "inconclusive": "The model has a closed form; PyMC's draws are too few to judge, or "
+        "have not mixed.",
+    },
+    "integrated": {
+        "agree": "The model was integrated numerically, and PyMC's draws agree with that.",
+        "disagree": "The model was integrated numerically, but PyMC's draws do not come from "
+        "that posterior: the sampler is to blame, unless the integration missed a mode.",
+        "inconclusive": "The model was integrated numerically; PyMC's draws are too few to "
+        "judge, or have not mixed.",
+    },
+}
 
 
-def contents(report: ModelReport, command: str) -> tuple[Pairs, list[Section]]:
+def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     """Return what one looks for first, and all sections."""
     posterior, verdict = report.posterior, report.comparison
     if isinstance(posterior, Integrated):
@@ -60,7 +77,7 @@ type _Known = tuple[str, list[Shown], list[Section], Section]
 """How the posterior was found, in a sentence; what it is; its numbers; and the evidence."""
 
 
-def _in_closed_form(report: ModelReport, posterior: ExactPosterior) -> _Known:
+def _in_closed_form(report: Report, posterior: ExactPosterior) -> _Known:
     about = (
         f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was derived in "
         f"closed form with bayesmodels {report.versions['bayesmodels']}, and verified against "
@@ -75,7 +92,7 @@ def _in_closed_form(report: ModelReport, posterior: ExactPosterior) -> _Known:
     )
 
 
-def _integrated(report: ModelReport, posterior: Integrated) -> _Known:
+def _integrated(report: Report, posterior: Integrated) -> _Known:
     about = (
         f"The posterior of a PyMC {report.versions.get('pymc', '')} [1] model was integrated "
         f"numerically with bayesmodels {report.versions['bayesmodels']}. {posterior.explain()}"
@@ -92,6 +109,36 @@ def _integrated(report: ModelReport, posterior: Integrated) -> _Known:
         [Part("heading", "Integration"), none, posterior.explain()],
         [Section("parameters", "Numbers of the posterior", [known])],
         Section("evidence", "Evidence and errors", [searched, Part("facts", facts)]),
+    )
+
+
+def judge(report: Report) -> Judged:
+    """Judge the sampler's draws, by what the posterior is."""
+    posterior, outcome = report.posterior, report.comparison.outcome
+    known: dict[str, Any]
+    if report.reason:
+        words = _HEADS["integrated"]
+        proof, to_blame = posterior.explain(), ["the sampler", "the integration"]
+        error = float(posterior.errors["log_evidence"])
+        known = {"reason": report.reason, "log_evidence_error": error}
+    else:
+        seen, words, to_blame = posterior.verification, _HEADS["exact"], ["the sampler"]
+        reach = "everywhere" if seen.settled else "at the points compared, as far as is known"
+        proof = (
+            f"PyMC's joint density and the closed form differ by one constant at {seen.points} "
+            f"points, up to {significant(max(seen.value, seen.slope), 2)} of what rounding "
+            f"explains: they are the same {reach}."
+        )
+        known = {"families": posterior.families, "verified": posterior.verified}
+    return on_draws(
+        report,
+        outcome,
+        [words[outcome], proof, report.comparison.sentence()],
+        to_blame=to_blame if outcome == "disagree" else [],
+        rung=report.comparison.kind,
+        explanation=posterior.explain(),
+        **known,
+        log_evidence=report.log_evidence,
     )
 
 
@@ -149,7 +196,7 @@ def observed(exact: xr.DataTree) -> list[tuple[str, str]]:
 
 
 @canvas.style()
-def pictures(report: ModelReport) -> list[Picture]:
+def pictures(report: Report) -> list[Picture]:
     """Draw densities, distribution functions, ranks and traces; of finite variables visits."""
     found: list[Picture] = []
     if set(report.posterior.dims) - set(levels(report.posterior)):
@@ -161,7 +208,7 @@ def pictures(report: ModelReport) -> list[Picture]:
     return found
 
 
-def _visits(report: ModelReport) -> Picture:
+def _visits(report: Report) -> Picture:
     """Draw the values of each element of a finite variable."""
     posterior, elements = report.posterior, dict[tuple[str, tuple[int, ...]], list[Any]]()
     for _, name, at, x in scalar_draws(report.comparison.law, report.sampled):
@@ -204,7 +251,14 @@ def _bars(text: str, values: Any, mass: Array, visited: Array, kind: str) -> Pan
     return canvas.panel(text, axes, table, alt)
 
 
-def validate_model(model: pm.Model, run: Run) -> ModelReport:
+def _log_evidence(posterior: Any) -> float | None:
+    try:
+        return float(posterior.log_evidence)
+    except PriorError:
+        return None
+
+
+def validate_model(model: pm.Model, run: Run) -> Report:
     """Find a PyMC model's posterior without a sampler, and compare a sampler's draws with it.
 
     Where that can't be done the refusal says what can be done instead.
@@ -227,10 +281,12 @@ def validate_model(model: pm.Model, run: Run) -> ModelReport:
         lambda number: sampled(model, number, **run.sampler, **quiet),
         lambda given, share: compare(posterior, given, level=share, rng=rng),
     )
-    return ModelReport(
+    return Report(
         title=model.name or "PyMC model",
         posterior=posterior,
         reason=reason,
+        log_evidence=_log_evidence(posterior),
+        judge=judge,
         comparison=comparison,
         exact=drawn,
         sampled=from_pymc,

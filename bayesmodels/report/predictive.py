@@ -17,7 +17,7 @@ from bayesmodels.input.wrappers import BinomialCounts, Grouped, MultinomialCount
 from bayesmodels.models.classifiers.features import Classified
 from bayesmodels.report import canvas
 from bayesmodels.report.canvas import Panel, Picture, printable
-from bayesmodels.report.reports import Report
+from bayesmodels.report.html import Report
 from bayesmodels.report.rounding import decimals_of, rounded
 
 MOST_PANELS = 8

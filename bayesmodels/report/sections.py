@@ -14,7 +14,7 @@ from bayesmodels.referee.sequential import AGAIN
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.report.canvas import Picture
 from bayesmodels.report.figures import MOST_SCALARS
-from bayesmodels.report.html import Reported
+from bayesmodels.report.html import Report
 from bayesmodels.report.page import (
     Column,
     Pairs,
@@ -26,7 +26,6 @@ from bayesmodels.report.page import (
     cut,
     worst_first,
 )
-from bayesmodels.report.reports import ModelReport, Report
 
 PYMC = (
     "Abril-Pla et al. (2023), PyMC: a modern, and comprehensive probabilistic programming "
@@ -144,7 +143,7 @@ def methods(sentences: Sequence[str], cited: Sequence[str], scaled: Sequence[Any
     return Section("methods", "Methods, in a paragraph", [paragraph, Part("works", cited)])
 
 
-def sampling(report: Reported, sampled: Any) -> str:
+def sampling(report: Report, sampled: Any) -> str:
     """Say which sampler drew how much, where [2] and [3] are cited."""
     posterior, settings, versions = sampled["posterior"], report.settings, report.versions
     name = str(posterior.attrs.get("inference_library", "pymc"))
@@ -157,7 +156,7 @@ def sampling(report: Reported, sampled: Any) -> str:
     )
 
 
-def judging(report: Report | ModelReport) -> str:
+def judging(report: Report) -> str:
     """Say how draws were compared with a closed form, where [4] is cited."""
     law = "closed form" if report.comparison.kind == "exact" else "law by integration"
     return (
@@ -188,7 +187,7 @@ def call(function: str, given: Sequence[str], settings: Mapping[str, Any]) -> st
 
 
 def made(
-    report: Reported, command: str, again: str, *given: str, what: str = "", prior: str = ""
+    report: Report, command: str, again: str, *given: str, what: str = "", prior: str = ""
 ) -> Section:
     """Return how the report was made, and how to make it again: by a command line, or in Python.
 

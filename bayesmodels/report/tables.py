@@ -32,6 +32,7 @@ from bayesmodels.referee.tests import name_of
 from bayesmodels.referee.two_samples import pairs
 from bayesmodels.referee.verdict import Verdict
 from bayesmodels.referee.verdict import significant as significant_tests
+from bayesmodels.report.html import Report
 from bayesmodels.report.page import (
     Column,
     Decimals,
@@ -42,7 +43,6 @@ from bayesmodels.report.page import (
     labels,
     worst_first,
 )
-from bayesmodels.report.reports import Report
 from bayesmodels.report.rounding import decimals_of, powers, rounded, signed, significant
 
 if TYPE_CHECKING:

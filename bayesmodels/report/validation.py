@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from bayesmodels.input.parameters import count, randomness
 from bayesmodels.referee.scalars import LEAST_CHAINS
 from bayesmodels.report.approximation import validate_approximation
 from bayesmodels.report.belief_validation import validate_belief
+from bayesmodels.report.html import Report
 from bayesmodels.report.model_validation import validate_model
-from bayesmodels.report.reports import ApproximationReport, ModelReport, Report
 from bayesmodels.report.run import Run
 
 if TYPE_CHECKING:
@@ -27,32 +27,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("numpy", "scipy", "pymc", "nutpie", "arviz", "xarray", "pandas")
 
 
-class ModelSettings(TypedDict, total=False):
-    """What `validate` may be told besides a PyMC model."""
-
-    draws: int
-    tune: int
-    chains: int
-    level: float
-    rng: np.random.Generator | int | None
-    source: str
-    progress: Callable[[str], object]
-
-
-class Settings(ModelSettings, total=False):
-    """What `validate` may be told besides model and data."""
-
-    likelihood: Likelihood | None
-
-
-@overload
-def validate(model: Belief, data: Any, **settings: Unpack[Settings]) -> Report: ...
-@overload
-def validate(
-    model: LogisticRegression, data: Any, **settings: Unpack[Settings]
-) -> ApproximationReport: ...
-@overload
-def validate(model: pm.Model, **settings: Unpack[ModelSettings]) -> ModelReport: ...
 def validate(
     model: Belief | LogisticRegression | pm.Model,
     data: Any = None,
@@ -65,7 +39,7 @@ def validate(
     rng: np.random.Generator | int | None = None,
     source: str = "",
     progress: Callable[[str], object] = lambda _: None,
-) -> Report | ApproximationReport | ModelReport:
+) -> Report:
     """Check a model's posterior three ways: formula, PyMC declaration, and PyMC's draws.
 
     Of a model without a closed form, the formula is prior times likelihood; its Laplace
@@ -96,9 +70,8 @@ def validate(
 
     Returns
     -------
-    Report, ApproximationReport or ModelReport
-        With `outcome`, `sentences` and `to_html`; the second for a logistic regression, the last
-        for a PyMC model.
+    Report
+        With `outcome`, `sentences` and `to_html`.
 
     Raises
     ------

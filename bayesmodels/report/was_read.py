@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bayesmodels.report.html import Report
 from bayesmodels.report.page import Column, Pairs, Part, Section, Table, cut
-from bayesmodels.report.reports import Report
 
 if TYPE_CHECKING:
     from bayesmodels.input.tables import WasRead

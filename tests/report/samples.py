@@ -15,7 +15,7 @@ import bayesmodels as bm
 from bayesmodels.posteriors import posterior, sampling
 from bayesmodels.posteriors.ladder import solved
 from bayesmodels.referee import EvidenceEstimate, Identity
-from bayesmodels.report import ApproximationReport, Report, approximation, belief_validation
+from bayesmodels.report import Report, approximation, belief_validation
 from bayesmodels.report.html import set_in_html
 from tests.contract import cases
 
@@ -86,6 +86,7 @@ def report(prior, data, *, wrong=None, settings=None, source="made up", rows=Non
         sampled=sampled,
         settings=given,
         seconds={"posterior": 0.001, "sampling": 2.5},
+        judge=belief_validation.judge,
         contents=belief_validation.contents,
         versions={"bayesmodels": bm.__version__, "python": "3.13.0"},
     )
@@ -321,10 +322,10 @@ def approximated(model, data, *, draws=400, chains=4, shift=0.3):
     tree["sample_stats"] = (
         tree.posterior["w"].sum(tree.posterior["w"].dims[2:]).to_dataset(name="lp")
     )
-    return ApproximationReport(
+    return Report(
         title=model.title,
         prior=model.met(data),
-        approximation=near,
+        posterior=near,
         data=data,
         source="made up",
         identity=Identity(20, 0.1, 0.01, 0.1, 0.0, 0.0, 1e-12),
@@ -334,6 +335,7 @@ def approximated(model, data, *, draws=400, chains=4, shift=0.3):
         ascent=model.ascend(data, of="posterior", most=200),
         settings=SETTINGS,
         seconds={"sampling": 1.0},
+        judge=approximation.judge,
         contents=approximation.contents,
         versions={"bayesmodels": bm.__version__, "python": "3"},
     )

@@ -9,7 +9,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import DrawsReport, draws_validation, figures, tables
+from bayesmodels.report import Report, draws_validation, figures, tables
 from tests.report.samples import DRAWS, HOSTILE
 
 
@@ -20,8 +20,8 @@ def draws(seed, size=400, chains=4):
 
 def test_draws_in_memory():
     found = bm.validate_draws(draws(1), draws(2).posterior, var_names=["mu"], level=0.05)
-    assert isinstance(found, DrawsReport)
-    assert repr(found) == (f"DrawsReport('draws in memory', 'draws in memory', {found.outcome!r})")
+    assert isinstance(found, Report)
+    assert repr(found) == f"Report('Two sets of draws', {found.outcome!r})"
     again = "report = bm.validate_draws(first, second, var_names=['mu'], level=0.05, tolerance=0.1)"
     assert draws_validation.again(found) == again
     assert json.loads(json.dumps(found.to_dict()))["settings"] == {"level": 0.05, "tolerance": 0.1}
@@ -31,7 +31,7 @@ def test_files_are_named_in_the_call(tmp_path):
     path = tmp_path / "two words.nc"
     draws(1).to_netcdf(path, engine="h5netcdf")
     found = bm.validate_draws(path, str(path), var_names=["mu", "sigma2"])
-    assert found.same
+    assert draws_validation.same(found.comparison)
     assert found.sentences()[0].startswith("Both sets hold the same draws")
     assert eval(  # noqa: S307 - of our own words
         draws_validation.again(found).removeprefix("report = "), {"bm": bm}

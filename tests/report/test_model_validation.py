@@ -11,7 +11,7 @@ import xarray as xr
 from scipy import stats
 
 import bayesmodels as bm
-from bayesmodels.report import ModelReport, integration, model_validation, sections, tables
+from bayesmodels.report import Report, integration, model_validation, sections, tables
 from bayesmodels.report.html import render
 from tests.report.samples import (
     HOSTILE,
@@ -25,9 +25,9 @@ from tests.report.samples import (
 
 def test_right_draws_agree_with_the_closed_form():
     found = of_model(coin_in_pymc)
-    assert isinstance(found, ModelReport)
+    assert isinstance(found, Report)
     assert found.outcome == "agree"
-    assert repr(found) == "ModelReport('coin', 'agree')"
+    assert repr(found) == "Report('coin', 'agree')"
     head, proof, verdict = found.sentences()
     assert head == "The model has a closed form, and PyMC's draws agree with it."
     assert re.search(r"differ by one constant at \d+ points.* the same everywhere", proof)

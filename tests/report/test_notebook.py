@@ -6,7 +6,7 @@ import pytest
 
 import bayesmodels as bm
 from bayesmodels.belief import notebook
-from bayesmodels.report import ModelReport, model_validation
+from bayesmodels.report import Report, model_validation
 from tests.contract.test_notebook import Piece
 from tests.report.samples import HOSTILE, KINDS, SAMPLES
 
@@ -70,7 +70,7 @@ def test_a_closed_form_and_its_report():
     assert "Verified analytically." in words
     assert f"rate[{HOSTILE[1]}]" in words
     draws = posterior.to_datatree(rng=np.random.default_rng(1))
-    report = ModelReport(
+    report = Report(
         title="visits",
         posterior=posterior,
         source="",
@@ -80,6 +80,7 @@ def test_a_closed_form_and_its_report():
         settings={},
         seconds={},
         versions={},
+        judge=model_validation.judge,
         contents=model_validation.contents,
     )
     words = Piece(report._repr_html_()).words
