@@ -1,9 +1,11 @@
+import io
 import re
 from dataclasses import replace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesmodels as bm
@@ -24,6 +26,22 @@ def test_there_are_five_pictures_with_captions():
     drawn = pictures(SAMPLES["coin"]())
     assert [picture.name for picture in drawn] == NAMES
     assert all(picture.caption.endswith(".") for picture in drawn)
+
+
+def test_the_numbers_of_a_picture_are_those_that_were_drawn():
+    drawn = dict(zip(NAMES, pictures(SAMPLES["coin"]()), strict=True))
+    tables = {
+        name: pd.read_csv(io.BytesIO(picture.panels[0].csv), index_col=0)
+        for name, picture in drawn.items()
+    }
+    assert list(tables["density"]) == ["draws", "exact", "prior"]
+    law = SAMPLES["coin"]().posterior.marginals()["theta"]
+    value = tables["density"].index.to_numpy()
+    np.testing.assert_allclose(tables["density"]["exact"], law.pdf(value), rtol=1e-2)
+    step = value[1] - value[0]
+    assert (tables["density"]["draws"] * step).sum() == pytest.approx(1, abs=1e-3)
+    assert list(tables["trace"]) == list(tables["rank"]) == [f"chain {k}" for k in range(4)]
+    assert tables["predictive"].loc[[0, 1], "observed"].tolist() == [45, 55]
 
 
 @pytest.mark.slow
