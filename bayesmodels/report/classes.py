@@ -471,7 +471,7 @@ def _boundary(belief: Any, pair: list[Feature], data: Any) -> Picture:
     classes = map(str, belief.classes.coords["category"])
     probability = found[1].reshape(_GRID**2, -1)
     each = pd.DataFrame(dict(grids)), pd.DataFrame(probability, columns=list(classes))
-    table = pd.concat(each, axis=1)  # a feature and a class may have one name
+    table = pd.concat(each, axis=1).rename_axis("point")  # a feature and a class may have one name
     table["certain"] = found[2].ravel()
     axes.set_xlabel("first feature")
     axes.set_ylabel("second feature")
