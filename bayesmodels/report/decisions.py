@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesmodels.report import canvas
-from bayesmodels.report.html import Report
-from bayesmodels.report.page import Pairs, Section, Shown, Table, columns
+from bayesmodels.report.html import Report, preceded
+from bayesmodels.report.page import Section, Shown, Table, columns
 from bayesmodels.report.rounding import decimals_of
 
 if TYPE_CHECKING:
@@ -52,12 +50,7 @@ def decision_section(found: Decision, prob: float = 0.89) -> Section:
 
 def with_decision(report: Report, found: Decision) -> Report:
     """Return the same report with a decision before all other sections."""
-
-    def contents(own: Any, command: str) -> tuple[Pairs, Sequence[Section]]:
-        glance, sections = report.contents(own, command)
-        return glance, [decision_section(found, own.prob), *sections]
-
-    return replace(report, contents=contents)
+    return preceded(report, lambda own: decision_section(found, own.prob))
 
 
 def plot_assurance(found: pd.DataFrame, figure: Figure | None = None) -> Axes:

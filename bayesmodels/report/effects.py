@@ -46,13 +46,6 @@ def sections(report: Report) -> list[Section]:
     return [Section("effects", title, shown)] if shown else []
 
 
-@canvas.style()
-def of_model(report: Report) -> list[Section]:
-    """Return a section with the intervals of a PyMC model that has one variable."""
-    drawn = forest(_elements(report.posterior, report.prob), report.prob)
-    return [Section("effects", "Intervals", [Part("pictures", drawn)])] if drawn else []
-
-
 def _elements(posterior: Any, prob: float) -> list[Effect]:
     """Return the elements of what differs between groups, or of the only variable."""
     names = [name for name in posterior.dims if name not in levels(posterior)]

@@ -233,6 +233,16 @@ def on_draws(report: Report, outcome: Outcome, said: Sequence[str], **found: Any
     return Judged(outcome, said, verdict.findings[1:], verdict.table, known)
 
 
+def preceded(report: Report, section: Callable[[Report], Section]) -> Report:
+    """Return the same report with one more section before all others."""
+
+    def contents(own: Report, command: str) -> tuple[Pairs, Sequence[Section]]:
+        glance, sections = report.contents(own, command)
+        return glance, [section(own), *sections]
+
+    return replace(report, contents=contents)
+
+
 def styled(
     report: Report,
     *,

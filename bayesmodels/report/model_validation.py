@@ -61,7 +61,7 @@ def contents(report: Report, command: str) -> tuple[Pairs, list[Section]]:
     again = sections.call("validate", ["model"], report.settings)
     compared = f"{verdict.kind.capitalize()} and sampled posterior"
     return tables.glance(report.log_evidence, verdict, report.sampled), [
-        *effects.of_model(report),
+        *effects.sections(report),
         Section("model", "Model", model),
         *parameters,
         Section("comparison", compared, tables.comparison(verdict, report.prob)),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bayesmodels.report.html import Report
+from bayesmodels.report.html import Report, preceded
 from bayesmodels.report.page import Column, Pairs, Part, Section, Table, cut
 
 if TYPE_CHECKING:
@@ -76,12 +75,7 @@ class Reading(NamedTuple):
 
 def with_reading(report: Report, reading: Reading) -> Report:
     """Return the same report with what was read under the verdict."""
-
-    def contents(own: Any, command: str) -> tuple[Pairs, Sequence[Section]]:
-        glance, sections = report.contents(own, command)
-        return glance, [reading.section(), *sections]
-
-    return replace(report, contents=contents)
+    return preceded(report, lambda _: reading.section())
 
 
 def _short(cell: str) -> str:
