@@ -285,7 +285,7 @@ def test_how_to_make_it_again(monkeypatch, tmp_path):
         given.append((of, settings))
         return made
 
-    monkeypatch.setattr(report, "validate", validate)
+    monkeypatch.setattr(bm, "validate", validate)
     monkeypatch.chdir(tmp_path)
     exec(text, {"prior": made.prior, "data": made.data})  # noqa: S102 - as a reader would
     wanted = {"draws": 400, "tune": 400, "chains": 4, "likelihood": "rows", "level": 0.01, "rng": 1}
