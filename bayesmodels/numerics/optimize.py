@@ -161,45 +161,52 @@ def _go(way: Way, loss: Loss, gradient: Gradient, x: Array, step: float, lipschi
     return g
 
 
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """A function at one point: its value, and the size of what that adds up; its derivatives.
+
+    `size` bounds the rounding error of `loss`; `factor` returns the upper triangular R with R'R the
+    matrix of second derivatives.
+    """
+
+    loss: float
+    size: float
+    gradient: Array
+    factor: Callable[[], Array]
+
+
 def newton(
-    loss: Callable[[Array], tuple[float, float]],
-    gradient: Gradient,
-    factor: Callable[[Array], Array],
-    start: Array,
-    *,
-    most: int = 100,
+    at: Callable[[Array], Slope], start: Array, here: Slope, *, most: int = 100
 ) -> tuple[Trace, Array]:
     """Minimise by Newton's method with a line search; return trace and curvature at its end.
 
-    `loss` returns the value and the size of what it adds up, which bounds its rounding error;
-    `factor` the upper triangular R with R'R the matrix of second derivatives. Converged once the
+    `at` returns the function at a point, `here` is what it is at the start. Converged once the
     Newton decrement is below 1e-9, or near it as far as rounding lets it.
     """
-    x, (value, weight) = start, loss(start)
+    x = start
     way: Way = []
     size, before = np.nan, np.inf
     while True:
-        g, root = gradient(x), factor(x)
-        square = np.inf
+        root, square = here.factor(), np.inf
         if np.diagonal(root).all():  # else flat in some direction: no step can be worked out
-            whitened = solve_upper(root, g[:, None], transposed=True)
+            whitened = solve_upper(root, here.gradient[:, None], transposed=True)
             square = float((whitened**2).sum())
-        way.append((x, value, float(np.sqrt(square)), size))
+        way.append((x, here.loss, float(np.sqrt(square)), size))
         converged = square <= _DONE or before / 4 <= square <= before <= _NEAR
         if converged or square == np.inf or len(way) > most:
             break
         before = square
         direction = solve_upper(root, whitened)[:, 0]
-        size, slack = 1.0, _ROUNDING * weight
+        size, slack = 1.0, _ROUNDING * here.size
         for _ in range(_HALVINGS):
             new = x - size * direction
-            after, weight_after = loss(new)
-            if after <= value - size * square / 4 + slack:
+            there = at(new)
+            if there.loss <= here.loss - size * square / 4 + slack:
                 break
             size /= 2
         else:
             break
-        x, value, weight = new, after, weight_after
+        x, here = new, there
     rule = "Newton's method, steps halved until the loss falls"
     return _trace(rule, way, converged=converged), root
 

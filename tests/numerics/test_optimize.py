@@ -70,17 +70,11 @@ def test_a_batch_of_problems_is_refused():
 
 def test_newton_halves_a_step_that_goes_too_far():
     # sqrt(1 + x²), from a point where the full step overshoots further and further.
-    def loss(x):
+    def at(x):
         value = float(np.sqrt(1 + x @ x))
-        return value, value
+        return optimize.Slope(value, value, x / value, lambda: np.atleast_2d(value**-1.5))
 
-    def gradient(x):
-        return x / np.sqrt(1 + x @ x)
-
-    def factor(x):
-        return np.atleast_2d((1 + x @ x) ** -0.75)
-
-    trace, root = optimize.newton(loss, gradient, factor, np.array([10.0]))
+    trace, root = optimize.newton(at, np.array([10.0]), at(np.array([10.0])))
     assert trace.converged
     assert trace.step.min() < 1
     assert (np.diff(trace.loss) < 0).all()
@@ -89,7 +83,6 @@ def test_newton_halves_a_step_that_goes_too_far():
 
 
 def test_newton_stops_where_the_function_is_flat():
-    trace, _ = optimize.newton(
-        lambda _: (0.0, 0.0), np.zeros_like, lambda _: np.zeros((1, 1)), np.zeros(1)
-    )
+    nothing = optimize.Slope(0.0, 0.0, np.zeros(1), lambda: np.zeros((1, 1)))
+    trace, _ = optimize.newton(lambda _: nothing, np.zeros(1), nothing)
     assert not trace.converged

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,7 +284,7 @@ At = Callable[[Array], Here | Sums]
 """From a point to what is added up there."""
 
 
-def peak(white: Whitening, blocks: Blocks, most: int = _STEPS) -> Peak:
+def peak(white: Whitening, blocks: Blocks) -> Peak:
     """Maximise by Newton's method, for rows in the frame, which are overwritten.
 
     Of many rows it starts near the maximum of some of them, which weigh as much as all.
@@ -296,7 +297,6 @@ def peak(white: Whitening, blocks: Blocks, most: int = _STEPS) -> Peak:
         float(sum(counts.sum() for _, counts in rows)),
         lambda b: Here(rows, b),
         lambda factor: max(reach(factor, X, others) for X, _ in rows),
-        most,
         None if some is rows else lambda b: Here(some, b),
     )
 
@@ -306,7 +306,6 @@ def climb(
     total: float,
     at: At,
     reach: Callable[[Array], float],
-    most: int = _STEPS,
     near: At | None = None,
 ) -> Peak:
     """Maximise by Newton's method, given what is added up over rows.
@@ -323,39 +322,25 @@ def climb(
     # Far off, where all probabilities are 0 or 1, there is no curvature to go by.
     flat = total * np.log(others + 1) + aim @ aim / 2  # the loss without weights
 
-    def climbed(at: At, begin: Array, most: int) -> tuple[optimize.Trace, Array, float]:
-        kept: list[tuple[Array, Here | Sums]] = []
+    def climbed(at: At, begin: Array, most: int = _STEPS) -> tuple[optimize.Trace, Array]:
+        def penalized(b: Array) -> optimize.Slope:
+            sums, strain = at(b), prior_rows @ b - aim
+            loss = sums.loss + float(strain @ strain) / 2
+            gradient = prior_rows.T @ strain + sums.gradient
+            return optimize.Slope(loss, loss + total, gradient, partial(sums.factor, prior_rows))
 
-        def here(b: Array) -> Here | Sums:
-            # Loss, gradient and curvature are asked for at one point after the other.
-            if not kept or (kept[0][0] is not b and not np.array_equal(kept[0][0], b)):
-                kept[:] = [(b, at(b))]
-            return kept[0][1]
-
-        def strain(b: Array) -> Array:
-            return prior_rows @ b - aim
-
-        def loss(b: Array) -> tuple[float, float]:
-            square = float((strain(b) ** 2).sum() / 2)
-            value = here(b).loss + square
-            return value, value + total
-
-        def gradient(b: Array) -> Array:
-            return prior_rows.T @ strain(b) + here(b).gradient
-
-        def factor(b: Array) -> Array:
-            return here(b).factor(prior_rows)
-
-        if begin.any() and loss(begin)[0] >= flat:
+        here = penalized(begin)
+        if begin.any() and here.loss >= flat:
             begin = np.zeros_like(begin)
-        trace, found = optimize.newton(loss, gradient, factor, begin, most=most)
-        return trace, found, here(trace.last).loss
+            here = penalized(begin)
+        return optimize.newton(penalized, begin, here, most=most)
 
     with np.errstate(under="ignore"):
         begin = (white.start @ white.frame.inward.T @ white.root.T).ravel()
         if near:
             begin = climbed(near, begin, _STEPS_OF_SOME)[0].last
-        trace, found, loss = climbed(at, begin, most)
+        trace, found = climbed(at, begin)
+    strain = prior_rows @ trace.last - aim
     back = white.frame.outward @ solve_upper(white.root, np.eye(width))
     points = trace.points.reshape(-1, others, width) @ back.T
     trace = optimize.Trace(trace.rule, points, trace.loss, trace.slope, trace.step, trace.converged)
@@ -363,7 +348,7 @@ def climb(
     with_prior = bool(white.own.shape[1])
     return Peak(
         points[-1],
-        -loss,
+        float(strain @ strain) / 2 - float(trace.loss[-1]),
         positive_diagonal(np.linalg.qr(found @ there, mode="r")),
         trace,
         # A proper prior needs no proof: the log joint falls without end in every direction.
