@@ -49,10 +49,10 @@ def joined(one: Batched, other: Batched) -> Coords:
 def met(belief: Batched, seen: Batched) -> Coords:
     """Return the labels of all axes of the batch in which a belief meets what was seen."""
     _same_events(belief, seen)
-    (own, shape), (found, found_shape) = belief.batch_axes, seen.batch_axes
+    (own, shape), (result, found_shape) = belief.batch_axes, seen.batch_axes
     if not shape and not found_shape:
         return {}
-    both = labels.joined(own, shape, found, found_shape)
+    both = labels.joined(own, shape, result, found_shape)
     return labels.completed(both, max(shape, found_shape, key=len))
 
 
@@ -161,10 +161,10 @@ def _blank(field: Any) -> Any:
 def fill(belief: Any, coords: Any, rules: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
     """Check parameters that are elementwise over one batch, and fill them in, in their order."""
     coords = parameters.coords_of(coords, **given)
-    found = {
+    result = {
         name: parameters.parameter(x, name, **rules.get(name, {})) for name, x in given.items()
     }
-    arrays = parameters.together(**found)
+    arrays = parameters.together(**result)
     shape = arrays[0].shape
     axes = labels.completed(labels.named(coords, shape, "coords"), shape)
     values.fill(belief, **dict(zip(type(belief).__match_args__, (*arrays, axes), strict=True)))

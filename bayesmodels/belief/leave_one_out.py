@@ -37,16 +37,16 @@ def leave_rows_out(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
 def by_evidence(belief: Any, data: Any, statistic: Any) -> RowsLeftOut:
     """Return the evidence of each row beside the rest, whose statistic is all but the row's."""
     whole = readable(belief, data)
-    found: list[Any] = []
+    result: list[Any] = []
     lost: list[bool] = []
     for i in range(number_of_rows(whole)):
         row = belief.statistic(rows_at(whole, slice(i, i + 1)))
         try:
             logs = belief.update(statistic - row).log_evidence(row)
         except (DataError, PriorError):  # nothing is left that predicts, or not by subtraction
-            logs = np.full(np.shape(found[0]) if found else (), np.nan)
-        found.append(np.sum(logs) if isinstance(data, Grouped) else np.asarray(logs))
-        lost.append(not np.isfinite(found[-1]).all())
-    logs = np.array(np.broadcast_arrays(*found)) if found else np.zeros(0)
+            logs = np.full(np.shape(result[0]) if result else (), np.nan)
+        result.append(np.sum(logs) if isinstance(data, Grouped) else np.asarray(logs))
+        lost.append(not np.isfinite(result[-1]).all())
+    logs = np.array(np.broadcast_arrays(*result)) if result else np.zeros(0)
     every = np.reshape(lost, (len(lost), *(1,) * (logs.ndim - 1)))
     return RowsLeftOut(logs, row_labels(data, len(lost)), np.broadcast_to(every, logs.shape))

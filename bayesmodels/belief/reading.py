@@ -52,11 +52,11 @@ def _mean(law: Law, name: str) -> Array:
 
 def _known_mean(law: Law) -> Array:
     """Return the mean, NaN where it does not exist."""
-    found = np.asarray(law.mean(), dtype=float)
-    if np.isinf(found).any():
+    result = np.asarray(law.mean(), dtype=float)
+    if np.isinf(result).any():
         # Of a Student-t law that has no mean SciPy says infinity, but its variance is NaN.
-        found = np.where(np.isnan(law.var()), np.nan, found)
-    return found
+        result = np.where(np.isnan(law.var()), np.nan, result)
+    return result
 
 
 def var(self: Readable) -> dict[str, Array]:
@@ -84,13 +84,13 @@ def var(self: Readable) -> dict[str, Array]:
 
 def _variance(law: Law, name: str) -> Array:
     with np.errstate(over="ignore"):
-        found, deviation = np.asarray(law.var()), np.asarray(law.std())
-    if ((np.isinf(found) & np.isfinite(deviation)) | ((found == 0) & (deviation > 0))).any():
+        result, deviation = np.asarray(law.var()), np.asarray(law.std())
+    if ((np.isinf(result) & np.isfinite(deviation)) | ((result == 0) & (deviation > 0))).any():
         raise PriorError(
             f"{name}: its variance is no float64, since its standard deviation is about "
             f"{deviation.max():.0e}. Choose another unit, or read the deviation off summary()."
         )
-    return _defined(found, "variance", name)
+    return _defined(result, "variance", name)
 
 
 def interval(self: Readable, prob: float = 0.89) -> dict[str, tuple[Array, Array]]:

@@ -69,8 +69,8 @@ def replaced(belief: Any, rows: Any, *new: Any) -> Any:
         return replace(rows, rows=replaced(belief, rows.rows, *new))
     if type(rows) in PER_ROW:
         return _like(belief, rows, *new)
-    found = read(rows, "design")
-    return Argument(found.argument, _like(belief, None, new[0]), found.columns)
+    result = read(rows, "design")
+    return Argument(result.argument, _like(belief, None, new[0]), result.columns)
 
 
 def _like(belief: Any, values: Any, new: Any, *others: Any) -> Any:

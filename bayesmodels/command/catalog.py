@@ -174,11 +174,13 @@ _NO_NUMBER = "it holds text"
 def _refuse(column: Any, name: str, what: str, bad: Any, way: str = "") -> None:
     """Refuse a column for what its first bad cell holds, or for its kind, if it has cells such."""
     if _nominal(column):
-        found = "it holds categories"
+        result = "it holds categories"
     else:
         there = any(bad)
-        found = f"{_where(column, bad)} holds {shown(column[bad].iloc[0])}" if there else _NO_NUMBER
-    raise DataError(f"column {name!r}: must hold {what}; {found}.{way}")
+        result = (
+            f"{_where(column, bad)} holds {shown(column[bad].iloc[0])}" if there else _NO_NUMBER
+        )
+    raise DataError(f"column {name!r}: must hold {what}; {result}.{way}")
 
 
 def complete(frame: Any, name: str) -> Any:

@@ -287,27 +287,27 @@ def report(
         _refuse("--rope: must be LOW below HIGH, such as -0.01 0.01; got {:g} {:g}.".format(*rope))
     decision = _decision(belief, data, columns["by"], rng=rng, **wanted) if decide else None
     with _steps(total=7) as step:
-        found: Any = validate(belief, data, progress=step, **how)
+        result: Any = validate(belief, data, progress=step, **how)
         if decision is not None:
             from bayesmodels.report.decisions import with_decision
 
-            found = with_decision(found, decision)
+            result = with_decision(result, decision)
         if reading is not None:
-            found = with_reading(found, reading)
-        found = styled(found, title=title, notes=notes, prob=prob)
+            result = with_reading(result, reading)
+        result = styled(result, title=title, notes=notes, prob=prob)
         step("writing the report")
-        _write(found, path, brief=brief)
+        _write(result, path, brief=brief)
     if as_json:
-        more = {} if decision is None else {"decision": decision.to_dict(found.prob)}
+        more = {} if decision is None else {"decision": decision.to_dict(result.prob)}
         more |= {} if reading is None else {"read": reading.to_dict()}
-        click.echo(json.dumps({**found.to_dict(), **more, "file": str(path)}))
+        click.echo(json.dumps({**result.to_dict(), **more, "file": str(path)}))
     else:
-        _say(found.source, "", *found.answer, "")
-        _print_summary(found.posterior, found.prob)
-        _say(*([*decision.sentences(found.prob), ""] if decision else []), *found.sentences(), "")
+        _say(result.source, "", *result.answer, "")
+        _print_summary(result.posterior, result.prob)
+        _say(*([*decision.sentences(result.prob), ""] if decision else []), *result.sentences(), "")
         _print_reading(reading, most=_MOST_COLUMNS)
         click.echo(f"Report: {path}")
-    return str(found.outcome)
+    return str(result.outcome)
 
 
 @main.command()
@@ -332,10 +332,10 @@ def validate(names: tuple[str, ...], rng: int, as_json: bool, check: bool, **siz
         }
         click.echo(json.dumps(sources)) if as_json else _say(*map(": ".join, sources.items()))
         return "agree"
-    found: list[tuple[str, ...]] = []
-    with _steps(len(examples), lambda: _table(_CHECKED, found)) as step:
+    result: list[tuple[str, ...]] = []
+    with _steps(len(examples), lambda: _table(_CHECKED, result)) as step:
         rows = parallel.validate_examples(
-            examples, seed=rng, progress=step, each=lambda row: found.append(_cells(row)), **size
+            examples, seed=rng, progress=step, each=lambda row: result.append(_cells(row)), **size
         )
     if as_json:
         click.echo(json.dumps(rows))
@@ -409,21 +409,21 @@ def exact(
             from bayesmodels.posteriors.ladder import solved
 
             step("loading the model")
-            model, found = load_model(target), None
+            model, result = load_model(target), None
             if check:
                 from bayesmodels.report import validate
                 from bayesmodels.report.html import styled
 
                 size = {"draws": draws, "tune": draws, "chains": chains}
-                found = validate(model, rng=rng, source=target, progress=step, **size)
-                found = styled(found, title=title, notes=notes, prob=prob)
+                result = validate(model, rng=rng, source=target, progress=step, **size)
+                result = styled(result, title=title, notes=notes, prob=prob)
                 if html:
                     step("writing the report")
-                    _write(found, html, brief=brief)
+                    _write(result, html, brief=brief)
             else:
                 step("closed form, or integration")
             generator = np.random.default_rng(rng)
-            known = (found.posterior, found.reason) if found else solved(model, generator)
+            known = (result.posterior, result.reason) if result else solved(model, generator)
             posterior, why = known
     except NotConjugate as no:
         if as_json:
@@ -433,15 +433,15 @@ def exact(
             _say(f"No closed form was found: {no.reason}")
         sys.exit(NO_CLOSED_FORM)
     if as_json:
-        report = {"report": found.to_dict()} if found else {}
+        report = {"report": result.to_dict()} if result else {}
         values = {**_as_values(posterior, why, prob or _PROB), **report, **_file(html)}
         click.echo(json.dumps(values))
     else:
         _print_posterior(posterior, why, prob or _PROB)
-        _say(*([*found.answer, *found.sentences()] if found else ()))
+        _say(*([*result.answer, *result.sentences()] if result else ()))
         if html:
             click.echo(f"Report: {html}")
-    return found.outcome if found else None
+    return result.outcome if result else None
 
 
 @main.command()
@@ -489,16 +489,16 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
         step("loading the model")
         model = load_model(target)
         step("looking for a closed form")
-        found = calibrated(model, progress=step, **how)
+        result = calibrated(model, progress=step, **how)
     if as_json:
-        table = found.table.to_dict(orient="index")
+        table = result.table.to_dict(orient="index")
         keys = ("outcome", "findings", "level", "n", "draws", "short", "method")
-        told = {key: getattr(found, key) for key in keys}
-        values = {**told, "around": how["around"], "sentence": found.sentence(), "table": table}
+        told = {key: getattr(result, key) for key in keys}
+        values = {**told, "around": how["around"], "sentence": result.sentence(), "table": table}
         click.echo(json.dumps(values))
-        return found.outcome
-    left, rows = len(found.table) - _MOST_SCALARS, []
-    for label, row in found.table.sort_values("p", kind="stable").head(_MOST_SCALARS).iterrows():
+        return result.outcome
+    left, rows = len(result.table) - _MOST_SCALARS, []
+    for label, row in result.table.sort_values("p", kind="stable").head(_MOST_SCALARS).iterrows():
         rows.append(
             (str(label), f"{row['location']:+.1f}", f"{row['spread']:+.1f}", f"{row['p']:.2g}")
         )
@@ -509,11 +509,11 @@ def calibrate(target: str, as_json: bool, **how: Any) -> str:
         "location, spread: in standard errors, above 0 where posteriors are too low or too narrow; "
         "p: the probability of as much if all is right.",
         "",
-        f"Posteriors are {_DRAWN[found.method]}.",
-        found.sentence(),
+        f"Posteriors are {_DRAWN[result.method]}.",
+        result.sentence(),
     )
-    _say(*(f"- {finding}" for finding in found.findings[1 : 1 + _MOST_FINDINGS]))
-    return found.outcome
+    _say(*(f"- {finding}" for finding in result.findings[1 : 1 + _MOST_FINDINGS]))
+    return result.outcome
 
 
 @main.command()
@@ -561,24 +561,24 @@ def compare(
     with _steps(total=3 if html else 2) as step:
         from bayesmodels.report import validate_draws
 
-        found = validate_draws(first, second, var_names=var_names, progress=step, **limits)
+        result = validate_draws(first, second, var_names=var_names, progress=step, **limits)
         if html:
             from bayesmodels.report.html import styled
 
-            found = styled(found, title=title, notes=notes, prob=prob)
+            result = styled(result, title=title, notes=notes, prob=prob)
             step("writing the report")
-            _write(found, html, brief=brief)
+            _write(result, html, brief=brief)
     if as_json:
-        click.echo(json.dumps({**found.to_dict(), **_file(html)}, allow_nan=False))
+        click.echo(json.dumps({**result.to_dict(), **_file(html)}, allow_nan=False))
     else:
-        _print_compared(found.comparison.table)
-        further = found.comparison.findings[1:]
-        _say(*found.sentences(), *(f"- {finding}" for finding in further[:_MOST_FINDINGS]))
+        _print_compared(result.comparison.table)
+        further = result.comparison.findings[1:]
+        _say(*result.sentences(), *(f"- {finding}" for finding in further[:_MOST_FINDINGS]))
         if len(further) > _MOST_FINDINGS:
             _say(f"And {len(further) - _MOST_FINDINGS} more findings.")
         if html:
             click.echo(f"Report: {html}")
-    return str(found.outcome)
+    return str(result.outcome)
 
 
 def _file(html: Path | None) -> dict[str, str]:
@@ -665,7 +665,7 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
     log_evidence = None
     with suppress(PriorError):  # an improper prior
         log_evidence = posterior.log_evidence
-    found = {
+    result = {
         "closed_form": not reason,
         "rung": "exact",
         "explanation": posterior.explain(),
@@ -673,9 +673,9 @@ def _as_values(posterior: Any, reason: str, prob: float) -> dict[str, Any]:
         "summary": summary_or_intervals(posterior, prob).to_dict(orient="index"),
     }
     if not isinstance(posterior, Integrated):
-        return found | {"verified": posterior.verified, "families": posterior.families}
+        return result | {"verified": posterior.verified, "families": posterior.families}
     errors = errors_of(posterior, prob).astype(object).where(lambda x: x.notna(), None)
-    return found | {
+    return result | {
         "rung": "integrated",
         "reason": reason,
         "log_evidence_error": float(posterior.errors["log_evidence"]),

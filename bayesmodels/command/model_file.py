@@ -44,12 +44,12 @@ def load_model(target: str) -> pm.Model:
             offered = f"models in it: {', '.join(models[:_MOST_NAMES])}"
             offered = offered if models else "no name in it is a pymc.Model"
             raise DataError(f"FILE.py:NAME: {file!r} has no {name!r}; {offered}.")
-        found = _made(vars(module)[name], target, path)
-    if not is_pymc(found):
+        result = _made(vars(module)[name], target, path)
+    if not is_pymc(result):
         raise DataError(
-            f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(found).__name__}."
+            f"FILE.py:NAME: {target!r} must be a pymc.Model; it is a {type(result).__name__}."
         )
-    return found
+    return result
 
 
 def _run(path: Path) -> ModuleType:

@@ -379,10 +379,10 @@ def coded_names(
                 f"column {name!r}: holds a single value, which tells nothing; leave it out."
             )
     notes += _reference({name: own[0] for name, own in levels.items()})
-    found: list[str] = []
+    result: list[str] = []
     for name in names:
-        found += [f"{name}[{level}]" for level in levels[name][1:]] if name in levels else [name]
-    return found
+        result += [f"{name}[{level}]" for level in levels[name][1:]] if name in levels else [name]
+    return result
 
 
 def with_indicators(frame: Any, levels: Mapping[str, Sequence[Any]]) -> Any:

@@ -144,13 +144,13 @@ def _every(design: Any, size: int, most: int) -> tuple[Any, Any] | None:
 
 
 def _decided(rule: Rule, posterior: Any, number: int) -> Array:
-    found = np.asarray(rule(posterior))
-    if found.shape != (number,) or found.dtype != bool:
+    result = np.asarray(rule(posterior))
+    if result.shape != (number,) or result.dtype != bool:
         raise DataError(
-            f"rule: must return one boolean for each of {number:,} posteriors; got {found.dtype} "
-            f"of shape {found.shape}. Work elementwise, as bm.decisions.probability_best does."
+            f"rule: must return one boolean for each of {number:,} posteriors; got {result.dtype} "
+            f"of shape {result.shape}. Work elementwise, as bm.decisions.probability_best does."
         )
-    return found
+    return result
 
 
 def _one(found: Any) -> bool:

@@ -387,15 +387,15 @@ def decide(
         raise DataError(f"best: must be 'largest' or 'smallest'; got {best!r}.")
     if acceptable_loss is not None and not parameter(acceptable_loss, "acceptable_loss") > 0:
         raise DataError(f"acceptable_loss: must be positive; got {acceptable_loss!r}.")
-    found = groups(posterior, quantity, count(draws, "draws", 100), randomness(rng))
+    result = groups(posterior, quantity, count(draws, "draws", 100), randomness(rng))
     return Decision(
-        labels=found.labels,
-        quantity=found.quantity,
+        labels=result.labels,
+        quantity=result.quantity,
         largest=best == "largest",
         rope=None if rope is None else _ends(rope),
         acceptable_loss=None if acceptable_loss is None else float(acceptable_loss),
-        how=found.joint.how,
-        _groups=found,
+        how=result.joint.how,
+        _groups=result,
     )
 
 

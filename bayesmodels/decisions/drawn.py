@@ -70,17 +70,17 @@ class Drawn:
         Where differences have no closed form, that is how often one does.
         """
         x = np.moveaxis(self.draws, -1, 0)
-        found = np.zeros((len(x), len(x)))  # nothing exceeds itself
+        result = np.zeros((len(x), len(x)))  # nothing exceeds itself
         for pair in permutations(range(len(x)), 2):
             if (law := self.difference(*pair)) is None:
                 break
-            found[pair] = law.sf(0)
+            result[pair] = law.sf(0)
         else:
-            return found, np.abs(found + found.T - 1) * ~np.eye(len(x), dtype=bool)
+            return result, np.abs(result + result.T - 1) * ~np.eye(len(x), dtype=bool)
         pairs = [_averages(one > x) for one in x]
-        found, off = (np.array(part) for part in zip(*pairs, strict=True))
-        np.fill_diagonal(found, 0.0)  # nothing exceeds itself
-        return found, off
+        result, off = (np.array(part) for part in zip(*pairs, strict=True))
+        np.fill_diagonal(result, 0.0)  # nothing exceeds itself
+        return result, off
 
     def expected_loss(self, *, largest: bool) -> tuple[Array, Array]:
         """Return by how much the best is better than each on average; and errors."""

@@ -46,9 +46,9 @@ def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Gene
         return _of_belief(posterior, quantity, draws, rng)
     laws = (Readable, DistributionFunction)
     if isinstance(posterior, Mapping) and any(isinstance(x, laws) for x in posterior.values()):
-        found = {label: _one(x, str(label), quantity) for label, x in posterior.items()}
-        _several(len(found))
-        names = {name: label for label, (name, _) in found.items() if name}
+        result = {label: _one(x, str(label), quantity) for label, x in posterior.items()}
+        _several(len(result))
+        names = {name: label for label, (name, _) in result.items() if name}
         if len(names) > 1:
             (one, a), (other, b), *_ = names.items()
             raise DataError(
@@ -57,7 +57,7 @@ def groups(posterior: Any, quantity: str | None, draws: int, rng: np.random.Gene
                 f" belief.marginals()[{one!r}]."
             )
         name = quantity or next(iter(names), "value")
-        return Groups(tuple(found), name, Independent([x for _, x in found.values()]), posterior)
+        return Groups(tuple(result), name, Independent([x for _, x in result.values()]), posterior)
     return _of_draws(posterior, quantity)
 
 

@@ -100,22 +100,22 @@ class Independent:
 
     def best(self, *, largest: bool) -> tuple[Array, Array]:
         """Return how probable it is that each is best, and how far off that may be."""
-        found, off = self._integral(_best, "best", largest=largest)
-        rest = np.abs(found.sum(0) - 1)
+        result, off = self._integral(_best, "best", largest=largest)
+        rest = np.abs(result.sum(0) - 1)
         if not (rest <= _ROUGH).all():
             raise PriorError(
                 f"best: the probabilities add up to {1 + rest.max():.12g}, so that the laws have "
                 "no digits left. Update the beliefs with rows, so that none is piled up at an end."
             )
-        return found, np.maximum(off, rest)
+        return result, np.maximum(off, rest)
 
     def order(self) -> tuple[Array, Array]:
         """Return how probable it is that one exceeds another, rows over columns; and errors."""
-        found, off = np.zeros((2, len(self.laws), len(self.laws)))  # nothing exceeds itself
+        result, off = np.zeros((2, len(self.laws), len(self.laws)))  # nothing exceeds itself
         for i, j in combinations(range(len(self.laws)), 2):
             pair = Independent([self.laws[i], self.laws[j]]).best(largest=True)
-            (found[i, j], found[j, i]), (off[i, j], off[j, i]) = pair
-        return found, off
+            (result[i, j], result[j, i]), (off[i, j], off[j, i]) = pair
+        return result, off
 
     def expected_loss(self, *, largest: bool) -> tuple[Array, Array]:
         """Return by how much the best is expected to be better than each; and errors."""
@@ -128,19 +128,19 @@ class Independent:
 
     def _integral(self, f: Integrand, what: str, *, largest: bool) -> tuple[Array, Array]:
         """Return integrals over all parts of the line, and how far off they may be."""
-        found: Any = 0.0
+        result: Any = 0.0
         off: Any = 0.0
         for part in _parts(self.laws, largest=largest):
             one, error = integral(partial(f, part), part.ends, what)
-            rest, rough = _beyond(f, part, found + one)
-            found, off = found + one + rest, off + error + rough
-        if not (off <= USELESS * np.abs(found) + _NOTHING).all() or np.isinf(found).any():
+            rest, rough = _beyond(f, part, result + one)
+            result, off = result + one + rest, off + error + rough
+        if not (off <= USELESS * np.abs(result) + _NOTHING).all() or np.isinf(result).any():
             raise PriorError(
                 f"{what}: some of its integral lies where there are no floating-point numbers: "
                 "tails are too heavy, or shapes too small. Update the belief with more rows."
             )
         shape = (-1, *np.shape(self.laws[0].std()))
-        return found.reshape(shape), off.reshape(shape)
+        return result.reshape(shape), off.reshape(shape)
 
 
 def _parts(laws: list[Any], *, largest: bool) -> list[_Part]:

@@ -88,9 +88,9 @@ def _each(
             "Give the design one parameter a group."
         )
     size = int(np.prod(shape[:-1], dtype=int))
-    found = np.empty((size, shape[-1]))
+    result = np.empty((size, shape[-1]))
     for rows in np.array_split(np.arange(size), 1 + size // _TOGETHER):
         at: Any = np.unravel_index(rows, shape[:-1]) if shape[:-1] else ()
         places: list[Any] = [(*at, np.full(len(rows), k)) for k in range(shape[-1])]
-        found[rows] = of(Independent([element(law, place) for place in places]))[0].T
-    return found.reshape(shape)
+        result[rows] = of(Independent([element(law, place) for place in places]))[0].T
+    return result.reshape(shape)

@@ -101,8 +101,8 @@ def stopping_rates(
         if not going.any():
             break
     lost = short[np.arange(n), chosen]
-    found = {"stopped": ~going, "wrong": lost > 0, "loss": lost, "rows": seen}
-    return _averaged(found)
+    result = {"stopped": ~going, "wrong": lost > 0, "loss": lost, "rows": seen}
+    return _averaged(result)
 
 
 def _truth(

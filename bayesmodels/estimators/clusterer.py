@@ -249,13 +249,13 @@ class MixtureClusterer(
         """Return the components of rows, NaN where they are not known."""
         if y is None:
             return None
-        found = inputs.targets(self, X, y)
-        if found.dtype == object:
-            check_classification_targets(found)
-        whole = found.dtype.kind in "biuf" and (found == np.floor(found)).all()
-        if not whole or (found < -1).any() or (found >= self.components).any():
+        result = inputs.targets(self, X, y)
+        if result.dtype == object:
+            check_classification_targets(result)
+        whole = result.dtype.kind in "biuf" and (result == np.floor(result)).all()
+        if not whole or (result < -1).any() or (result >= self.components).any():
             raise DataError(
                 f"y: must hold known components, numbers from 0 to {self.components - 1}, and -1 "
-                f"where a component is not known; got {np.unique(found)[:10].tolist()}."
+                f"where a component is not known; got {np.unique(result)[:10].tolist()}."
             )
-        return np.where(found < 0, np.nan, found.astype(float))
+        return np.where(result < 0, np.nan, result.astype(float))

@@ -84,7 +84,7 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
             raise DataError(
                 f"feature_families: there is no column {name!r}; the columns are {names}."
             )
-    found, beliefs = {}, {}
+    result, beliefs = {}, {}
     for at, name in enumerate(names):
         family = chosen.get(name)
         if type(family) in _OF_BELIEF:
@@ -96,8 +96,8 @@ def families(X: Any, names: list[Hashable], given: Any) -> tuple[dict[Any, str],
                 f"feature_families: {name!r} must be one of {FAMILIES}, or a BetaBernoulli, "
                 f"DirichletCategorical or NormalInverseGamma belief; got {family!r}."
             )
-        found[name] = family
-    return found, beliefs
+        result[name] = family
+    return result, beliefs
 
 
 def blocks(X: Any, found: Mapping[Any, str], beliefs: Mapping[Any, Any], priors: Any) -> Any:
@@ -173,12 +173,12 @@ def _levels(X: Any, at: int, name: Any) -> list[Any]:
     column = nw.from_native(given, series_only=True)
     listed: Any = getattr(column.to_native().dtype, "categories", None)
     if isinstance(listed, Iterable):
-        found = list(listed)
+        result = list(listed)
     else:
-        found = sorted(column.filter(~column.is_null()).unique().to_list())
-    if len(found) < 2:  # noqa: PLR2004 - one category tells nothing
+        result = sorted(column.filter(~column.is_null()).unique().to_list())
+    if len(result) < 2:  # noqa: PLR2004 - one category tells nothing
         raise DataError(
-            f"X: column {name!r} must have two categories or more; got {found}. Leave it out, give "
-            "it a dtype that lists them all, or give a belief in feature_families."
+            f"X: column {name!r} must have two categories or more; got {result}. Leave it out, "
+            "give it a dtype that lists them all, or give a belief in feature_families."
         )
-    return found
+    return result

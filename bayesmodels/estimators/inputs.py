@@ -56,7 +56,7 @@ def table(self: Any, X: Any, *, reset: bool, counts: bool = False) -> Any:
             )
         names = columns(self)
         return X if frame.columns == names else frame.to_pandas().set_axis(names, axis=1)
-    found = validate_data(
+    result = validate_data(
         self,
         X,
         reset=reset,
@@ -64,9 +64,9 @@ def table(self: Any, X: Any, *, reset: bool, counts: bool = False) -> Any:
         ensure_all_finite="allow-nan",
         accept_sparse="csr" if counts else False,
     )
-    if not sparse(found) and found.dtype.kind in "OUSTV":
-        found = pd.DataFrame(found.astype(object)).infer_objects()
-    return _named(self, found)
+    if not sparse(result) and result.dtype.kind in "OUSTV":
+        result = pd.DataFrame(result.astype(object)).infer_objects()
+    return _named(self, result)
 
 
 def columns(self: Any) -> list[Any]:
@@ -97,9 +97,9 @@ def _beside(X: Any, values: Any, argument: str) -> Argument:
 
 def classes_of_rows(self: Any, X: Any, y: Any) -> NDArray[Any]:
     """Return one class a row, checked."""
-    found = targets(self, X, y)
-    check_classification_targets(found)
-    return found
+    result = targets(self, X, y)
+    check_classification_targets(result)
+    return result
 
 
 def targets_of_rows(self: Any, X: Any, y: Any) -> Array:
@@ -116,9 +116,9 @@ def targets(self: Any, X: Any, y: Any, **kind: bool) -> NDArray[Any]:
     if not _is_array_of(y, "biufcUSV"):  # scikit-learn takes dates for numbers, and no NA for gaps
         block = _beside(X, y, "y")
         y = domains.numbers(block) if kind else block.values
-    found = np.asarray(_check_y(y, estimator=self, **kind))
-    check_consistent_length(X, found)
-    return found
+    result = np.asarray(_check_y(y, estimator=self, **kind))
+    check_consistent_length(X, result)
+    return result
 
 
 def weighted(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Array | None]:
@@ -170,7 +170,7 @@ def of_columns(self: Any, name: str, of_intercept: float) -> Array:
     """Return a parameter of each column, behind that of the intercept if there is one."""
     width = self.n_features_in_
     try:
-        found = np.broadcast_to(np.asarray(getattr(self, name), dtype=float), (width,))
+        result = np.broadcast_to(np.asarray(getattr(self, name), dtype=float), (width,))
     except ValueError:
         raise PriorError(f"{name}: must be a number, or one for each of {width} columns.") from None
-    return np.append(float(of_intercept), found) if self.fit_intercept else found
+    return np.append(float(of_intercept), result) if self.fit_intercept else result

@@ -72,14 +72,14 @@ class Judged:
     @cached_property
     def _units(self) -> dict[str, tuple[float, tuple[str, str]]]:
         """The number of each cell that has one, and what stands before and behind it."""
-        found = {}
+        result = {}
         for cell in self.counts:
             part = CELL.fullmatch(cell)
             if cell.casefold().lstrip("+-") in ("inf", "infinity"):
-                found[cell] = float(cell), ("", "")
+                result[cell] = float(cell), ("", "")
             elif part and (number := _value(part, self.marks)) is not None:
-                found[cell] = number, (part["before"], (part["after"] or "").strip())
-        return found
+                result[cell] = number, (part["before"], (part["after"] or "").strip())
+        return result
 
     @cached_property
     def unit(self) -> tuple[str, str]:
@@ -202,14 +202,14 @@ def _value(part: re.Match[str], marks: Marks) -> float | None:
 
 def _mapped(text: Text, values: Mapping[str, Any]) -> Any:
     """Return what each cell stands for, NaN where it is empty; whole numbers as such."""
-    found = text.cells.to_pandas().map({**values})
-    if found.isna().any():
-        return found.to_numpy()
+    result = text.cells.to_pandas().map({**values})
+    if result.isna().any():
+        return result.to_numpy()
     if all(isinstance(value, bool) for value in values.values()):
-        return found.to_numpy(bool)
+        return result.to_numpy(bool)
     whole = all(value.is_integer() and abs(value) < _EXACT for value in values.values())
     point = any(re.search(r"[.,]\d{0,2}$|[eE]", cell) for cell in values)
-    return found.to_numpy(int if whole and not point else float)
+    return result.to_numpy(int if whole and not point else float)
 
 
 def _numbers(

@@ -499,8 +499,8 @@ def places(values: Values, levels: Sequence[Hashable]) -> NDArray[np.intp]:
         import pandas as pd
 
         texts = [value if _hashable(value) else None for value in values]
-        found = known.get_indexer(pd.Index(texts, dtype=object, tupleize_cols=False))
-        return np.asarray(found, dtype=np.intp)
+        result = known.get_indexer(pd.Index(texts, dtype=object, tupleize_cols=False))
+        return np.asarray(result, dtype=np.intp)
 
 
 def _hashable(value: Any) -> bool:

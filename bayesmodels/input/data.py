@@ -242,16 +242,16 @@ def trials(data: Any) -> Trials:
         data, group, weights = _unwrapped(data)
     if not isinstance(data, BinomialCounts):
         block, total = read(data, "x"), None
-        found = binary(block)
+        result = binary(block)
     elif weights is not None:
         raise DataError(
             "weights: rows of BinomialCounts have none; weight single trials, rows of 0 and 1."
         )
     else:
-        block, found, total = data.checked()
+        block, result, total = data.checked()
     if group is None and weights is None and block.columns is None and block.index is None:
-        return Trials(found, total, Batch({}, range(len(found)), found.ndim - 1))
-    return Trials(found, total, _batch(block, found.ndim - 1, group, weights))
+        return Trials(result, total, Batch({}, range(len(result)), result.ndim - 1))
+    return Trials(result, total, _batch(block, result.ndim - 1, group, weights))
 
 
 def categories(
@@ -304,12 +304,12 @@ def outcomes(data: Any, levels: tuple[Hashable, ...]) -> Categories:
         raise DataError(
             f"x: must be one column of outcomes; got shape {block.values.shape}. Select one."
         )
-    found = places(block.values, levels)
-    if (found < 0).any():
+    result = places(block.values, levels)
+    if (result < 0).any():
         some = ", ".join(map(shown, levels[:3]))
         rule = f"hold only the model's {len(levels)} outcomes ({some}, ...)"
-        refuse(block, first(found < 0), rule, " Make the hypotheses about it, too.")
-    return Categories(found, counted=False, batch=_batch(block, 0, group, weights))
+        refuse(block, first(result < 0), rule, " Make the hypotheses about it, too.")
+    return Categories(result, counted=False, batch=_batch(block, 0, group, weights))
 
 
 def measurements(data: Any, *, as_given: bool = False) -> Measured:
@@ -629,11 +629,11 @@ def _groups(group: Grouped, by: Argument) -> tuple[Coords, NDArray[np.intp]]:
     if gone is not None:
         raise DataError(missing_message("by", gone))
     levels = unique(tuple(_group_order(group, index_of(by.values))), "by: labels")
-    found = places(by.values, levels)
-    if (found < 0).any():
+    result = places(by.values, levels)
+    if (result < 0).any():
         rule = f"hold only the given groups {listed(levels)}"
-        refuse(replace(by, argument="by"), first(found < 0), rule)
-    return {"group": levels}, found
+        refuse(replace(by, argument="by"), first(result < 0), rule)
+    return {"group": levels}, result
 
 
 def _group_order(group: Grouped, given: Any) -> list[Hashable]:

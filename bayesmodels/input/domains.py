@@ -230,36 +230,36 @@ def codes(
         place = not_codes(numbered, size)
         # Small whole numbers stay small: there may be many of them.
         small = numbered.dtype.kind in "iu" and numbered.dtype != np.uint64
-        found = numbered if small else numbered.astype(np.intp)
+        result = numbered if small else numbered.astype(np.intp)
     else:
-        found = _places(block, levels)
+        result = _places(block, levels)
         if other is not None:
-            found = np.where(found < 0, levels.index(other), found)
-        unknown = found < 0
+            result = np.where(result < 0, levels.index(other), result)
+        unknown = result < 0
         place = first(unknown) if unknown.any() else None
     if place is not None:
         known = f"0 to {size - 1}" if levels is None else listed(levels)
         hint = f" Declare all {what} in the prior."
         refuse(block, place, f"hold only the model's {what} {known}", hint)
-    return found
+    return result
 
 
 def _places(block: Argument, levels: tuple[Hashable, ...]) -> NDArray[np.integer]:
     """Return the place of each label among the levels; -1 of others."""
     values = block.values
-    found = _places_of_numbers(values, levels)
-    if found is not None:
-        return found
+    result = _places_of_numbers(values, levels)
+    if result is not None:
+        return result
     import pandas as pd
 
     missing = np.asarray(pd.isna(values))
     if missing.any():
         raise DataError(missing_message(block.argument, missing))
-    found = places(values.ravel(), levels).reshape(values.shape)
-    for at in zip(*np.nonzero(found < 0), strict=True) if values.dtype == object else ():
+    result = places(values.ravel(), levels).reshape(values.shape)
+    for at in zip(*np.nonzero(result < 0), strict=True) if values.dtype == object else ():
         if not isinstance(values[at], Hashable):  # not even "other"
             refuse(block, at, "hold labels of categories, such as text or numbers")
-    return found
+    return result
 
 
 _MOST_PLACES = 2**16

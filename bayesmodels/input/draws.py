@@ -99,7 +99,7 @@ def read(
     import xarray as xr
 
     given = variables(draws)
-    found: dict[str, Array] = {}
+    result: dict[str, Array] = {}
     sampled: dict[str, Any] = {}
     for name, axes in dims.items():
         said = f"draws: {name!r}{where}"
@@ -121,7 +121,7 @@ def read(
             raise DataError(_of_shape(said, values.shape, shape))
         if length is not None:
             _long_enough(said, values.shape[:2], chains, length)
-        if found and values.shape[:lead] != (other := next(iter(found.values()))).shape[:lead]:
+        if result and values.shape[:lead] != (other := next(iter(result.values()))).shape[:lead]:
             raise DataError(
                 f"{said} must have as many draws as the other variables, {other.shape[:lead]}; "
                 f"got {values.shape[:lead]}."
@@ -129,8 +129,8 @@ def read(
         if not np.isfinite(values).all():
             bad = int((~np.isfinite(values)).sum())
             raise DataError(f"{said} holds {bad} values that are not finite.")
-        found[name] = values
-    return found
+        result[name] = values
+    return result
 
 
 def axes_of(name: str, values: Any) -> tuple[tuple[str, ...], Coords]:

@@ -120,11 +120,11 @@ class Text:
     @cached_property
     def forms(self) -> Counter[str]:
         """How often numbers of each form stand in the column."""
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for text, count in self.counts.items():
             if form := form_of(text):
-                found[form] += count
-        return found
+                result[form] += count
+        return result
 
     @property
     def mostly_numbers(self) -> bool:
@@ -157,8 +157,8 @@ class Text:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        found = pc.is_in(self.cells, value_set=pa.array(list(texts), pa.string()))
-        return [int(i) + 1 for i in self.index[np.asarray(found)]]
+        result = pc.is_in(self.cells, value_set=pa.array(list(texts), pa.string()))
+        return [int(i) + 1 for i in self.index[np.asarray(result)]]
 
 
 def marks_of(
@@ -180,20 +180,20 @@ def marks_of(
         return dict.fromkeys((c.name for c in columns), Marks(decimal, _OTHER[decimal])), {}, []
     plain = {c.name for c in columns if c.fast[1] is not None and c.fast[0] == "."}
     forms = {c.name: c.pointed() for c in columns if c.name not in plain}
-    commas = any("comma" in form for found in forms.values() for form in found)
+    commas = any("comma" in form for result in forms.values() for form in result)
     if separator != "," or commas:  # or else nothing hangs on those with points
         forms |= {c.name: c.pointed() for c in columns if c.name in plain}
-    told = {name: mark for name, found in forms.items() if (mark := _decimal(found))}
+    told = {name: mark for name, result in forms.items() if (mark := _decimal(result))}
     common = {*told.values()}
     usual = common.pop() if len(common) == 1 else None
     unread, said, semis = dict[str, str](), list[str](), separator != ","
-    for name, found in forms.items():
-        if name not in told and found["comma or thousands"] and usual is None:
+    for name, result in forms.items():
+        if name not in told and result["comma or thousands"] and usual is None:
             unread[name] = (
                 f"column {name!r}: three digits stand behind each comma, which may stand before "
                 "decimals or between thousands. Say decimal=',' or thousands=','."
             )
-        elif name not in told and found["point or thousands"] and usual is None and semis:
+        elif name not in told and result["point or thousands"] and usual is None and semis:
             said.append(
                 f"Numbers in column {name!r} were read as decimals, though three digits stand "
                 "behind each point; are these thousands, say decimal=','."
@@ -201,8 +201,8 @@ def marks_of(
     decimals = {column.name: told.get(column.name, usual or ".") for column in columns}
     some = [
         n
-        for n, found in forms.items()
-        if decimals[n] == "," and {"comma", "spaced, comma"} & {*found}
+        for n, result in forms.items()
+        if decimals[n] == "," and {"comma", "spaced, comma"} & {*result}
     ]
     if some:
         said.append(f"Numbers have decimal commas in {listed(some)}.")

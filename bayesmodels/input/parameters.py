@@ -55,13 +55,13 @@ def names_of(
         axis = value.axes[-1]
         if type(axis).__name__ == "RangeIndex":
             continue
-        found = tuple(axis.tolist())
+        result = tuple(axis.tolist())
         if given is None:
-            given, argument = found, name
-        elif found != tuple(given):
+            given, argument = result, name
+        elif result != tuple(given):
             raise PriorError(
                 f"{name}: must have the labels of {argument} {listed(tuple(given))}, in this "
-                f"order; got {listed(found)}. Reorder it, or drop its labels (.to_numpy())."
+                f"order; got {listed(result)}. Reorder it, or drop its labels (.to_numpy())."
             )
     return given
 
@@ -80,9 +80,9 @@ def coords_of(coords: Any, **parameters: Any) -> Any:
     if coords:
         names_of(list(coords.values())[-1], "coords", **parameters)
         return coords
-    found = names_of(None, "coords", **parameters)
+    result = names_of(None, "coords", **parameters)
     series = any(getattr(value, "ndim", 0) == 1 for value in parameters.values())
-    return {"dim_0": found} if found is not None and series else coords
+    return {"dim_0": result} if result is not None and series else coords
 
 
 def together(**parameters: Array) -> tuple[Array, ...]:

@@ -169,20 +169,22 @@ def _trimmed(column: Any) -> Any:
 
     text = pc.utf8_trim_whitespace(column)
     empty = pc.equal(text, "")
-    found = pc.if_else(empty, pa.scalar(None, pa.string()), text) if pc.any(empty).as_py() else text
-    return pa.chunked_array(found) if isinstance(found, pa.Array) else found
+    result = (
+        pc.if_else(empty, pa.scalar(None, pa.string()), text) if pc.any(empty).as_py() else text
+    )
+    return pa.chunked_array(result) if isinstance(result, pa.Array) else result
 
 
 def _marked(names: Sequence[str], missing: Sequence[str]) -> dict[str, list[str]]:
     """Return what stands for an empty cell, by column."""
-    found: dict[str, list[str]] = {name: [] for name in names}
+    result: dict[str, list[str]] = {name: [] for name in names}
     for mark in missing:
         column, equals, text = mark.partition("=")
-        if equals and column not in found:
+        if equals and column not in result:
             raise DataError(f"missing: there is no column {column!r}; there are {listed(names)}.")
         for name in [column] if equals else names:
-            found[name].append(text if equals else mark)
-    return found
+            result[name].append(text if equals else mark)
+    return result
 
 
 def _judged(
@@ -281,9 +283,9 @@ def _typed(
         for name, column in frame.items()
         if isinstance(column.dtype, pd.StringDtype) or column.dtype in (object, "boolean")
     }
-    found, said = _judged(texts, index, marked, decimal, thousands, ",")
+    result, said = _judged(texts, index, marked, decimal, thousands, ",")
     columns = {
-        name: found[name] if name in found else _typed_column(column, marked[name])
+        name: result[name] if name in result else _typed_column(column, marked[name])
         for name, column in frame.items()
     }
     first = {name: str(frame[name].iloc[0]) for name in frame} if len(frame) else {}

@@ -159,9 +159,9 @@ def _chosen(text: str, separator: str | None, announced: str | None, where: str)
 def _without_preamble(text: str, notes: list[str]) -> tuple[str, str | None]:
     """Return a text without the comments above its heading, and the separator it announces."""
     text, announced = text.lstrip("\n"), None
-    if found := re.match(r'"?sep=(.)"?[^\w\n]*\n', text, re.IGNORECASE):
-        text, announced = text[found.end() :], found[1]
-        notes.append(f"The first line, {found[0].strip()!r}, says how cells are separated.")
+    if result := re.match(r'"?sep=(.)"?[^\w\n]*\n', text, re.IGNORECASE):
+        text, announced = text[result.end() :], result[1]
+        notes.append(f"The first line, {result[0].strip()!r}, says how cells are separated.")
     comments: list[str] = []
     while text.startswith("#"):
         line, _, rest = text.partition("\n")
@@ -200,9 +200,9 @@ def _separator(text: str, where: str) -> str:
     """Return the separator of which the heading has most; blanks if all else tells of them."""
     lines = [line for line in text.split("\n", _SAMPLE)[:_SAMPLE] if line.strip()]
     bare = re.sub(r'"[^"]*"', "", lines[0]) if lines else ""
-    found = max(",;\t|", key=bare.count)
-    if bare.count(found) or len(lines) < 2:  # noqa: PLR2004 - a heading and a row
-        return found
+    result = max(",;\t|", key=bare.count)
+    if bare.count(result) or len(lines) < 2:  # noqa: PLR2004 - a heading and a row
+        return result
     try:
         head, *rows = ([cell for cell in row if cell] for row in _rows("\n".join(lines), " "))
     except DataError:  # quotation marks that are none

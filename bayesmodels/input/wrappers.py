@@ -334,9 +334,9 @@ PER_ROW: dict[type, tuple[str, ...]] = {
 
 def _as_many(rows: Any, other: Any, argument: str, of: str = "rows") -> None:
     """Refuse an argument of another length than the rows, where both are known without reading."""
-    n, found = _length(rows), _length(other)
-    if n is not None and found is not None and n != found:
-        raise DataError(f"{argument}: must have as many rows as {of}; got {found} and {n}.")
+    n, result = _length(rows), _length(other)
+    if n is not None and result is not None and n != result:
+        raise DataError(f"{argument}: must have as many rows as {of}; got {result} and {n}.")
 
 
 def _length(rows: Any) -> int | None:

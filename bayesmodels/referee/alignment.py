@@ -139,7 +139,7 @@ def _called(
         values = {theirs.get(n, n): np.array(x) for n, x in evaluate(point).items()}
         try:
             with np.errstate(all="ignore"):
-                found = function(values)
+                result = function(values)
         except KeyError as error:
             raise DataError(
                 f"{letter}: the function asks for {error}; it has {sorted(values)}. Give rename or "
@@ -156,7 +156,7 @@ def _called(
                 f"{in_words(values)}, where the PyMC model is possible. Let it return a number "
                 "there, -inf if its density is zero."
             ) from error
-        parts = found if isinstance(found, Mapping) else {JOINT: found}
+        parts = result if isinstance(result, Mapping) else {JOINT: result}
         return {rename.get(n, n): _number(x, letter) for n, x in parts.items()}
 
     def run(at: list[Point]) -> dict[str, Logs]:
@@ -168,7 +168,7 @@ def _called(
             [once(_neighbour(point, k, source.simplex), possible=False) for point in at]
             for k in range(1, len(_BINOMIAL))
         ]
-        found = {}
+        result = {}
         for name in dict.fromkeys(name for row in rows for name in row):
             every = np.array([[row.get(name, -np.inf) for row in many] for many in (rows, *near)])
             value, moved = every[0], every[1:]
@@ -178,10 +178,10 @@ def _called(
             noise = np.nan_to_num(noise, nan=np.inf, posinf=np.inf)
             bound = _UNITS * (_unit(value) * (1 + np.abs(value)) + noise) + here.bound
             finite = np.isfinite(value)
-            found[name] = Logs(
+            result[name] = Logs(
                 np.where(np.isnan(value), -np.inf, value), np.where(finite, bound, 0)
             )
-        return found | (jacobians.run(at) if jacobians else {})
+        return result | (jacobians.run(at) if jacobians else {})
 
     words = dict(own.words) | (jacobians.words if jacobians else {})
     if jacobians is None:
@@ -204,8 +204,8 @@ def _arguments(
     run = compiled(inputs, list(made.values()))
 
     def evaluate(point: Point) -> Point:
-        found = run(*(np.asarray(point[v.name], v.dtype) for v in inputs))
-        return dict(zip(made, found, strict=True))
+        result = run(*(np.asarray(point[v.name], v.dtype) for v in inputs))
+        return dict(zip(made, result, strict=True))
 
     shapes = evaluate({name: np.ones(shape) for name, shape in source.shapes.items()})
     mapped = {n: Variable(v, np.shape(shapes[n])) for n, v in made.items() if is_float(v)}
@@ -237,11 +237,11 @@ def _unit(value: Array) -> float:
 def _neighbour(point: Point, number: int, simplex: frozenset[str]) -> Point:
     """Return a point whose continuous values are a little smaller."""
     part = 1 - number * _STEP
-    found = dict(point)
+    result = dict(point)
     for name, x in point.items():
         if name in simplex:
             share = np.append(np.asarray(x)[..., :1] * part, np.asarray(x)[..., 1:], axis=-1)
-            found[name] = share / share.sum(-1, keepdims=True)
+            result[name] = share / share.sum(-1, keepdims=True)
         elif np.asarray(x).dtype.kind == "f":
-            found[name] = x * part
-    return found
+            result[name] = x * part
+    return result

@@ -78,9 +78,9 @@ def _unmatched(first: Mapping[str, Logs], second: Mapping[str, Logs]) -> Terms:
     size = 1
     while size <= min(len(left), _MOST):
         chosen = combinations(left.items(), size) if len(left) <= _MOST or size <= 2 else ()  # noqa: PLR2004
-        found = next((keys for keys in chosen if _balanced(keys)), None)
-        if found:
-            for key, _ in found:
+        result = next((keys for keys in chosen if _balanced(keys)), None)
+        if result:
+            for key, _ in result:
                 del left[key]
         else:
             size += 1
@@ -164,8 +164,8 @@ def _to_blame(
     wide = {key: sides[key[0]].needs(key[1]) for key in chosen}
     fits = [key for key in chosen if moving and moving <= wide[key]]
     least = min((len(wide[key]) for key in fits), default=0)
-    found = [key for key in fits if len(wide[key]) == least] or chosen
-    return _words(found, sides), [f"The difference depends on {', '.join(sorted(moving))}."]
+    result = [key for key in fits if len(wide[key]) == least] or chosen
+    return _words(result, sides), [f"The difference depends on {', '.join(sorted(moving))}."]
 
 
 def _how(part: Logs, sums: list[Logs]) -> str | None:
@@ -181,8 +181,8 @@ def _moving(left: Terms, sides: tuple[Side, Side], at: list[Point]) -> set[str]:
     """Return the variables that the difference depends on, varied one by one."""
 
     def difference(points: list[Point]) -> Gap:
-        found = [side.run(points) for side in sides]
-        own = [total((found[s][n] for s, n in left if s == k), len(points)) for k in (0, 1)]
+        result = [side.run(points) for side in sides]
+        own = [total((result[s][n] for s, n in left if s == k), len(points)) for k in (0, 1)]
         return gap(*own)
 
     here, moving = difference(at), set()

@@ -274,8 +274,8 @@ def calibrate(
         raise DataError(f"around: must be 'prior' or 'posterior'; got {around!r}.")
     if not (simulate is None or callable(simulate) or (is_pymc(simulate) and is_pymc(model))):
         raise DataError("simulate: must be a function; of a PyMC model, or another PyMC model.")
-    found = {} if checkpoint is None else files.load(checkpoint)
-    words = found["seed"] if rng is None and "seed" in found else None
+    result = {} if checkpoint is None else files.load(checkpoint)
+    words = result["seed"] if rng is None and "seed" in result else None
     if words is None:
         words = randomness(rng).integers(2**32, size=4, dtype=np.uint32)
     seed = tuple(int(word) for word in words)
@@ -290,9 +290,9 @@ def calibrate(
     simulator = simulator_of(setup)
     rows = np.full((n, len(simulator.labels) + 1), np.nan)
     made_with = {} if checkpoint is None else simulator.made_with()
-    if found:
+    if result:
         assert checkpoint is not None  # noqa: S101 - for the type checker
-        old = files.rows_of(found, checkpoint, made_with)
+        old = files.rows_of(result, checkpoint, made_with)
         rows = np.concatenate([old, rows[len(old) :]])
     left = np.flatnonzero(np.isnan(rows[:n, 0]))
     size = _CHUNKS[chosen]

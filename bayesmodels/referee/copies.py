@@ -37,12 +37,12 @@ class Copies(NamedTuple):
 
 def copies(draws: Mapping[str, Array]) -> list[Copies]:
     """Return pairs of chains that are the same draws in one of the variables (chain, draw, ...)."""
-    found: dict[tuple[int, int], Copies] = {}
+    result: dict[tuple[int, int], Copies] = {}
     for x in map(telling, draws.values()):
         for i, j in combinations(range(len(x)), 2):
-            if (i, j) not in found and (shift := shift_of(x[i], x[j])) is not None:
-                found[i, j] = Copies(i, j, shift)
-    return sorted(found.values())
+            if (i, j) not in result and (shift := shift_of(x[i], x[j])) is not None:
+                result[i, j] = Copies(i, j, shift)
+    return sorted(result.values())
 
 
 def copies_between(first: Mapping[str, Array], second: Mapping[str, Array]) -> Iterator[Copies]:

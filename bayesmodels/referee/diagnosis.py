@@ -201,12 +201,12 @@ def _children(model: Declared, belief: Declared, free: list[str]) -> dict[str, s
     A model may have forgotten what the law of w depends on; then w is to blame. But if each depends
     on the other, the two are factored in another way, and the model's own is as good.
     """
-    found = {v: {u for u in free if v in model.needs(u) - {u}} for v in free}
-    both = {v: found[v] | {u for u in free if v in belief.needs(u) - {u}} for v in free}
+    result = {v: {u for u in free if v in model.needs(u) - {u}} for v in free}
+    both = {v: result[v] | {u for u in free if v in belief.needs(u) - {u}} for v in free}
     try:
         TopologicalSorter(both).prepare()
     except CycleError:
-        return found
+        return result
     return both
 
 
@@ -262,9 +262,9 @@ def _likelihood(prior: Belief, at: list[Point], data: Any) -> dict[str, Logs] | 
         return None
     try:
         with np.errstate(all="ignore"):  # as above
-            found = [prior.log_likelihood(point, data) for point in at]
+            result = [prior.log_likelihood(point, data) for point in at]
     except DataError:  # sparse counts are not spread out
         return None
-    sums = {name: [math.fsum(np.ravel(rows[name])) for rows in found] for name in found[0]}
+    sums = {name: [math.fsum(np.ravel(rows[name])) for rows in result] for name in result[0]}
     # The terms' bounds are for both sides.
     return {name: Logs(np.array(total), np.zeros(len(at))) for name, total in sums.items()}

@@ -86,7 +86,7 @@ class Edges:
             return np.zeros((len(points), 0))
         at = [np.array([p[v.name] for p in points], dtype=v.dtype) for v in self._inputs]
         try:
-            found = self._run(*at)
+            result = self._run(*at)
         except (IndexError, ValueError, AssertionError, np.linalg.LinAlgError):
             if len(points) == 1:
                 return np.full((1, 0), np.nan)
@@ -94,7 +94,7 @@ class Edges:
             rows = [*self.answers(points[:half]), *self.answers(points[half:])]
             width = max(map(len, rows))
             return np.array([row if len(row) == width else np.full(width, np.nan) for row in rows])
-        parts = [np.reshape(x, (len(points), -1)).astype(float) for x in found]
+        parts = [np.reshape(x, (len(points), -1)).astype(float) for x in result]
         self._owner = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
         return np.concatenate(parts, 1)
 
@@ -117,19 +117,19 @@ class Edges:
         across = [ways[s[0]] for s in steps]
 
         def asked(t: Array) -> Array:
-            found = self.answers([way(x) for way, x in zip(across, t, strict=True)])
-            return np.asarray(found[np.arange(len(t)), column])
+            result = self.answers([way(x) for way, x in zip(across, t, strict=True)])
+            return np.asarray(result[np.arange(len(t)), column])
 
         before = asked(low) if steps else low
         for _ in range(_HALVINGS if steps else 0):
             middle = 0.5 * (low + high)
             same = asked(middle) == before
             low, high = np.where(same, middle, low), np.where(same, high, middle)
-        found = []
+        result = []
         for k, grid in enumerate(grids):
             edges = np.unique([t for s, t in zip(steps, low, strict=True) if s[0] == k])
             beside = _BESIDE * (1 + np.abs(edges))
             between = 0.5 * (edges[1:] + edges[:-1])
             places = np.unique([*grid, *(edges - beside), *(edges + beside), *between])
-            found.append((edges, places))
-        return found
+            result.append((edges, places))
+        return result

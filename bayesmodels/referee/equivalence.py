@@ -224,35 +224,35 @@ def judge(pair: Pair, number: int, rng: np.random.Generator) -> Equivalence:
     known = folds(pair, inside)
     terms = _terms(pair, at, known)
     sums = [total(side.values(), len(at)) for side in terms]
-    found = gap(*sums)
-    if not found.holds:
-        return _apart(pair, at, terms, found, _table(sums, found))
+    result = gap(*sums)
+    if not result.holds:
+        return _apart(pair, at, terms, result, _table(sums, result))
     far = visits(pair, inside, rng)
     check_slopes(pair, far.tight, known)
     if (beyond := unreached(pair, far.possible)) is not None:
         name, said = beyond
         words = (f"the prior of {name}",)
-        used = int(found.used.sum())
+        used = int(result.used.sum())
         return Equivalence(
-            "disagree", None, None, used, np.inf, words, (said,), _table(sums, found)
+            "disagree", None, None, used, np.inf, words, (said,), _table(sums, result)
         )
     extra = _constants(pair, known, len(far.points))
     sums = [
         one.followed_by(two + total(more.values(), len(far.points)))
         for one, two, more in zip(sums, far.logs, extra, strict=True)
     ]
-    found = gap(*sums, alone=np.append(~same_support(*sums)[: len(at)], far.alone))
-    table = _table(sums, found)
-    if found.holds:
-        return _held(found, pair, terms, table, far)
+    result = gap(*sums, alone=np.append(~same_support(*sums)[: len(at)], far.alone))
+    table = _table(sums, result)
+    if result.holds:
+        return _held(result, pair, terms, table, far)
     points = [*at, *far.points]
-    odd = np.argsort(-found.off, kind="stable")[:_SHOWN].tolist()
-    odd = [i for i in odd if found.off[i] > 1]
+    odd = np.argsort(-result.off, kind="stable")[:_SHOWN].tolist()
+    odd = [i for i in odd if result.off[i] > 1]
     said = _where(points[odd[0]], [logs.value[odd[0]] for logs in sums])
     at = [*at, *(points[i] for i in odd)]
     terms = _terms(pair, at, known)
     here = gap(*(total(side.values(), len(at)) for side in terms))
-    return _apart(pair, at, terms, replace(here, varies=found.varies), table, said)
+    return _apart(pair, at, terms, replace(here, varies=result.varies), table, said)
 
 
 def _where(point: Point, values: Sequence[float]) -> str:
@@ -344,14 +344,14 @@ def _by_draws(
             f"a, b: {why}, and no variable is in both whose draws could be compared; give "
             "rename or transform, or a Deterministic of one name in both."
         )
-    found = compare(*trees, var_names=common, level=level)
+    result = compare(*trees, var_names=common, level=level)
     said = (
         f"Densities cannot be compared: {why}.",
         f"Draws of {', '.join(common)} were, at level {level:g}.",
-        *found.findings,
+        *result.findings,
     )
-    outcome = found.outcome
-    return Equivalence(outcome, None, None, 0, np.nan, (), said, found.table, found)
+    outcome = result.outcome
+    return Equivalence(outcome, None, None, 0, np.nan, (), said, result.table, result)
 
 
 def constant_in_words(constant: float, bound: float) -> str:

@@ -175,10 +175,10 @@ def check_identity(
     same_variables(model, posterior)
     joint = JointDensity(model)
     if levels(posterior):
-        found = _every_row(joint, posterior, prior)
+        result = _every_row(joint, posterior, prior)
     else:
-        found = _rows(joint, posterior, prior, points, rng)
-    rows = [row for row in found if row is not None]
+        result = _rows(joint, posterior, prior, points, rng)
+    rows = [row for row in result if row is not None]
     if any(row is _IMPOSSIBLE for row in rows):
         stated = None if log_evidence is None else np.inf
         return Identity(len(rows), np.inf, np.inf, stated, -np.inf, log_evidence, 0.0)
@@ -190,7 +190,7 @@ def check_identity(
     if log_evidence is not None:
         evidence = float(np.max(np.abs(gap - log_evidence) / (bound + slack)))
     return Identity(
-        points=len(found) if levels(posterior) else len(rows),
+        points=len(result) if levels(posterior) else len(rows),
         constancy=float(np.max(np.abs(gap - gap[best]) / (bound + bound[best]))),
         slope=float(np.max(_over(slope_gap, slope_bound))),
         evidence=evidence,

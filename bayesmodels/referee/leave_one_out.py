@@ -132,11 +132,11 @@ def _again(
     for i in np.flatnonzero(lost.reshape(len(logs), -1).any(1)).tolist():
         try:
             after = prior.update(rows_at(data, np.delete(every, i)))
-            found = np.asarray(after.log_evidence(rows_at(data, slice(i, i + 1))))
+            result = np.asarray(after.log_evidence(rows_at(data, slice(i, i + 1))))
         except PriorError as error:
             raise PriorError(
                 f"prior: without row {labels[i]} the posterior is improper and predicts nothing. "
                 f"{error}"
             ) from None
-        logs[i] = found.sum(tuple(range(found.ndim - logs[i].ndim)))  # other groups have no row
+        logs[i] = result.sum(tuple(range(result.ndim - logs[i].ndim)))  # other groups have no row
     return logs

@@ -100,13 +100,13 @@ class Declared:
 
     def __call__(self, at: list[Point], names: Iterable[str]) -> Logs:
         """Return the sum of some terms at some points."""
-        found = (np.array([self._value(name, point) for point in at]) for name in names)
-        return total((Logs(*values.T) for values in found), len(at))
+        result = (np.array([self._value(name, point) for point in at]) for name in names)
+        return total((Logs(*values.T) for values in result), len(at))
 
     def joint(self, at: list[Point]) -> Logs:
         """Return the sum of all terms at some points."""
         try:
-            found = self._joint.values(
+            result = self._joint.values(
                 {v.name: np.array([p[v.name] for p in at]) for v in self._inputs}
             )
         except _OUT_OF_RANGE:
@@ -114,7 +114,7 @@ class Declared:
                 half = len(at) // 2
                 return self.joint(at[:half]).followed_by(self.joint(at[half:]))
             return Logs(np.array([-np.inf]), np.zeros(1))
-        return Logs(*found)
+        return Logs(*result)
 
     def _value(self, name: str, point: Point) -> tuple[float, float]:
         try:

@@ -52,8 +52,8 @@ def one_sample(
         lambda: one_sample_tests(law, draws, rng),
         lambda: _sampled(x),  # which does not ask the law: that may not run twice at once
     ]
-    found, columns = threads.gathered(lambda piece: piece(), pieces, x.size)
-    return found, _table(law, every, columns, found), one_sample_bounds(law, every)
+    result, columns = threads.gathered(lambda piece: piece(), pieces, x.size)
+    return result, _table(law, every, columns, result), one_sample_bounds(law, every)
 
 
 def one_sample_bounds(law: Belief, every: Scalars) -> Bounds | None:
@@ -68,10 +68,12 @@ def one_sample_tests(
     """Return all tests: of nominal variables, of other scalars, and of scalars together."""
     draws = law_draws(law, draws)
     nominal, every = levels(law), draws.scalars
-    found: list[Test] = []
+    result: list[Test] = []
     for name in nominal:
         mass = np.asarray(law.mean()[name])
-        found += frequencies.judge([(label, mass[at], x) for label, n, at, x in every if n == name])
+        result += frequencies.judge(
+            [(label, mass[at], x) for label, n, at, x in every if n == name]
+        )
     labels: list[str] = []
     u: list[Array] = []
     rates: list[Array] = []
@@ -105,7 +107,7 @@ def one_sample_tests(
         each = np.array(kept)
         extremes.append(partial(_extremes, marginal, names, x, each, u[-1], places))
     if not labels:
-        return found
+        return result
     transforms = np.concatenate(u)
     if (unknown := np.isnan(transforms).any((1, 2))).any():
         raise DataError(
@@ -123,7 +125,7 @@ def one_sample_tests(
     alone = alone + ends
     for label, first in twins.items():
         alone += [replace(test, label=label) for test in alone if test.label == first]
-    return found + alone + together
+    return result + alone + together
 
 
 def _extremes(
@@ -230,8 +232,8 @@ def moments(which: str, x: Array) -> dict[str, Array]:
     with np.errstate(all="ignore"):
         low, high = np.quantile(x, [0.055, 0.945], axis=(1, 2))
         sd = x.std((1, 2), ddof=1)
-        found = {"mean": x.mean((1, 2)), "sd": sd, "eti89_lb": low, "eti89_ub": high}
-    return {f"{which}_{name}": value for name, value in found.items()}
+        result = {"mean": x.mean((1, 2)), "sd": sd, "eti89_lb": low, "eti89_ub": high}
+    return {f"{which}_{name}": value for name, value in result.items()}
 
 
 def _known(law: Belief, every: Scalars) -> Known:

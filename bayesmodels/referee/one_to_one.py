@@ -48,10 +48,10 @@ class Folds:
 
     def unfolded(self, point: Point) -> Point:
         """Return the point with the same image whose folded scalars are positive."""
-        found = {name: np.array(x) for name, x in point.items()} if self.scalars else point
+        result = {name: np.array(x) for name, x in point.items()} if self.scalars else point
         for name, element in self.scalars:
-            found[name][element] = abs(found[name][element])
-        return found
+            result[name][element] = abs(result[name][element])
+        return result
 
 
 def folds(pair: Pair, points: Sequence[Point]) -> Folds:
@@ -91,8 +91,8 @@ class _Between:
 
 def _between(pair: Pair) -> _Between | None:
     for k in (0, 1):
-        if (found := pair.sides[k].map) is not None and found.names:
-            return _Between(found, pair.sides[1 - k])
+        if (result := pair.sides[k].map) is not None and result.names:
+            return _Between(result, pair.sides[1 - k])
     return None
 
 
@@ -118,8 +118,8 @@ def _near(one: Array, other: Array) -> bool:
 
 def _no_second_point(between: _Between, points: list[Point], known: Folds) -> None:
     """Look for another point with the image of one, by Levenberg and Marquardt's steps."""
-    found = between.map
-    shapes = {name: np.shape(points[0][name]) for name in found.of} if points else {}
+    result = between.map
+    shapes = {name: np.shape(points[0][name]) for name in result.of} if points else {}
     sizes = [int(np.prod(shape, dtype=int)) for shape in shapes.values()]
     if not 0 < sum(sizes) <= _MOST:
         return
@@ -133,12 +133,14 @@ def _no_second_point(between: _Between, points: list[Point], known: Folds) -> No
         return known.unfolded(base | own)
 
     for base, start in combinations(points, 2):
-        image, here = found.image(base), flat(base)
+        image, here = result.image(base), flat(base)
         if not np.isfinite(image).all():
             continue
 
         def off(z: Array, base: Point = base, image: Array = image) -> Array:
-            return np.nan_to_num(found.image(at(base, z)) - image, nan=1e9, posinf=1e9, neginf=-1e9)
+            return np.nan_to_num(
+                result.image(at(base, z)) - image, nan=1e9, posinf=1e9, neginf=-1e9
+            )
 
         there = flat(at(base, optimize.least_squares(off, flat(start), method="lm").x))
         if (
@@ -148,7 +150,7 @@ def _no_second_point(between: _Between, points: list[Point], known: Folds) -> No
             and np.isfinite(between.own.total([at(base, there)]).value).all()
         ):
             names = ", ".join(shapes)
-            raise _not_one_to_one(found, f"{_row(here)} and {_row(there)} of {names} give", " one")
+            raise _not_one_to_one(result, f"{_row(here)} and {_row(there)} of {names} give", " one")
 
 
 def _row(x: Array) -> str:
@@ -167,11 +169,13 @@ def unreached(pair: Pair, points: Sequence[Point]) -> tuple[str, str] | None:
     between = _between(pair)
     if between is None or pair.other is None or not points:
         return None
-    found, target = between.map, pair.other
-    values = {name: np.array([x[name] for x in map(found.values, points)]) for name in found.names}
+    result, target = between.map, pair.other
+    values = {
+        name: np.array([x[name] for x in map(result.values, points)]) for name in result.names
+    }
     ends = {target.called[s.name]: s.ends for s in supports(target.model, all_known=False)}
     drawn = draws_of(target, _DRAWS, np.random.default_rng(0))
-    inner = {n: x for n, x in points[0].items() if n in target.inputs} | found.values(points[0])
+    inner = {n: x for n, x in points[0].items() if n in target.inputs} | result.values(points[0])
     for name, x in values.items():
         if name in target.simplex or name not in drawn or not x.size:
             continue

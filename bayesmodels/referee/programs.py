@@ -244,10 +244,10 @@ def with_jacobians(
     """Return terms and the log Jacobians of variables that are functions of the source's."""
     from bayesmodels.posteriors.change_of_variables import log_jacobians
 
-    found = log_jacobians(mapped, own) if mapped else {}
-    named = {f"Jacobian of {name}": value for name, (value, _) in found.items()}
+    result = log_jacobians(mapped, own) if mapped else {}
+    named = {f"Jacobian of {name}": value for name, (value, _) in result.items()}
     values = {name: v.expression for name, v in mapped.items()}
-    leads = Map([*source.inputs.values()], values, list(own), [sign for _, sign in found.values()])
+    leads = Map([*source.inputs.values()], values, list(own), [sign for _, sign in result.values()])
     words = words | {name: f"the {name}" for name in named}
     return declared(source, terms | named, words, leads if mapped else None)
 
@@ -265,19 +265,19 @@ def expressions(source: Program, target: Program | None, transform: Transform) -
     import pytensor.tensor as pt
 
     given = source.deterministics | source.inputs
-    found = {}
+    result = {}
     for name, function in transform.items():
         try:
-            found[name] = pt.as_tensor(function(given))
+            result[name] = pt.as_tensor(function(given))
         except KeyError as error:
             raise DataError(
                 f"transform: {name!r} asks for {error}, which the other model does not have; it "
                 f"has {sorted(given)}."
             ) from error
     for name in target.inputs if target else ():
-        if name not in found and name not in source.inputs and name in source.deterministics:
-            found[name] = source.deterministics[name]
-    return found
+        if name not in result and name not in source.inputs and name in source.deterministics:
+            result[name] = source.deterministics[name]
+    return result
 
 
 def lacking(source: Program, target: Program, transform: Transform) -> list[str]:

@@ -76,6 +76,6 @@ def draws_of(given: Program, number: int, rng: np.random.Generator) -> dict[str,
     if not rows:
         return {}  # a flat prior, or a law that PyMC cannot draw: points are made without it
     # As many as are asked for, again and again the same if some have failed.
-    found = zip(*(rows[i % len(rows)] for i in range(number)), strict=True)
-    named = {given.called[v.name]: np.array(x) for v, x in zip(free, found, strict=True)}
+    result = zip(*(rows[i % len(rows)] for i in range(number)), strict=True)
+    named = {given.called[v.name]: np.array(x) for v, x in zip(free, result, strict=True)}
     return {name: x for name, x in named.items() if np.isfinite(x).all()}

@@ -105,18 +105,18 @@ class Simulator:
         self._symmetric = isinstance(model, LatentClasses) and model.interchangeable(rows)
         if self._symmetric:  # single parameters mean nothing where classes may change places
             free = model.label_invariants(self._true, rows)
-            found = [f"{name}[{i}]" for name, x in free.items() for i in range(x.shape[-1])]
-            self._kept = np.arange(len(found))
+            result = [f"{name}[{i}]" for name, x in free.items() for i in range(x.shape[-1])]
+            self._kept = np.arange(len(result))
         else:
-            found, self._kept = _labels(model, model.sample(_PRIOR, rng))
-        self.labels = [*found, "log density", "log likelihood"]
+            result, self._kept = _labels(model, model.sample(_PRIOR, rng))
+        self.labels = [*result, "log density", "log likelihood"]
 
     def made_with(self) -> dict[str, Any]:
         """Return what the ranks depend on."""
         setup, new = self._setup, self._example
         after = setup.model.update(new.statistic) if setup.method == "exact" else None
         values = self._values(after, new, self._true)
-        found = {
+        result = {
             "model": type(setup.model).__name__,
             "method": setup.method,
             "number of draws": setup.draws,
@@ -127,13 +127,13 @@ class Simulator:
             "posterior": values,
         }
         if setup.method == "mcmc":
-            found["declaration"] = Anatomy.of(new.declare()).digest()
-        return found
+            result["declaration"] = Anatomy.of(new.declare()).digest()
+        return result
 
     def ranks(self, simulations: Sequence[int]) -> tuple[Array, int]:
         """Return ranks of some simulations, as `Simulations` has it."""
-        found = [self._rank(number) for number in simulations]
-        return np.array([row for row, _ in found]), sum(anew for _, anew in found)
+        result = [self._rank(number) for number in simulations]
+        return np.array([row for row, _ in result]), sum(anew for _, anew in result)
 
     def _rank(self, number: int) -> tuple[Array, bool]:
         setup = self._setup
@@ -197,13 +197,13 @@ def _labels(law: Any, true: Draws) -> tuple[list[str], NDArray[np.intp]]:
     labels: list[str] = []
     kept: list[int] = []
     for name, x in numbers(law, true).items():
-        found = [label for label, _ in places(law, name, x.shape[1:])]
-        every = np.arange(len(found))
+        result = [label for label, _ in places(law, name, x.shape[1:])]
+        every = np.arange(len(result))
         if name not in levels(law):  # of a symmetric matrix, one half
             _, first = np.unique(x.reshape(len(x), -1), axis=1, return_index=True)
             every = np.sort(first)
         kept += (len(labels) + every).tolist()
-        labels += found
+        labels += result
     return [labels[k] for k in kept], np.array(kept, dtype=np.intp)
 
 

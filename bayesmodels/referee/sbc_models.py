@@ -35,8 +35,8 @@ from bayesmodels.referee.sbc import EXAMPLE, SIMULATION, Around, Setup, far_apar
 def require_simulations(model: pm.Model, simulate: Any, around: Around) -> None:
     """Refuse a model of which no parameters or no data can be drawn."""
     other = is_pymc(simulate)
-    for what, found in (("observe data", model.observed_RVs), ("have parameters", model.free_RVs)):
-        if not found:
+    for what, result in (("observe data", model.observed_RVs), ("have parameters", model.free_RVs)):
+        if not result:
             raise DataError(f"model: must {what} to be calibrated.")
     if around == "posterior":
         missing = [rv for rv in model.free_RVs if isinstance(rv.owner.op, PartialObservedRV)]
@@ -190,7 +190,7 @@ class ModelSimulator:
         """Draw parameters, with a sample axis of length one, and data; an example at once."""
         setup, known = self._setup, self._data
         if not self._around:
-            found = true = self._forward(rng)
+            result = true = self._forward(rng)
         else:
             if example:
                 true = natural_values(known.model)(known.model.initial_point(random_seed=0))
@@ -199,13 +199,13 @@ class ModelSimulator:
                 known.hold(known.observed, weight=0.0)
                 drawn = draw(1 if self._posteriors.independent else setup.draws, rng)
                 true = {name: x[-1] for name, x in drawn.items()}
-            found = self._forward(rng, true)
+            result = self._forward(rng, true)
         true = {name: true[name] for name in known.names}
         if not self._around:
-            self._require_finite(found)
+            self._require_finite(result)
         if setup.simulate is not None and self._own is None:
-            found = setup.simulate(dict(true), rng)
-        return {name: x[None] for name, x in true.items()}, known.checked(found)
+            result = setup.simulate(dict(true), rng)
+        return {name: x[None] for name, x in true.items()}, known.checked(result)
 
     def _require_finite(self, drawn: Values) -> None:
         """Refuse parameters, or data given them, that are no numbers; name the prior to blame."""

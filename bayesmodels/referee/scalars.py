@@ -30,12 +30,12 @@ class LawDraws(dict[str, Array]):
     @cached_property
     def scalars(self) -> Scalars:
         """Every scalar; of a finite variable, the indicator of each of its values."""
-        found: Scalars = []
+        result: Scalars = []
         for name, values in numbers(self.law, self).items():
             last = np.ascontiguousarray(np.moveaxis(values, (0, 1), (-2, -1)))
             every = places(self.law, name, last.shape[:-2])
-            found += [(label, name, at, last[at]) for label, at in every]
-        return found
+            result += [(label, name, at, last[at]) for label, at in every]
+        return result
 
 
 def law_draws(law: Any, draws: Any, *, chains: int = 1, length: int = LEAST_DRAWS) -> LawDraws:

@@ -71,14 +71,14 @@ def pairs(
         read(draws, dims, coords, where=f" of the {which} set", **least)
         for draws, which in ((first, "first"), (second, "second"))
     )
-    found: list[Pair] = []
+    result: list[Pair] = []
     for name in names:
         for at in np.ndindex(one[name].shape[2:]):
             labels = [coords[axis][i] for axis, i in zip(dims[name], at, strict=True)]
             label = f"{name}[{of_place(labels)}]" if at else name
             x, y = (np.ascontiguousarray(side[name][:, :, *at]) for side in (one, other))
-            found.append((label, x, y))
-    return found
+            result.append((label, x, y))
+    return result
 
 
 def in_both(
@@ -137,10 +137,10 @@ def two_samples(
             whole = next(iter(sets[number].values())).size
             resampled.append(of_resampled(f"Of the {which} set's", different, whole))
     every = [(label, sets[0][label], sets[1][label]) for label, *_ in every]
-    found = two_sample_tests(every, rng)
+    result = two_sample_tests(every, rng)
     return (
-        found,
-        two_sample_table(every, found),
+        result,
+        two_sample_table(every, result),
         _bounds(every),
         " ".join(said),
         " ".join(resampled),
@@ -149,10 +149,10 @@ def two_samples(
 
 def _by_variable(scalars: dict[str, Array]) -> dict[str, Array]:
     """Return scalars of one variable side by side, (chain, draw, scalar)."""
-    found: dict[str, list[Array]] = {}
+    result: dict[str, list[Array]] = {}
     for label, x in scalars.items():
-        found.setdefault(label.partition("[")[0], []).append(x)
-    return {name: np.stack(each, axis=-1) for name, each in found.items()}
+        result.setdefault(label.partition("[")[0], []).append(x)
+    return {name: np.stack(each, axis=-1) for name, each in result.items()}
 
 
 def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
@@ -160,18 +160,18 @@ def two_sample_tests(every: list[Pair], rng: np.random.Generator) -> list[Test]:
     first = {(x.tobytes(), y.tobytes()): (label, x, y) for label, x, y in reversed(every)}
     once = [pair for pair in every if first[pair[1].tobytes(), pair[2].tobytes()][0] == pair[0]]
     varied = [(label, x, y) for label, x, y in once if np.ptp([x.min(), x.max(), y.min(), y.max()])]
-    found = [
+    result = [
         Test(label, LOCATION.name, 0.0, float(min(x.size, y.size)), 1.0, 0.0)
         for label, x, y in once
         if not np.ptp([x.min(), x.max(), y.min(), y.max()])
     ]
     work = sum(x.size + y.size for _, x, y in varied)
     each = threads.gathered(_of_scalar, varied, work)
-    found += [test for tests_of_one, _ in each for test in tests_of_one]
+    result += [test for tests_of_one, _ in each for test in tests_of_one]
     if len(varied) > 1:
         u, v = (np.array(side) for side in zip(*(pair for _, pair in each), strict=True))
-        found += _together([label for label, *_ in varied], u, v, rng)
-    return found
+        result += _together([label for label, *_ in varied], u, v, rng)
+    return result
 
 
 def _of_scalar(pair: Pair) -> tuple[list[Test], tuple[Array, Array]]:
@@ -179,15 +179,15 @@ def _of_scalar(pair: Pair) -> tuple[list[Test], tuple[Array, Array]]:
     label, x, y = pair
     u, v = _ranked(x, y)
     both = [polynomials.polynomials(side) for side in (u, v)]
-    found = _between(label, polynomials.KINDS, polynomials.UNITS, *both)
+    result = _between(label, polynomials.KINDS, polynomials.UNITS, *both)
     sides = [quartiles.indicators(side) for side in (u, v)]
-    found += _between(label, quartiles.KINDS, quartiles.UNITS, *sides)
-    found += _outermost(label, x, y)
+    result += _between(label, quartiles.KINDS, quartiles.UNITS, *sides)
+    result += _outermost(label, x, y)
     for moving in (side[:2] for side in both):
         spread = moving.std((-2, -1), keepdims=True)
         varies = np.where(spread > 0, spread, 1.0)
-        found += chain_tests([label], (moving / varies)[:, None])
-    return found, (u, v)
+        result += chain_tests([label], (moving / varies)[:, None])
+    return result, (u, v)
 
 
 def _outermost(label: str, x: Array, y: Array) -> list[Test]:
@@ -195,7 +195,7 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
 
     Where one set does not move, all of it far from the other, no rank tells how far.
     """
-    found: list[Test] = []
+    result: list[Test] = []
     for own, other in ((x, y), (y, x)):
         flat, others = own.reshape(1, -1), other.reshape(1, -1)
         below, above = beyond_others(flat, others)
@@ -204,8 +204,8 @@ def _outermost(label: str, x: Array, y: Array) -> list[Test]:
             below, above = (np.where(part < 1, 0.0, 1.0) for part in (below, above))
         out = np.abs(flat - np.median(others))
         far = ((flat < others.min()) | (flat > others.max())) & (out >= _FAR_PART * out.max())
-        found += extreme_tests([label], flat, np.where(far, 0.0, 0.5), below, above)
-    return found
+        result += extreme_tests([label], flat, np.where(far, 0.0, 0.5), below, above)
+    return result
 
 
 def _still(x: Array) -> bool:
@@ -237,18 +237,18 @@ def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
 
 def _together(labels: list[str], u: Array, v: Array, rng: np.random.Generator) -> list[Test]:
     """Compare rank correlations, and sums with random signs; u and v are (scalar, chain, draw)."""
-    found: list[Test] = []
+    result: list[Test] = []
     flat = [part.reshape(len(part), -1) for part in (u, v)]
     if len(pairs := chosen_pairs(*flat)):
         sides = products(u, pairs), products(v, pairs)
         kinds, ones = [CORRELATION] * len(pairs), np.ones(len(pairs))
-        found += _compared(names_of(labels, pairs), kinds, ones, *sides)
+        result += _compared(names_of(labels, pairs), kinds, ones, *sides)
     if len(labels) > FEW:
         for number, (along, too) in enumerate(signed_sums(rng, u, v)):
             f, g = (polynomials.polynomials(part)[:2] for part in _ranked(along, too))
             label = f"random direction {number}"
-            found += _between(label, polynomials.KINDS[:2], polynomials.UNITS[:2], f, g)
-    return found
+            result += _between(label, polynomials.KINDS[:2], polynomials.UNITS[:2], f, g)
+    return result
 
 
 def _between(label: str, kinds: Sequence[Kind], unit: Array, f: Array, g: Array) -> list[Test]:
@@ -266,9 +266,9 @@ def _compared(
     with np.errstate(divide="ignore", invalid="ignore"):
         z = gap / (spread * np.sqrt(1 / one + 1 / other))
     least = np.minimum(one, other), np.minimum(freedom, freedom_too)
-    found = t_tests(labels, kinds, z, *least, gap / unit)
+    result = t_tests(labels, kinds, z, *least, gap / unit)
     # Nothing below a quantile, of values that are often the same, is no test.
-    return [test for test, varies in zip(found, spread > 0, strict=True) if varies]
+    return [test for test, varies in zip(result, spread > 0, strict=True) if varies]
 
 
 def two_sample_table(every: list[Pair], found: list[Test]) -> pd.DataFrame:

@@ -336,14 +336,14 @@ def compare(
         impossible = support_tests(law, values, log_densities(law, values, 2), rng)
         known, invariant = invariant_law(law, values, rows, rng)
         values, rows = LawDraws(known, invariant), None
-    found, table, bounds = one_sample(known, values, rng)
+    result, table, bounds = one_sample(known, values, rng)
     predictions = None
     if rows is not None:
         of_classes, predictions = class_probabilities(known, values, rows)
-        found = [*found, *of_classes]
+        result = [*result, *of_classes]
     stated = table, bounds, of_copies(same) if same else "", resampled
     shown = draws if known is law else values
-    return _decided([*impossible, *found], *stated, *limits, known, shown, predictions=predictions)
+    return _decided([*impossible, *result], *stated, *limits, known, shown, predictions=predictions)
 
 
 def check_limits(level: float, tolerance: float) -> None:

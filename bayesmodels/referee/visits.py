@@ -78,9 +78,9 @@ def visits(pair: Pair, inside: Sequence[Point], rng: np.random.Generator) -> Vis
     rays, left = _rays(pair, possible, rng)
     terms = [term for side in pair.sides for term in side.terms.values()]
     edges = Edges([*pair.source.inputs.values()], terms)
-    found = edges.places([ray.at for ray in rays], [ray.grid for ray in rays])
-    ways = [replace(ray, edges=of) for ray, (of, _) in zip(rays, found, strict=True)]
-    at = [(ray, t) for ray, (_, places) in zip(ways, found, strict=True) for t in places]
+    result = edges.places([ray.at for ray in rays], [ray.grid for ray in rays])
+    ways = [replace(ray, edges=of) for ray, (of, _) in zip(rays, result, strict=True)]
+    at = [(ray, t) for ray, (_, places) in zip(ways, result, strict=True) for t in places]
     points = [ray.at(t) for ray, t in at]
     logs = _logs(pair, points)
     alone, sure = _alone(pair, at, logs)
@@ -200,8 +200,8 @@ def _ends(
 
     And where this does not underflow, as the terms that are impossible beyond are not tiny here.
     """
-    found = _logs(pair, here)
-    small, hard = _tight(found), np.zeros(len(here), dtype=bool)
+    result = _logs(pair, here)
+    small, hard = _tight(result), np.zeros(len(here), dtype=bool)
     for side in pair.sides:
         for logs in side.run([*here, *beyond]).values():
             value, bound = logs.value[: len(here)], logs.bound[: len(here)]
@@ -223,7 +223,7 @@ def _together(
         # A simplex is moved as a whole.
         place = ray.element[:-1] if ray.name in pair.source.simplex else ray.element
         values.setdefault((ray.name, place), []).append(np.asarray(point[ray.name])[place])
-    scalars, found = list(values), []
+    scalars, result = list(values), []
     number = _TOGETHER if pair.other is not None else _FEW_TOGETHER
     for k in range(number if len(scalars) > 1 else 0):
         point = {name: np.array(x) for name, x in possible[k % len(possible)].items()}
@@ -231,8 +231,8 @@ def _together(
             name, place = scalars[i]
             own = values[name, place]
             point[name][place] = own[rng.integers(len(own))]
-        found.append(point)
-    return found
+        result.append(point)
+    return result
 
 
 def _rays(

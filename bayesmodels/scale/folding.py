@@ -49,10 +49,10 @@ def fold(parts: Iterable[Any]) -> Any:
     >>> fold(bm.statistics.BernoulliStatistic(1, k) for k in range(5))
     BernoulliStatistic(ones=5, zeros=10)
     """
-    found = Fold()
+    result = Fold()
     for part in parts:
-        found.add(part)
-    return found.total()
+        result.add(part)
+    return result.total()
 
 
 def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
@@ -92,7 +92,7 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
             )
         seen.add(real)
     complaints: list[str] = []
-    found = Fold()
+    result = Fold()
     first: Any = None
     for path in paths:
         try:
@@ -102,12 +102,12 @@ def merge(paths: Sequence[str | os.PathLike[str]]) -> Any:
         except DataError as error:
             complaints.append(str(error))
             continue
-        found.add(part)
+        result.add(part)
     if complaints:
         raise DataError(
             f"{len(complaints)} of {len(paths)} files cannot be merged. " + " ".join(complaints)
         )
-    return found.total()
+    return result.total()
 
 
 def _check_fit(first: Any, part: Any, path: str | os.PathLike[str]) -> None:

@@ -94,10 +94,10 @@ def mle(
     if missing := model.missing_class(over.seen.classes):
         raise SeparationError(missing)
     model.check_independent(over.heard, over.seen.features)
-    found = over.peak(None)
-    if not found.proven and (apart := over.separation()):
+    result = over.peak(None)
+    if not result.proven and (apart := over.separation()):
         raise SeparationError(model.separated(over.seen.classes, over.seen.features, apart))
-    return model.maximum_at("MLE", found, over.seen.coefficients, over.seen.features)
+    return model.maximum_at("MLE", result, over.seen.coefficients, over.seen.features)
 
 
 def map(  # noqa: A001 - as the model's verb
@@ -141,8 +141,8 @@ def map(  # noqa: A001 - as the model's verb
     """
     reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
     over = _Over.of(model, reading)
-    found = over.peak(model.prior_factors())
-    return model.maximum_at("MAP", found, over.seen.coefficients, over.seen.features)
+    result = over.peak(model.prior_factors())
+    return model.maximum_at("MAP", result, over.seen.coefficients, over.seen.features)
 
 
 def laplace(
@@ -188,8 +188,8 @@ def laplace(
     """
     reading = Pass.of(source, target, columns, weights, intercept, to_data, rows, progress=progress)
     over = _Over.of(model, reading)
-    found = over.peak(model.prior_factors())
-    return model.laplace_at(found, over.seen.coefficients, over.seen.features)
+    result = over.peak(model.prior_factors())
+    return model.laplace_at(result, over.seen.coefficients, over.seen.features)
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class _Over:
             return self.reading.fold(partial(white.sums, b), words=f"point {step}")
 
         def reach(factor: Array) -> float:
-            found: _Joined = self.reading.fold(partial(white.reach, factor), words="proof")
-            return found.value
+            result: _Joined = self.reading.fold(partial(white.reach, factor), words="proof")
+            return result.value
 
         return penalized_fit.climb(coordinates, float(self.seen.classes.sum()), at, reach)
 
@@ -247,17 +247,17 @@ class _Over:
 
     def _held(self, kept: _Nearest, find: Callable[[_Nearest], Any], least: float) -> Any:
         """Return what is found in rows that are kept, and holds of all; None if nothing is."""
-        while (found := find(kept)) is not None:
-            near = self._nearest(found.direction if isinstance(found, Separation) else found)
+        while (result := find(kept)) is not None:
+            near = self._nearest(result.direction if isinstance(result, Separation) else result)
             if near.room[0] >= least:
-                return found
+                return result
             kept = kept.beside(near)
         return None
 
     def _nearest(self, ways: Array | None) -> _Nearest:
         of_data = partial(_nearest, self.model, self.frame, ways)
-        found: _Nearest = self.reading.fold(of_data, words="separation")
-        return found
+        result: _Nearest = self.reading.fold(of_data, words="separation")
+        return result
 
 
 # --- what is made of a chunk ----------------------------------------------------------------------

@@ -98,12 +98,12 @@ def statistic(
     >>> s.n, s.mle()["w"].round(12)
     (6, array([2.]))
     """
-    found = Pass.of(
+    result = Pass.of(
         source, target, columns, weights, intercept, to_data, rows, progress=progress
     ).fold(partial(_statistic, model), model=model, checkpoint=checkpoint)
-    if found is None:
+    if result is None:
         raise DataError("source: must have at least one row; got none.")
-    return found
+    return result
 
 
 def _statistic(model: Any, data: Any, _number: int) -> Any:
@@ -180,20 +180,20 @@ class Pass:
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, model, source, self._picked, self.rows)
-        found, after, done = (Fold(), None, 0) if kept is None else kept.begun()
+        result, after, done = (Fold(), None, 0) if kept is None else kept.begun()
         last = time.monotonic()
         with _bar(source, done, words, show=self.progress) as advance:
             for number, chunk in enumerate(chunks(source, self.columns, self.rows, after)):
-                found.add(self._of_chunk(of_data, chunk, number, done))
+                result.add(self._of_chunk(of_data, chunk, number, done))
                 length = _length(chunk.rows)
                 done += length
                 advance(length)
                 if kept is not None and time.monotonic() - last > _EVERY:
-                    kept.write(found, (chunk.part, chunk.place), done)
+                    kept.write(result, (chunk.part, chunk.place), done)
                     last = time.monotonic()
         if kept is not None:
             kept.remove()
-        return found.total()
+        return result.total()
 
     def _of_chunk(
         self, of_data: Callable[[Any, int], Any], chunk: Chunk, number: int, before: int

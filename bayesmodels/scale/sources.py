@@ -61,8 +61,8 @@ def chunks(
     rows = _rows(source, columns) if rows is None else rows
     if is_dataset(source):
         return _of_dataset(source, columns, rows, after)
-    found = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
-    return (chunk for chunk in found if after is None or (chunk.part, chunk.place) > after)
+    result = (Chunk(part, 0, place) for place, part in enumerate(_parts(source, columns, rows)))
+    return (chunk for chunk in result if after is None or (chunk.part, chunk.place) > after)
 
 
 def _rows(source: Any, columns: Sequence[str] | None) -> int:
@@ -111,17 +111,17 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
     """Return files as an Arrow data set, of each path in the order of their names."""
     import pyarrow.dataset as ds
 
-    found: list[str] = []
+    result: list[str] = []
     for path in paths:
         some = _files(os.fspath(path))
         if not some or not all(Path(file).is_file() for file in some):
             raise DataError(f"source: there is no file {os.fspath(path)!r}.")
-        found += some
-    if len({Path(file).resolve() for file in found}) < len(found):
+        result += some
+    if len({Path(file).resolve() for file in result}) < len(result):
         raise DataError(
-            f"source: a file is named twice in {found}; its rows would be counted twice."
+            f"source: a file is named twice in {result}; its rows would be counted twice."
         )
-    kinds = {_FORMATS.get(Path(file).suffix) for file in found}
+    kinds = {_FORMATS.get(Path(file).suffix) for file in result}
     if len(kinds) > 1 or None in kinds:
         some = [os.fspath(path) for path in paths]
         raise DataError(f"source: files must all end in one of {', '.join(_FORMATS)}; got {some}.")
@@ -131,9 +131,9 @@ def dataset(*paths: str | os.PathLike[str]) -> Any:
         # Of files on a disk nothing is gained by holding whole row groups as they were written.
         scan = ds.ParquetFragmentScanOptions(pre_buffer=False)
         form = ds.ParquetFileFormat(default_fragment_scan_options=scan)
-    with _readable(found[0]):
-        opened = ds.dataset(found, format=form)
-        return opened if kind != "csv" else ds.dataset(found, format=form, schema=_of_text(opened))
+    with _readable(result[0]):
+        opened = ds.dataset(result, format=form)
+        return opened if kind != "csv" else ds.dataset(result, format=form, schema=_of_text(opened))
 
 
 @contextmanager
@@ -198,12 +198,12 @@ def _of_dataset(
         if after is not None and part < after[0]:
             continue
         schema = _own_types(fragment, source.schema, columns, kinds)
-        found = fragment.to_batches(
+        result = fragment.to_batches(
             schema=schema, columns=schema.names, batch_size=rows, batch_readahead=1
         )
         place = 0
         with _readable(getattr(fragment, "path", "a part")):
-            for batch in found:
+            for batch in result:
                 if batch.num_rows and (after is None or (part, place) > after):
                     yield Chunk(pa.Table.from_batches([batch]), part, place)
                 place += 1

@@ -44,12 +44,12 @@ def _read_array(value: Any, name: str, words: Collection[str]) -> Any:
     if not isinstance(value, dict) or value.keys() != {"shape", "values"}:
         refuse(f"its {name} is no array ({shown(value)})")
     numbers = _numbers(value["values"], name)
-    for word, found in (
+    for word, result in (
         ("nan", np.isnan(numbers)),
         ("inf", numbers == np.inf),
         ("-inf", numbers == -np.inf),
     ):
-        if word not in words and found.any():
+        if word not in words and result.any():
             refuse(f"its {name} is no array of such numbers ({word} must not be among them)")
     return numbers.reshape(shape_of(value["shape"], numbers.size))
 
@@ -80,10 +80,10 @@ def number(*words: str) -> Entry:
     """Return the entry of one number, finite or one of these words; a whole one stays whole."""
 
     def read(value: Any, name: str) -> float:
-        found = float(_numbers([value], name)[0])
-        if not np.isfinite(found) and repr(found) not in words:
-            refuse(f"its {name} must not be {found}")
-        return value if isinstance(value, int) else found
+        result = float(_numbers([value], name)[0])
+        if not np.isfinite(result) and repr(result) not in words:
+            refuse(f"its {name} must not be {result}")
+        return value if isinstance(value, int) else result
 
     return Entry(lambda value: value if isinstance(value, int) else _written(float(value)), read)
 
@@ -171,10 +171,10 @@ def _time(label: dict[str, Any]) -> Any:
     try:
         if not isinstance(label["time"], str):
             raise TypeError(label["time"])  # noqa: TRY301 - one complaint for all
-        found = _times()[label["kind"]](label["time"])
+        result = _times()[label["kind"]](label["time"])
     except (KeyError, TypeError, ValueError, OverflowError):
         refuse(f"{shown(label)} is no time")
-    return found
+    return result
 
 
 def _read_labels(listed: Any, name: str) -> tuple[Any, ...]:
@@ -191,17 +191,17 @@ def _write_coords(value: Any) -> Any:
 def _read_coords(value: Any, name: str) -> dict[Any, tuple[Any, ...]]:
     if not isinstance(value, list) or any(not isinstance(x, list) or len(x) != 2 for x in value):  # noqa: PLR2004 - a pair
         refuse(f"its {name} must be pairs of an axis and its labels")
-    found = {_read_label(axis): _read_labels(own, name) for axis, own in value}
-    if len(found) < len(value):
+    result = {_read_label(axis): _read_labels(own, name) for axis, own in value}
+    if len(result) < len(value):
         refuse(f"its {name} name an axis twice")
-    return found
+    return result
 
 
 def _read_names(value: Any, name: str) -> tuple[Any, ...]:
-    found = _read_label(value)
-    if not isinstance(found, tuple):
+    result = _read_label(value)
+    if not isinstance(result, tuple):
         refuse(f"its {name} must be labels; got {shown(value)}")
-    return found
+    return result
 
 
 LABEL = Entry(_write_label, lambda value, _: _read_label(value))

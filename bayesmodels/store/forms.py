@@ -144,10 +144,10 @@ def _parts(one: Entry) -> Entry:
             for each in listed
         ):
             refuse(f"its {name} must be pairs of a name and a part")
-        found = {own: one.read(each, own) for own, each in listed}
-        if len(found) < len(listed):
+        result = {own: one.read(each, own) for own, each in listed}
+        if len(result) < len(listed):
             refuse(f"its {name} name a part twice")
-        return found
+        return result
 
     return Entry(write, read)
 

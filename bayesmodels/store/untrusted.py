@@ -37,21 +37,21 @@ def parsed(text: str) -> Any:
     for.
     """
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        result = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         text.encode()
         if "\\u" in text:  # halves of characters may hide behind it
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(result, ensure_ascii=False).encode()
     except (ValueError, RecursionError, MemoryError) as error:
         refuse(f"is no whole JSON file ({str(error) or 'too large'})")
-    return found
+    return result
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         refuse(f"gives the key {shown(max(names, key=names.count))} twice")
-    return found
+    return result
 
 
 def _no_number(word: str) -> NoReturn:

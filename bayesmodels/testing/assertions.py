@@ -90,11 +90,11 @@ def assert_posterior(
         return compare(law, sampled, level=share, **options)
 
     if not callable(draws):
-        found, asked = judge(draws, level), ""
+        result, asked = judge(draws, level), ""
     else:
-        found, _, number = until_decided(draws, judge, first, level, looks=LOOKS, most=most)
+        result, _, number = until_decided(draws, judge, first, level, looks=LOOKS, most=most)
         asked = f" The last draws were {number:,} a chain."
-    return _passed(found, level, found.table.sort_values("z", key=abs, ascending=False), asked)
+    return _passed(result, level, result.table.sort_values("z", key=abs, ascending=False), asked)
 
 
 def assert_same(a: Any, b: Any, *, level: float | None = None, **options: Any) -> Any:
@@ -162,8 +162,8 @@ def assert_calibrated(
     from bayesmodels.referee.calibration import calibrate
 
     level = _level(level)
-    found = calibrate(model, *args, level=level, **options)
-    return _passed(found, level, found.table.sort_values("p"))
+    result = calibrate(model, *args, level=level, **options)
+    return _passed(result, level, result.table.sort_values("p"))
 
 
 def _level(most: float | None) -> float:

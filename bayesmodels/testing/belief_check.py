@@ -138,8 +138,8 @@ def check_belief(
     ('mode',)
     """
     check = _Check(prior, data, proportion(level, "level"), randomness(rng))
-    found = dict(check.findings())
-    return BeliefCheck(tuple(found), tuple(found.values()), level)
+    result = dict(check.findings())
+    return BeliefCheck(tuple(result), tuple(result.values()), level)
 
 
 class _Check:

@@ -40,8 +40,8 @@ class Account:
 
     def take(self) -> list[dict[str, Any]]:
         """Return what was found since they were taken before."""
-        found, self.entries = self.entries, []
-        return found
+        result, self.entries = self.entries, []
+        return result
 
 
 OPEN: list[Account] = []

@@ -90,8 +90,8 @@ class _Run:
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if found := item.stash[_ACCOUNT].take():
-            setattr(report, _TRAVELS, found)
+        if result := item.stash[_ACCOUNT].take():
+            setattr(report, _TRAVELS, result)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -107,8 +107,8 @@ class _Run:
         terminalreporter.write_sep("=", "verdicts")
         layout = "{:12}  {:>7}  {:>9}  {:>7}  {}"
         terminalreporter.write_line(layout.format(*verdicts.HEAD, "test"))
-        for found in self.entries:
-            colour = {"agree": "green", "disagree": "red"}.get(found["outcome"], "yellow")
-            line = layout.format(*verdicts.row(found), found["test"])
+        for result in self.entries:
+            colour = {"agree": "green", "disagree": "red"}.get(result["outcome"], "yellow")
+            line = layout.format(*verdicts.row(result), result["test"])
             terminalreporter.write_line(line, **{colour: True})
         terminalreporter.write_line(verdicts.in_short(self.entries, self.budget))

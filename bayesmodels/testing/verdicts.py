@@ -50,13 +50,13 @@ def to_json(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> st
     from bayesmodels import __version__
 
     head = {"format": "bayesmodels verdicts", "schema": 1, "version": __version__}
-    found = {**head, "false_alarms": false_alarms, "verdicts": list(entries)}
-    return json.dumps(found, indent=1, allow_nan=False) + "\n"
+    result = {**head, "false_alarms": false_alarms, "verdicts": list(entries)}
+    return json.dumps(result, indent=1, allow_nan=False) + "\n"
 
 
 def in_short(entries: Sequence[dict[str, Any]], false_alarms: float | None) -> str:
     """Say how many of each outcome there are, and what the budget is."""
-    each = Counter(found["outcome"] for found in entries)
+    each = Counter(result["outcome"] for result in entries)
     kinds = ", ".join(f"{number} {outcome}" for outcome, number in each.items()) or "none"
     said = f"{len(entries)} verdict{'' if len(entries) == 1 else 's'}: {kinds}."
     if false_alarms is None:
@@ -83,13 +83,13 @@ def to_markdown(entries: Sequence[dict[str, Any]], false_alarms: float | None) -
     lines = ["# Verdicts", "", in_short(entries, false_alarms), ""]
     if entries:
         lines += [f"| {' | '.join((*HEAD, 'of', 'test'))} |", f"|{'---|' * (len(HEAD) + 2)}"]
-    for found in entries:
-        cells = (*row(found), found["largest"] or "", f"`{found['test']}`")
+    for result in entries:
+        cells = (*row(result), result["largest"] or "", f"`{result['test']}`")
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    for found in entries:
-        if (outcome := found["outcome"]) != "agree":
-            said, findings = found["sentence"], found["findings"]
-            lines += ["", f"## {outcome}: `{found['test']}`", "", said, ""]
+    for result in entries:
+        if (outcome := result["outcome"]) != "agree":
+            said, findings = result["sentence"], result["findings"]
+            lines += ["", f"## {outcome}: `{result['test']}`", "", said, ""]
             lines += [f"- {finding}" for finding in unsaid(said, findings)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -138,4 +138,4 @@ def write_verdicts(verdicts: Mapping[str, Judgement], path: str | os.PathLike[st
     >>> written["verdicts"][0]["outcome"]
     'agree'
     """
-    write([entry(name, found) for name, found in verdicts.items()], None, path)
+    write([entry(name, result) for name, result in verdicts.items()], None, path)

@@ -148,7 +148,7 @@ def _moments(
             for at in combinations_with_replacement(few, power)
         )
 
-    found = []
+    result = []
     with np.errstate(under="ignore"):
         root = np.array([mean(i, i, i, i) ** 0.25 for i in range(len(exact))])
         for i in range(len(exact)) if classes is None else classes:
@@ -158,9 +158,9 @@ def _moments(
             few = sorted(few[:_MOST_CLASSES])
             variance = moment(weight, few, 2)
             if variance <= _ROUNDING * size.sum() ** 2:
-                found.append((0.0, np.inf))
+                result.append((0.0, np.inf))
                 continue
             neglected = max(float(size.sum() - size[few].sum()), 0.0)
             fourth = (max(moment(weight, few, 4), 0.0) ** 0.25 + neglected) ** 4
-            found.append((float(np.sqrt(variance)), fourth / variance**2))
-    return found
+            result.append((float(np.sqrt(variance)), fourth / variance**2))
+    return result

@@ -63,18 +63,18 @@ def joint_tests(
     if not isinstance(law, Readable):
         return []
     seen = log_densities(law, draws, 2)
-    found = support_tests(law, draws, seen, rng)
+    result = support_tests(law, draws, seen, rng)
     if len(labels) == 1:
-        return found
+        return result
     exact = law.sample(REFERENCE + _LOOKED_AT, rng)
     own = _scalars(law, exact, labels)
     known = log_densities(law, {name: x[:REFERENCE] for name, x in exact.items()}, 1)
-    found += _moved("log density", EmpiricalLaw(known).randomised(seen, rng))
+    result += _moved("log density", EmpiricalLaw(known).randomised(seen, rng))
     if len(pairs := chosen_pairs(own[:, REFERENCE:])):
-        found += _correlations(labels, pairs, u, own[:, :REFERENCE])
+        result += _correlations(labels, pairs, u, own[:, :REFERENCE])
     if len(labels) > FEW:
-        found += _directions(u, own[:, :REFERENCE], rng)
-    return found
+        result += _directions(u, own[:, :REFERENCE], rng)
+    return result
 
 
 def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
@@ -82,17 +82,17 @@ def _scalars(law: Any, exact: dict[str, Array], labels: list[str]) -> Array:
     drawn = LawDraws(law, {name: x[None] for name, x in exact.items()})
     every = {label: x[0] for label, _, _, x in drawn.scalars}
     x = np.array([every[label] for label in labels])
-    found = threads.gathered(lambda part: ranks(x[part]), threads.blocks(x, least=1), x.size)
-    return (np.concatenate(found) - 0.5) / (REFERENCE + _LOOKED_AT)
+    result = threads.gathered(lambda part: ranks(x[part]), threads.blocks(x, least=1), x.size)
+    return (np.concatenate(result) - 0.5) / (REFERENCE + _LOOKED_AT)
 
 
 def _directions(u: Array, own: Array, rng: np.random.Generator) -> list[Test]:
     """Test sums of normal scores with random signs."""
-    found = []
+    result = []
     for number, (along, reference) in enumerate(signed_sums(rng, u, own)):
         u_along = EmpiricalLaw(reference).randomised(along, rng)
-        found += _moved(f"random direction {number}", u_along)
-    return found
+        result += _moved(f"random direction {number}", u_along)
+    return result
 
 
 def signed_sums(rng: np.random.Generator, *every: Array) -> Iterator[tuple[Array, ...]]:
@@ -124,7 +124,7 @@ def chosen_pairs(*every: Array) -> Pairs:
         pairs = np.stack(np.triu_indices(2 * number, 1), axis=-1)
         return pairs[pairs[:, 1] - pairs[:, 0] != number]
     parts = [_standardised(part[:, :: max(1, part.shape[1] // _LOOKED_AT)]) for part in every]
-    found: list[Pairs] = []
+    result: list[Pairs] = []
     sizes: list[Array] = []
     for start in range(0, 2 * number, _ROWS):
         size = np.mean([part[start : start + _ROWS] @ part[start:].T for part in parts], axis=0)
@@ -132,9 +132,9 @@ def chosen_pairs(*every: Array) -> Pairs:
         other = (column > row) & (column - row != number)
         row, column = row[other], column[other]
         sizes.append(np.abs(size[row, column]))
-        found.append(np.stack([row, column], axis=-1) + start)
+        result.append(np.stack([row, column], axis=-1) + start)
     order = np.argsort(-np.concatenate(sizes), kind="stable")[:_MOST]
-    return np.concatenate(found)[order]
+    return np.concatenate(result)[order]
 
 
 def _standardised(u: Array) -> Array:
@@ -142,8 +142,8 @@ def _standardised(u: Array) -> Array:
     centred = with_distances(u)
     centred -= centred.mean(-1, keepdims=True)
     size = np.sqrt((centred**2).sum(-1, keepdims=True))
-    found = np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
-    return found.astype(np.float32)  # which pairs are chosen takes no more digits
+    result = np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
+    return result.astype(np.float32)  # which pairs are chosen takes no more digits
 
 
 def with_distances(u: Array) -> Array:

@@ -80,9 +80,9 @@ def beyond_others(x: Array, others: Array) -> tuple[Array, Array]:
     """Return about the probabilities of the lowest and the highest draw, both (..., draw)."""
     n, m = x.shape[-1], others.shape[-1]
     middle = np.median(others, axis=-1)
-    found = []
+    result = []
     for end, other in ((x.min(-1), others.min(-1)), (x.max(-1), others.max(-1))):
         far, usual = np.abs(end - middle), np.abs(other - middle)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found.append(np.where((far > usual) & (usual > 0), 1 / (n + m * far / usual), 1.0))
-    return found[0], found[1]
+            result.append(np.where((far > usual) & (usual > 0), 1 / (n + m * far / usual), 1.0))
+    return result[0], result[1]

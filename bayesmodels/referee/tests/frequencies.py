@@ -32,7 +32,7 @@ def judge(every: list[tuple[str, float, Array]]) -> list[Test]:
     # A few visits say little about their own effective size; what all visits say bounds it.
     noise = sum(variance[label] / known[label] for label in known)
     typical = sum(variance.values()) / noise if known else 1.0
-    found = []
+    result = []
     for label, mass, x in every:
         sure = mass in (0, 1) and bool((x == mass).all())
         number = float(x.size) if sure else min(known.get(label, typical), typical)
@@ -41,5 +41,5 @@ def judge(every: list[tuple[str, float, Array]]) -> list[Test]:
         many = 1.0 if visits <= 0 else float(betainc(visits, number - visits + 1, mass))
         p = min(1.0, 2 * max(min(few, many), TINY))
         z = float(norm.isf(p / 2)) * (1 if many < few else -1) + 0.0  # not -0.0
-        found.append(Test(label, PROBABILITY.name, z, number, p))
-    return found
+        result.append(Test(label, PROBABILITY.name, z, number, p))
+    return result

@@ -59,14 +59,14 @@ def support_tests(
     if not number:
         return []
     exact = law.sample(number, rng)
-    found = {}
+    result = {}
     for name, x in draws.items():
         alone = log_densities(law, {**exact, name: x[impossible]}, 1)
         if count := int((alone == -np.inf).sum()):
-            found[name] = count
-    found = found or {" and ".join(draws): number}
+            result[name] = count
+    result = result or {" and ".join(draws): number}
     z = float(stats.norm.isf(TINY / 2))
     return [
         Test(name, SUPPORT.name, -z, float(seen.size), TINY, draws=count)
-        for name, count in found.items()
+        for name, count in result.items()
     ]
